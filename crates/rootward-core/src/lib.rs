@@ -1,0 +1,9 @@
+//! Decides paths against roots, and opens what is allowed so that no race slips past the decision.
+
+mod access;
+mod root;
+mod style;
+
+pub use access::Access;
+pub use root::{FileId, Origin, PlacedRoot, Root, RootKind, Spelling};
+pub use style::PathStyle;

@@ -1,0 +1,1 @@
+//! Trees, attacks and adapters that Rootward is tested with.

@@ -1,0 +1,3 @@
+//! The `rootward` binary.
+
+fn main() {}
