@@ -3,7 +3,12 @@
 mod access;
 mod root;
 mod style;
+mod text;
+mod uri;
+mod windows;
 
 pub use access::Access;
 pub use root::{FileId, Origin, PlacedRoot, Root, RootKind, Spelling};
 pub use style::PathStyle;
+pub use text::{PathText, TextError};
+pub use uri::{RootUri, UriError};

@@ -1,0 +1,189 @@
+//! The rules of Windows for path texts, as pure functions.
+//!
+//! Windows gives meaning to texts that elsewhere are plain names: devices in every directory, streams after a colon, dots and
+//! spaces that vanish at the end. All of them make one name stand for another object, so all of them are refused.
+//! <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>
+
+use crate::text::TextError;
+
+/// What a text that keeps the rules is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// With a drive, or a host and share.
+    Absolute,
+    /// To be joined to a base.
+    Relative,
+}
+
+/// Either separator.
+pub(crate) fn is_separator(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'/')
+}
+
+/// `X:\` or `X:/` at the start.
+pub(crate) fn has_drive(text: &[u8]) -> bool {
+    matches!(text, [letter, b':', separator, ..] if letter.is_ascii_alphabetic() && is_separator(*separator))
+}
+
+/// Reads a text that is no URI and has no `~`.
+pub(crate) fn read(text: &[u8]) -> Result<Kind, TextError> {
+    let (kind, below) = match text {
+        [] => return Err(TextError::Empty),
+        // `//server/share` means a share to some programs and a POSIX path to others.
+        [b'/', ..] => return Err(TextError::Foreign),
+        // SECURITY: `\\?\` and `\\.\` go around every other rule. Test `devices`.
+        [b'\\', b'\\', b'?' | b'.', separator, ..] if is_separator(*separator) => return Err(TextError::Device),
+        [b'\\', b'\\', b'?' | b'.'] => return Err(TextError::Device),
+        [b'\\', b'\\', share @ ..] => (Kind::Absolute, below_host(share)?),
+        [b'\\', ..] => return Err(TextError::NoDrive),
+        _ if has_drive(text) => (Kind::Absolute, &text[3..]),
+        [letter, b':', ..] if letter.is_ascii_alphabetic() => return Err(TextError::NoDrive),
+        _ => (Kind::Relative, text),
+    };
+    below.split(|byte| is_separator(*byte)).try_for_each(check_name)?;
+    Ok(kind)
+}
+
+/// `share\…` of `host\share\…`.
+fn below_host(text: &[u8]) -> Result<&[u8], TextError> {
+    let mut parts = text.splitn(3, |byte| is_separator(*byte));
+    let (host, share) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_empty = |name: &[u8]| matches!(name, b"" | b"." | b"..");
+    if is_empty(host) || is_empty(share) {
+        return Err(TextError::NoDrive);
+    }
+    check_name(host)?;
+    // Named pipes and mail slots of a host look like shares (MS-SMB2, 2.2.9).
+    if [b"pipe".as_slice(), b"mailslot", b"ipc$"].iter().any(|device| share.eq_ignore_ascii_case(device)) {
+        return Err(TextError::Device);
+    }
+    Ok(&text[host.len() + 1..])
+}
+
+/// Whether a component is a plain name, empty (a double separator), `.` or `..`.
+fn check_name(name: &[u8]) -> Result<(), TextError> {
+    if matches!(name, b"" | b"." | b"..") {
+        return Ok(());
+    }
+    // SECURITY: `a:b` is a stream of `a`, `a::$DATA` is `a` itself. Test `streams`.
+    if name.contains(&b':') {
+        return Err(TextError::Stream);
+    }
+    if name.iter().any(|byte| *byte < b' ' || matches!(byte, b'<' | b'>' | b'"' | b'|' | b'?' | b'*')) {
+        return Err(TextError::Character);
+    }
+    // SECURITY: `NUL.txt` is `NUL` in every directory. Test `devices`.
+    if is_device(name) {
+        return Err(TextError::Device);
+    }
+    // SECURITY: dropped by the system: `.ssh.` is `.ssh`, `.. ` is `..`. Test `trailing`.
+    if matches!(name, [.., b'.' | b' ']) {
+        return Err(TextError::TrailingDot);
+    }
+    Ok(())
+}
+
+/// `CON`, `com1`, `nul.txt`, `aux .c`.
+fn is_device(name: &[u8]) -> bool {
+    let base = name.split(|byte| *byte == b'.').next().unwrap_or_default().trim_ascii_end();
+    let is = |device: &[u8]| base.eq_ignore_ascii_case(device);
+    if [b"con".as_slice(), b"prn", b"aux", b"nul", b"conin$", b"conout$", b"clock$"].into_iter().any(is) {
+        return true;
+    }
+    match base.split_at_checked(3) {
+        Some((port, number)) if [b"com", b"lpt"].iter().any(|known| port.eq_ignore_ascii_case(*known)) => {
+            matches!(number, [b'0'..=b'9'])
+                || ["\u{b9}", "\u{b2}", "\u{b3}"].iter().any(|digit| number == digit.as_bytes())
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], expect: Result<Kind, &TextError>) {
+        for text in texts {
+            assert_eq!(read(text.as_bytes()).as_ref().map(|kind| *kind), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain() {
+        check(
+            &[r"C:\", "c:/x", r"C:\a\\b\", r"\\server\share", r"\\server\share\x", r"\\s/share/x"],
+            Ok(Kind::Absolute),
+        );
+        check(
+            &["a", r"a\b", "..", ".", ".a", "a.b", "console", "com", "com10", "nul1", "a b", "lpt\u{b4}"],
+            Ok(Kind::Relative),
+        );
+    }
+
+    #[test]
+    fn devices() {
+        check(&[r"\\?\C:\x", r"\\.\COM1", r"\\?\UNC\server\share", r"\\./x", r"\\?"], Err(&TextError::Device));
+        check(
+            &[
+                "nul",
+                "CON",
+                r"a\Aux",
+                "nul.txt",
+                "con.a.b",
+                "com1",
+                "LPT9.x",
+                "com0",
+                "COM\u{b2}",
+                "conin$",
+                "CONOUT$",
+                "clock$",
+            ],
+            Err(&TextError::Device),
+        );
+        check(&["nul ", "aux .c", "nul.", r"C:\a\prn\b", r"\\server\share\nul"], Err(&TextError::Device));
+        check(&[r"\\server\pipe\x", r"\\server\IPC$", r"\\server\mailslot\x"], Err(&TextError::Device));
+    }
+
+    #[test]
+    fn streams() {
+        check(
+            &["ab:c", "ab::$DATA", r"C:\a:b", r"C:\x\a:b\c", r"\\server\share\a:b", "ab:", r"\\s:1\x"],
+            Err(&TextError::Stream),
+        );
+    }
+
+    #[test]
+    fn trailing() {
+        check(
+            &["a.", "a ", ".. ", "...", r"C:\.ssh.\x", r"C:\x\.. \y", r"\\server\share.\x"],
+            Err(&TextError::TrailingDot),
+        );
+    }
+
+    #[test]
+    fn characters() {
+        check(&["a*", "a?", "a\u{1}b", "a|b", "<a>", "\"a\""], Err(&TextError::Character));
+    }
+
+    #[test]
+    fn without_a_drive() {
+        check(
+            &[
+                r"\x",
+                r"\??\C:\x",
+                "C:",
+                "C:x",
+                r"\\",
+                r"\\server",
+                r"\\server\",
+                r"\\server\\x",
+                r"\\server\..\x",
+                r"\\..\c$",
+            ],
+            Err(&TextError::NoDrive),
+        );
+        check(&["/x", "//server/share", "/"], Err(&TextError::Foreign));
+    }
+}
