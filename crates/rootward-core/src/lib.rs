@@ -2,8 +2,10 @@
 
 mod access;
 mod root;
+mod set;
 mod style;
 
 pub use access::Access;
 pub use root::{FileId, Origin, PlacedRoot, Root, RootKind, Spelling};
+pub use set::{Change, Difference, Mode, Refusal, RefusedRoot, RootSet, UnknownMode};
 pub use style::PathStyle;
