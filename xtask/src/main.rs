@@ -1,3 +1,62 @@
-//! The project's own tasks.
+//! The project's own tasks: `cargo xtask VERB`, one file per verb.
+//!
+//! A program of the workspace rather than a pile of scripts, so that the checks are linted, tested and run the same way
+//! everywhere.
 
-fn main() {}
+#![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
+
+mod bench;
+mod call;
+mod check;
+mod corpus;
+mod prove;
+mod step;
+mod table;
+mod tidy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask VERB
+
+  check            format, tidy, lints, docs, tests, short fuzz, oracle build: what CI runs
+  prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
+  corpus DIR       runs a folder of path cases, with openat2 and with it taken away
+  tidy             the house rules that no other tool knows
+  bench [--write]  the benchmark's table; --write puts it into docs/benchmarks.md
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Result<()> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in no workspace")?;
+    match *words {
+        ["check"] => check::run(top),
+        ["prove"] => prove::run(top, None),
+        ["prove", folder] => prove::run(top, Some(Path::new(folder))),
+        ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
+        ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
+        ["bench"] => bench::run(top, bench::Output::Show),
+        ["bench", "--write"] => bench::run(top, bench::Output::Write),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [] => bail!("no verb given\n\n{USAGE}"),
+        _ => bail!("not understood: `{}`\n\n{USAGE}", words.join(" ")),
+    }
+}

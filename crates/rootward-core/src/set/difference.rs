@@ -1,0 +1,87 @@
+//! What changed from one root set to the next, place by place.
+
+use crate::root::PlacedRoot;
+
+use super::{ByPlace, RootSet};
+
+/// What changed between two sets. Places are compared, not positions: a set in another order differs in nothing here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// Roots at places that had none, in the newer set's order.
+    pub added: Vec<PlacedRoot>,
+    /// Roots at places that have none now, in the older set's order.
+    pub removed: Vec<PlacedRoot>,
+    /// Roots at the same place that are not the same, in the newer set's order.
+    pub changed: Vec<Change>,
+}
+
+/// A root that differs in access, name, kind, object on disk, origin or spelling; its place is the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// As it was.
+    pub before: PlacedRoot,
+    /// As it is.
+    pub after: PlacedRoot,
+}
+
+impl Difference {
+    /// Whether nothing was added, removed or changed.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+impl RootSet {
+    /// What has to happen to `self` to make it `newer`.
+    #[must_use]
+    pub fn difference(&self, newer: &RootSet) -> Difference {
+        let (before, after) = (ByPlace::new(self), ByPlace::new(newer));
+        let mut difference = Difference::default();
+        for root in &newer.roots {
+            match before.at(&root.place) {
+                None => difference.added.push(root.clone()),
+                Some(old) if old != root => {
+                    difference.changed.push(Change { before: old.clone(), after: root.clone() });
+                }
+                Some(_) => {}
+            }
+        }
+        difference.removed.extend(self.roots.iter().filter(|root| after.at(&root.place).is_none()).cloned());
+        difference
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::access::Access;
+    use crate::root::{FileId, Origin};
+    use crate::set::examples::{directory, file, of};
+
+    use super::*;
+
+    #[test]
+    fn each_kind_of_change() {
+        let old = directory("/a", Access::READ, Origin::Client);
+        let check = |alter: fn(&mut PlacedRoot), expect: bool| {
+            let mut new = old.clone();
+            alter(&mut new);
+            let difference = of([old.clone()]).difference(&of([new.clone()]));
+            assert_eq!(difference.changed.len() == 1, expect, "{new:?}");
+            assert_eq!(difference.is_empty(), !expect, "{new:?}");
+        };
+        check(|_| (), false);
+        check(|root| root.root.access = Access::ALL, true);
+        check(|root| root.root.name = Some("name".to_owned()), true);
+        check(|root| root.kind = crate::root::RootKind::File, true);
+        check(|root| root.id = FileId { device: 9, inode: 9 }, true);
+        check(|root| root.root.origin = Origin::Flag, true);
+    }
+
+    #[test]
+    fn places_come_and_go() {
+        let [a, b, c] = ["/a", "/b", "/c"].map(|place| file(place, Access::READ, Origin::Client));
+        let difference = of([a.clone(), b.clone()]).difference(&of([c.clone(), b.clone()]));
+        assert_eq!(difference, Difference { added: vec![c], removed: vec![a.clone()], changed: vec![] });
+        assert!(of([a.clone(), b.clone()]).difference(&of([b, a])).is_empty());
+    }
+}

@@ -1,0 +1,251 @@
+//! How the client's roots and the ceiling become one set: `narrow`, `replace`, `union`.
+//!
+//! Each mode is a law about places, not about roots: with `access(S, p)` the access of the deepest root of `S` that
+//! holds `p`,
+//!
+//! | mode | `p` is inside | `access(p)` |
+//! |---|---|---|
+//! | narrow | both | `access(client, p) ∩ access(ceiling, p)` |
+//! | narrow, no ceiling named | the client's | `access(client, p)` |
+//! | replace | the client's | `access(client, p)` |
+//! | union | either | inside the ceiling `access(ceiling, p)`, elsewhere `access(client, p)` |
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::access::Access;
+use crate::root::PlacedRoot;
+
+use super::{ByPlace, RootSet, at_one_place};
+
+/// How the client's roots and the ceiling combine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Mode {
+    /// What lies in both.
+    #[default]
+    Narrow,
+    /// The client's roots, whatever the ceiling.
+    Replace,
+    /// What lies in either.
+    Union,
+}
+
+/// A word that is none of the modes.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown mode `{0}`, expected `narrow`, `replace` or `union`")]
+pub struct UnknownMode(String);
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 3] = [Mode::Narrow, Mode::Replace, Mode::Union];
+
+    /// The mode's word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Mode::Narrow => "narrow",
+            Mode::Replace => "replace",
+            Mode::Union => "union",
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+    fn from_str(word: &str) -> Result<Mode, UnknownMode> {
+        Mode::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| UnknownMode(word.to_owned()))
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl Serialize for Mode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl RootSet {
+    /// The set that is in force when the client names `client` and the operator set `ceiling`.
+    ///
+    /// The client's order and names come first; a part of the ceiling stands where the client's root that contains it
+    /// stands, in a union at the end. A place that only the client named keeps the client's origin, however far inside the
+    /// ceiling it lies: the operator vouched for the ceiling, not for what the client picks within. Where the ceiling names
+    /// the very same place the operator did pick it, and its origin is the operator's. The roots kept out of either are
+    /// kept in mind.
+    #[must_use]
+    pub fn combine(mode: Mode, client: &RootSet, ceiling: &RootSet) -> RootSet {
+        let roots = match mode {
+            // SECURITY: a ceiling that was named and has nothing left holds everything out; to take it for none would
+            // widen what its loss must narrow (test `a_ceiling_that_is_gone_still_is_one`).
+            Mode::Narrow if ceiling.names_any() => narrow(client, ceiling),
+            Mode::Narrow | Mode::Replace => client.roots.clone(),
+            Mode::Union => union(client, ceiling),
+        };
+        let refused = client.refused.iter().chain(&ceiling.refused).cloned().collect();
+        RootSet { roots, refused }
+    }
+}
+
+/// Every root of either set that lies in the other. The deeper of the two roots that govern a place is always among
+/// them, so it is the one that governs in the result, with the access of both.
+fn narrow(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
+    let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
+    let mut parts: Vec<Vec<PlacedRoot>> = vec![Vec::new(); client.len()];
+    for part in &ceiling.roots {
+        if let Some(position) = in_client.governing_position(&part.place)
+            && client.roots[position].place != part.place
+        {
+            let access = part.root.access & client.roots[position].root.access;
+            parts[position].push(with_access(part.clone(), access));
+        }
+    }
+    let mut result = Vec::new();
+    for (root, parts) in client.roots.iter().zip(parts) {
+        if let Some(above) = in_ceiling.governing(&root.place) {
+            result.push(below(root, above, root.root.access & above.root.access));
+        }
+        result.extend(parts);
+    }
+    result
+}
+
+/// Every root of both sets; the ceiling's access wherever the ceiling reaches.
+fn union(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
+    let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
+    let named = client.roots.iter().map(|root| match in_ceiling.governing(&root.place) {
+        Some(above) => below(root, above, above.root.access),
+        None => root.clone(),
+    });
+    let rest = ceiling.roots.iter().filter(|root| in_client.at(&root.place).is_none());
+    named.chain(rest.cloned()).collect()
+}
+
+/// The client's `root` under the root of the ceiling that governs it.
+fn below(root: &PlacedRoot, above: &PlacedRoot, access: Access) -> PlacedRoot {
+    if root.place == above.place {
+        at_one_place(root.clone(), above, access, above.root.origin)
+    } else {
+        // SECURITY: the origin stays the client's (test `a_place_picked_by_the_client_keeps_its_origin`).
+        with_access(root.clone(), access)
+    }
+}
+
+fn with_access(mut root: PlacedRoot, access: Access) -> PlacedRoot {
+    root.root.access = access;
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::root::Origin::{Client, Flag};
+    use crate::set::Refusal;
+    use crate::set::examples::{directory, file, of, refused};
+
+    use super::*;
+
+    const RO: Access = Access::READ;
+    const RW: Access = Access::READ_WRITE;
+
+    fn shown(set: &RootSet) -> Vec<(&str, Access)> {
+        set.roots.iter().map(|root| (root.place.to_str().unwrap_or("?"), root.root.access)).collect()
+    }
+
+    #[test]
+    fn modes() {
+        let client = of([
+            directory("/srv/app", RW, Client),
+            directory("/home/me", RW, Client),
+            directory("/opt", RW, Client),
+            file("/srv/notes", RW, Client),
+        ]);
+        let ceiling = of([
+            directory("/home/me/two", RO, Flag),
+            directory("/srv", RO, Flag),
+            directory("/home/me/one", RW, Flag),
+            directory("/data", RO, Flag),
+        ]);
+        let check = |mode, expect: &[(&str, Access)]| {
+            assert_eq!(shown(&RootSet::combine(mode, &client, &ceiling)), expect, "{mode}");
+        };
+        check(Mode::Narrow, &[("/srv/app", RO), ("/home/me/two", RO), ("/home/me/one", RW), ("/srv/notes", RO)]);
+        check(Mode::Replace, &[("/srv/app", RW), ("/home/me", RW), ("/opt", RW), ("/srv/notes", RW)]);
+        check(
+            Mode::Union,
+            &[
+                ("/srv/app", RO),
+                ("/home/me", RW),
+                ("/opt", RW),
+                ("/srv/notes", RO),
+                ("/home/me/two", RO),
+                ("/srv", RO),
+                ("/home/me/one", RW),
+                ("/data", RO),
+            ],
+        );
+        for mode in Mode::ALL {
+            assert_eq!(RootSet::combine(mode, &client, &RootSet::default()), client, "{mode}, no ceiling");
+        }
+    }
+
+    #[test]
+    fn a_ceiling_that_is_gone_still_is_one() {
+        let client = of([directory("/srv/app", RW, Client)]);
+        let gone = RootSet::new([], [refused("/srv", Refusal::Missing)]);
+        let narrowed = RootSet::combine(Mode::Narrow, &client, &gone);
+        assert!(narrowed.is_empty(), "{narrowed:?}");
+        assert_eq!(narrowed.refused(), gone.refused());
+    }
+
+    #[test]
+    fn a_place_picked_by_the_client_keeps_its_origin() {
+        let mut same = directory("/same", RW, Client);
+        same.root.name = Some("mine".to_owned());
+        let client = of([directory("/srv/app", RW, Client), same, directory("/home", RW, Client)]);
+        let mut vouched = directory("/same", RO, Flag);
+        vouched.root.name = Some("theirs".to_owned());
+        let ceiling = of([directory("/srv", RW, Flag), vouched, directory("/home/me", RW, Flag)]);
+        for mode in [Mode::Narrow, Mode::Union] {
+            let set = RootSet::combine(mode, &client, &ceiling);
+            let check = |place: &str, origin, name: Option<&str>| {
+                let root = set.governing(Path::new(place)).map(|found| &found.root);
+                assert_eq!(
+                    root.map(|root| (root.origin, root.name.as_deref())),
+                    Some((origin, name)),
+                    "{mode} {place}"
+                );
+            };
+            check("/srv/app", Client, None);
+            check("/same", Flag, Some("mine"));
+            check("/home/me", Flag, None);
+        }
+    }
+
+    #[test]
+    fn a_file_for_one_and_a_directory_for_the_other_is_closed() {
+        let client = of([directory("/", RW, Client), directory("/a", RO, Client)]);
+        let ceiling = of([directory("/", RW, Flag), file("/a", RW, Flag)]);
+        for mode in [Mode::Narrow, Mode::Union] {
+            let set = RootSet::combine(mode, &client, &ceiling);
+            let governing = set.governing(Path::new("/a/below")).map(|root| root.root.access);
+            assert_eq!(governing, Some(Access::NONE), "{mode}");
+        }
+    }
+
+    #[test]
+    fn words() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.to_string().parse(), Ok(mode));
+            assert_eq!(serde_json::to_value(mode).ok(), Some(mode.word().into()));
+        }
+        let unknown = "Narrow".parse::<Mode>().map_err(|error| error.to_string());
+        assert_eq!(unknown, Err("unknown mode `Narrow`, expected `narrow`, `replace` or `union`".to_owned()));
+    }
+}

@@ -1,0 +1,189 @@
+//! One command of a check: run from the top of the workspace, and shown the way a person would type it again.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+/// A program, its arguments and the variables it gets on top of the environment.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    program: String,
+    arguments: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+impl Call {
+    /// A call of `program` without arguments.
+    pub(crate) fn program(program: &str) -> Call {
+        Call { program: program.to_owned(), arguments: Vec::new(), variables: Vec::new() }
+    }
+
+    /// A call of cargo; `arguments` are separated by spaces.
+    pub(crate) fn cargo(arguments: &str) -> Call {
+        Call::program("cargo").arguments(arguments.split_whitespace())
+    }
+
+    /// Adds arguments.
+    pub(crate) fn arguments<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Call {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds an argument that is a path.
+    pub(crate) fn path(self, path: &Path) -> Result<Call> {
+        let text = path.to_str().ok_or_else(|| anyhow!("path `{}` is not UTF-8", path.display()))?;
+        Ok(self.arguments([text]))
+    }
+
+    /// Sets a variable.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Call {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn command(&self, top: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value))).current_dir(top);
+        command
+    }
+
+    /// Runs it with this terminal; anything but success is an error.
+    pub(crate) fn run(&self, top: &Path) -> Result<()> {
+        let status = self.command(top).status().with_context(|| format!("cannot run `{}`", self.program))?;
+        if !status.success() {
+            bail!("`{}` ended with {status}", self.program);
+        }
+        Ok(())
+    }
+
+    /// Whether it can be run and succeeds; prints nothing.
+    pub(crate) fn succeeds(&self, top: &Path) -> bool {
+        self.command(top)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    }
+
+    /// Runs it and gives back what it wrote to stdout; stderr goes to this terminal.
+    pub(crate) fn stdout(&self, top: &Path) -> Result<String> {
+        let output = self
+            .command(top)
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("cannot run `{}`", self.program))?;
+        if !output.status.success() {
+            bail!("`{}` ended with {}", self.program, output.status);
+        }
+        String::from_utf8(output.stdout)
+            .with_context(|| format!("`{}` wrote something that is not UTF-8", self.program))
+    }
+
+    /// Runs tests, shows what they write, and gives back how many passed.
+    pub(crate) fn count_tests(&self, top: &Path) -> Result<u64> {
+        let mut child = self
+            .command(top)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot run `{}`", self.program))?;
+        let (stdout, stderr) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
+        // Two readers at once: a child that fills one pipe while the other is read would wait for ever.
+        let beside = thread::spawn(move || count_while_showing(stderr, std::io::stderr()));
+        let passed = count_while_showing(stdout, std::io::stdout())?;
+        let passed_beside = beside.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
+        let status = child.wait()?;
+        if !status.success() {
+            bail!("`{}` ended with {status}", self.program);
+        }
+        Ok(passed + passed_beside)
+    }
+}
+
+fn count_while_showing(source: impl Read, mut shown: impl Write) -> Result<u64> {
+    let mut source = BufReader::new(source);
+    let (mut line, mut passed) = (Vec::new(), 0);
+    while source.read_until(b'\n', &mut line)? > 0 {
+        shown.write_all(&line)?;
+        shown.flush()?;
+        passed += passed_in(&String::from_utf8_lossy(&line)).unwrap_or(0);
+        line.clear();
+    }
+    Ok(passed)
+}
+
+/// How many tests a summary line of `cargo test` or nextest says have passed.
+fn passed_in(line: &str) -> Option<u64> {
+    let line = line.trim_start();
+    if !line.starts_with("test result: ") && !line.starts_with("Summary [") {
+        return None;
+    }
+    let (before, _) = line.split_once(" passed")?;
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+/// A line for the shell.
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.variables {
+            write!(f, "{name}={} ", quoted(value))?;
+        }
+        f.write_str(&quoted(&self.program))?;
+        self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_are_counted_and_nothing_else() {
+        let check = |line: &str, passed: Option<u64>| assert_eq!(passed_in(line), passed, "{line}");
+        check(
+            "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.00s\n",
+            Some(12),
+        );
+        check("     Summary [   0.005s] 2 tests run: 2 passed, 0 skipped\n", Some(2));
+        check("     Summary [   1.005s] 3/5 tests run: 2 passed (1 slow), 1 failed, 0 skipped\n", Some(2));
+        check("test uri::round_trip ... ok\n", None);
+        check("nothing has passed\n", None);
+    }
+
+    #[test]
+    fn a_call_is_shown_as_it_would_be_typed() {
+        let call = Call::cargo("doc --no-deps").variable("RUSTDOCFLAGS", "-D warnings").arguments(["it's"]);
+        assert_eq!(call.to_string(), r"RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'it'\''s'");
+        assert_eq!(Call::program("").to_string(), "''");
+    }
+
+    #[test]
+    fn failure_is_an_error_and_tests_are_counted_on_both_streams() {
+        let shell = |script: &str| Call::program("sh").arguments(["-c", script]);
+        let here = Path::new(".");
+        assert!(shell("exit 0").succeeds(here));
+        assert!(!shell("exit 3").succeeds(here));
+        assert!(!Call::program("no-such-program-anywhere").succeeds(here));
+        let summary = "test result: ok. 4 passed; 0 failed";
+        let both = shell(&format!("echo '{summary}'; echo '{summary}' >&2"));
+        assert_eq!(both.count_tests(here).unwrap(), 8);
+        let error = shell(&format!("echo '{summary}'; exit 101")).count_tests(here).unwrap_err();
+        assert!(error.to_string().contains("101"), "{error}");
+        assert_eq!(shell("echo out").stdout(here).unwrap(), "out\n");
+        assert!(shell("exit 1").run(here).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask check`: everything a change has to pass, in one command that brings what it needs.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::call::Call;
+use crate::step::{self, AtLeast, Step};
+use crate::tidy;
+
+/// How much time the proofs get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Minutes, for every change.
+    Short,
+    /// As long as it takes: a million race attempts, minutes of fuzzing.
+    Long,
+}
+
+/// What runs the tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Runner {
+    /// cargo-nextest: a process per test, hangs are ended.
+    Nextest,
+    /// What comes with cargo.
+    Cargo,
+}
+
+/// Runs the short form.
+pub(crate) fn run(top: &Path) -> Result<()> {
+    step::carry_out(top, steps(top, Form::Short))
+}
+
+/// The steps, cheapest first.
+pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
+    let nextest = Call::cargo("nextest --version").succeeds(top);
+    let runner = if nextest { Runner::Nextest } else { Runner::Cargo };
+    vec![
+        Step::here("tools", "rustup component add rustfmt clippy", tools),
+        Step::run("format", Call::cargo("fmt --all --check")),
+        Step::here("tidy", "cargo xtask tidy", tidy::run),
+        Step::run("clippy", Call::cargo("clippy --workspace --all-targets -- -D warnings")),
+        Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
+        Step::test("tests", tests(runner, form), AtLeast::One),
+        Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
+        Step::test("fuzz", fuzz(form), AtLeast::One),
+        Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),
+    ]
+}
+
+/// rustup brings the components of `rust-toolchain.toml` by itself; a toolchain installed by hand may lack them.
+fn tools(top: &Path) -> Result<String> {
+    if Call::cargo("fmt --version").succeeds(top) && Call::cargo("clippy --version").succeeds(top) {
+        return Ok("present".to_owned());
+    }
+    Call::program("rustup")
+        .arguments(["component", "add", "rustfmt", "clippy"])
+        .run(top)
+        .context("rustfmt and clippy are missing")?;
+    Ok("installed".to_owned())
+}
+
+fn tests(runner: Runner, form: Form) -> Call {
+    match (runner, form) {
+        (Runner::Nextest, Form::Short) => Call::cargo("nextest run --workspace"),
+        (Runner::Nextest, Form::Long) => {
+            Call::cargo("nextest run --workspace --profile long").variable("ROOTWARD_LONG", "1")
+        }
+        (Runner::Cargo, Form::Short) => Call::cargo("test --workspace --lib --bins --tests --no-fail-fast"),
+        (Runner::Cargo, Form::Long) => tests(runner, Form::Short).variable("ROOTWARD_LONG", "1"),
+    }
+}
+
+/// The fuzz tests again, for longer than their turn among the tests.
+fn fuzz(form: Form) -> Call {
+    let seconds = match form {
+        Form::Short => "20",
+        Form::Long => "300",
+    };
+    Call::cargo("test -p rootward-core --test it fuzz").variable("ROOTWARD_FUZZ_SECONDS", seconds)
+}
+
+/// The core's tests in a build that compares each grant with where the kernel says its handle is. A directory of its own,
+/// so that the flag does not rebuild everything back and forth.
+fn oracle(runner: Runner, inherited: Option<String>) -> Call {
+    let call = match runner {
+        Runner::Nextest => Call::cargo("nextest run -p rootward-core --target-dir target/oracle"),
+        Runner::Cargo => Call::cargo("test -p rootward-core --lib --tests --no-fail-fast --target-dir target/oracle"),
+    };
+    let flags = [inherited.unwrap_or_default().as_str(), "--cfg rootward_oracle -D warnings"].join(" ");
+    call.variable("RUSTFLAGS", flags.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_runners_run_the_same_tests_in_both_forms() {
+        let check = |call: Call, text: &str| assert_eq!(call.to_string(), text);
+        check(tests(Runner::Nextest, Form::Short), "cargo nextest run --workspace");
+        check(tests(Runner::Nextest, Form::Long), "ROOTWARD_LONG=1 cargo nextest run --workspace --profile long");
+        check(tests(Runner::Cargo, Form::Short), "cargo test --workspace --lib --bins --tests --no-fail-fast");
+        check(
+            tests(Runner::Cargo, Form::Long),
+            "ROOTWARD_LONG=1 cargo test --workspace --lib --bins --tests --no-fail-fast",
+        );
+        check(fuzz(Form::Short), "ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core --test it fuzz");
+        check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core --test it fuzz");
+    }
+
+    #[test]
+    fn the_oracle_keeps_the_flags_it_was_given() {
+        let call = oracle(Runner::Nextest, Some("-C opt-level=1".to_owned())).to_string();
+        assert!(call.starts_with("RUSTFLAGS='-C opt-level=1 --cfg rootward_oracle -D warnings' cargo"), "{call}");
+        let call = oracle(Runner::Cargo, None).to_string();
+        assert!(
+            call.starts_with("RUSTFLAGS='--cfg rootward_oracle -D warnings' cargo test -p rootward-core"),
+            "{call}"
+        );
+    }
+}

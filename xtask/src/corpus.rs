@@ -1,0 +1,264 @@
+//! `cargo xtask corpus DIR`: a folder of path cases that nobody on the project wrote, run against the core's public API.
+//!
+//! The folder brings `driver.py`, which asks the test kit's `corpus-adapter` and compares, and `no_openat2.py`, which takes
+//! `openat2` away from it by seccomp, so that both resolvers answer the same questions.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::call::Call;
+use crate::table;
+
+/// One run of the driver.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    name: &'static str,
+    /// Which rows, in the driver's words; none means all but the races.
+    tier: Option<&'static str>,
+    /// What `openat2` answers instead of working.
+    instead: Option<&'static str>,
+    bar: Bar,
+    rows: Rows,
+}
+
+/// What a run has to reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bar {
+    /// Nothing fails.
+    NoFailure,
+    /// Refusing what should work is fine; anything else that fails is not.
+    RefusalsOnly,
+}
+
+/// Whether a run without a single case means that something is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rows {
+    /// It does.
+    Needed,
+    /// Not every folder has such rows.
+    Optional,
+}
+
+const PLAIN: Run = Run { name: "openat2", tier: None, instead: None, bar: Bar::NoFailure, rows: Rows::Needed };
+
+const RUNS: [Run; 6] = [
+    PLAIN,
+    Run { name: "openat2, races", tier: Some("race"), rows: Rows::Optional, ..PLAIN },
+    Run { name: "ENOSYS", instead: Some("ENOSYS"), ..PLAIN },
+    Run { name: "ENOSYS, races", tier: Some("race"), instead: Some("ENOSYS"), rows: Rows::Optional, ..PLAIN },
+    Run { name: "EPERM", instead: Some("EPERM"), ..PLAIN },
+    // The kernel says "try again" for ever: a path may then be refused, never opened some weaker way.
+    Run { name: "EAGAIN", instead: Some("EAGAIN"), bar: Bar::RefusalsOnly, ..PLAIN },
+];
+
+/// What the driver writes with `--json`.
+#[derive(Deserialize, Default, Debug)]
+struct Report {
+    total: BTreeMap<String, u64>,
+    bad: Vec<Bad>,
+}
+
+/// A case that failed.
+#[derive(Deserialize, Debug)]
+struct Bad {
+    id: String,
+    result: String,
+    why: String,
+}
+
+impl Report {
+    fn count(&self, wanted: impl Fn(&str) -> bool) -> u64 {
+        self.total.iter().filter(|(result, _)| wanted(result)).map(|(_, count)| count).sum()
+    }
+
+    fn good(&self) -> u64 {
+        self.count(|result| result == "pass" || result.starts_with("policy"))
+    }
+
+    /// What keeps the run from reaching its bar.
+    fn complaints(&self, run: &Run) -> Vec<String> {
+        let bad = self.bad.iter().filter(|bad| match run.bar {
+            Bar::NoFailure => true,
+            // The driver's word for an adapter that said no; a hang, a crash and a wrong object have others.
+            Bar::RefusalsOnly => !(bad.result == "FAIL-availability" && bad.why.starts_with("refused")),
+        });
+        let mut complaints: Vec<String> =
+            bad.map(|bad| format!("{}: {} {} ({})", run.name, bad.result, bad.id, bad.why)).collect();
+        if run.rows == Rows::Needed && self.good() == 0 {
+            complaints.push(format!("{}: not one case was answered as it should be", run.name));
+        }
+        complaints
+    }
+}
+
+/// Runs the folder in every way and prints a table; gives back a note for the table of steps.
+pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
+    let folder = std::path::absolute(folder).with_context(|| format!("cannot use folder `{}`", folder.display()))?;
+    for name in ["driver.py", "no_openat2.py"] {
+        if !folder.join(name).is_file() {
+            bail!("no `{name}` in `{}`: not a corpus folder", folder.display());
+        }
+    }
+    if !Call::program("python3").arguments(["--version"]).succeeds(top) {
+        bail!("python3 is needed to run a corpus and cannot be run here\n\nhint: on Debian, `apt-get install python3`");
+    }
+    let user = Call::program("id").arguments(["-u"]).stdout(top)?;
+    if user.trim() != "0" {
+        println!("note: not root, so the driver leaves out the cases that need a mount");
+    }
+    let adapter = build_adapter(top)?;
+    let reports = top.join("target/corpus");
+    fs::create_dir_all(&reports).context("cannot make `target/corpus`")?;
+
+    let mut rows =
+        vec![["run", "as expected", "skipped", "refused or failed", "ESCAPE", "verdict"].map(str::to_owned).to_vec()];
+    let mut complaints = Vec::new();
+    for run in &RUNS {
+        let (report, outcome) = carry_out(top, run, &folder, &adapter, &reports)?;
+        rows.push(vec![
+            run.name.to_owned(),
+            report.good().to_string(),
+            report.count(|result| result == "skip").to_string(),
+            report.count(|result| result.starts_with("FAIL")).to_string(),
+            report.count(|result| result.starts_with("ESCAPE")).to_string(),
+            if outcome.is_empty() { "good".to_owned() } else { "BAD".to_owned() },
+        ]);
+        complaints.extend(outcome);
+    }
+    println!("\n{}", table::lay_out(&rows));
+    if !complaints.is_empty() {
+        bail!("the corpus found {} faults\n\n  {}", complaints.len(), complaints.join("\n  "));
+    }
+    Ok(format!("{} runs good", RUNS.len()))
+}
+
+fn build_adapter(top: &Path) -> Result<PathBuf> {
+    let build = Call::cargo("build --release -p rootward-testkit --bin corpus-adapter");
+    println!("==> {build}");
+    let messages = build.arguments(["--message-format=json-render-diagnostics"]).stdout(top)?;
+    adapter_in(&messages).context("cargo built no `corpus-adapter`")
+}
+
+/// The program that cargo's messages say was built: its place depends on settings that cargo knows best.
+fn adapter_in(messages: &str) -> Option<PathBuf> {
+    messages.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let executable = message.get("executable")?.as_str()?;
+        (message.get("target")?.get("name")? == "corpus-adapter").then(|| PathBuf::from(executable))
+    })
+}
+
+fn driver_call(run: &Run, folder: &Path, adapter: &Path, report: &Path) -> Result<Call> {
+    let mut call = Call::program("python3").path(&folder.join("driver.py"))?;
+    if run.bar == Bar::NoFailure {
+        call = call.arguments(["-v"]);
+    }
+    if let Some(tier) = run.tier {
+        call = call.arguments(["--tier", tier]);
+    }
+    call = call.arguments(["--json"]).path(report)?.arguments(["--"]);
+    if let Some(errno) = run.instead {
+        call = call.arguments(["python3"]).path(&folder.join("no_openat2.py"))?.arguments([errno]);
+    }
+    call.path(adapter)
+}
+
+fn carry_out(top: &Path, run: &Run, folder: &Path, adapter: &Path, reports: &Path) -> Result<(Report, Vec<String>)> {
+    let file = reports.join(format!("{}.json", run.name.replace(", ", "-").to_lowercase()));
+    // A report of an earlier run must not speak for a driver that ended before it wrote its own.
+    match fs::remove_file(&file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error).context("cannot remove a report");
+        }
+        _ => {}
+    }
+    let call = driver_call(run, folder, adapter, &file)?;
+    println!("\n==> {}: {call}", run.name);
+    let exit = call.run(top);
+    let Ok(text) = fs::read_to_string(&file) else {
+        return Ok((Report::default(), vec![format!("{}: the driver wrote no report", run.name)]));
+    };
+    let report: Report =
+        serde_json::from_str(&text).with_context(|| format!("cannot read the driver's report `{}`", file.display()))?;
+    let mut complaints = report.complaints(run);
+    if let Err(error) = exit
+        && report.bad.is_empty()
+    {
+        complaints.push(format!("{}: {error}", run.name));
+    }
+    Ok((report, complaints))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(text: &str) -> Report {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_plain_run_forgives_nothing() {
+        let check = |text: &str, faults: usize| assert_eq!(report(text).complaints(&PLAIN).len(), faults, "{text}");
+        check(r#"{"total": {"pass": 3, "policy-strict": 1, "skip": 2}, "bad": []}"#, 0);
+        check(
+            r#"{"total": {"pass": 3, "FAIL-availability": 1}, "bad": [{"id": "a", "result": "FAIL-availability", "why": "refused: x"}]}"#,
+            1,
+        );
+        check(r#"{"total": {"skip": 9}, "bad": []}"#, 1);
+        check(r#"{"total": {}, "bad": []}"#, 1);
+    }
+
+    #[test]
+    fn races_may_be_absent() {
+        let races = Run { rows: Rows::Optional, ..PLAIN };
+        assert!(report(r#"{"total": {}, "bad": []}"#).complaints(&races).is_empty());
+    }
+
+    #[test]
+    fn under_endless_eagain_only_refusals_are_forgiven() {
+        let eagain = Run { bar: Bar::RefusalsOnly, ..PLAIN };
+        let check = |result: &str, why: &str, faults: usize| {
+            let text = format!(
+                r#"{{"total": {{"pass": 1, "{result}": 1}}, "bad": [{{"id": "a", "result": "{result}", "why": "{why}"}}]}}"#
+            );
+            assert_eq!(report(&text).complaints(&eagain).len(), faults, "{result} {why}");
+        };
+        check("FAIL-availability", "refused: outside_roots", 0);
+        check("FAIL-availability", "hang", 1);
+        check("FAIL-availability", "crash", 1);
+        check("FAIL-availability", "wrong object: 'a' != 'b'", 1);
+        check("FAIL-fidelity", "allowed, reason=missing", 1);
+        check("FAIL-security", "allowed, reason=outside", 1);
+        check("ESCAPE", "SECRET read", 1);
+    }
+
+    #[test]
+    fn the_driver_is_called_as_its_readme_says() {
+        let check = |run: Run, line: &str| {
+            let call = driver_call(&run, Path::new("/c"), Path::new("/a"), Path::new("/r.json")).unwrap();
+            assert_eq!(call.to_string(), line);
+        };
+        check(RUNS[0], "python3 /c/driver.py -v --json /r.json -- /a");
+        check(RUNS[1], "python3 /c/driver.py -v --tier race --json /r.json -- /a");
+        check(RUNS[2], "python3 /c/driver.py -v --json /r.json -- python3 /c/no_openat2.py ENOSYS /a");
+        check(RUNS[5], "python3 /c/driver.py --json /r.json -- python3 /c/no_openat2.py EAGAIN /a");
+    }
+
+    #[test]
+    fn the_adapter_is_where_cargo_says() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"rootward_core"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"corpus-adapter"},"executable":"/t/release/corpus-adapter"}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        assert_eq!(adapter_in(messages), Some(PathBuf::from("/t/release/corpus-adapter")));
+        assert_eq!(adapter_in(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+}

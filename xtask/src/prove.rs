@@ -1,0 +1,36 @@
+//! `cargo xtask prove`: the check in its long form, then what needs more than a compiler.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::call::Call;
+use crate::check::{self, Form};
+use crate::corpus;
+use crate::step::{self, Step};
+
+/// Runs the long form; the corpus only where a folder is given.
+pub(crate) fn run(top: &Path, folder: Option<&Path>) -> Result<()> {
+    let mut steps = check::steps(top, Form::Long);
+    steps.push(Step::here("licences", deny().to_string(), licences));
+    steps.push(match folder.map(Path::to_owned) {
+        Some(folder) => {
+            let repeat = Call::cargo("xtask corpus").path(&folder)?.to_string();
+            Step::here("corpus", repeat, move |top| corpus::run(top, &folder))
+        }
+        None => Step::here("corpus", "cargo xtask corpus DIR", |_| Ok("NOT RUN: no folder was given".to_owned())),
+    });
+    step::carry_out(top, steps)
+}
+
+/// Advisories are left out: their database comes from a git server that a build machine may not reach.
+fn deny() -> Call {
+    Call::cargo("deny check licenses bans sources")
+}
+
+fn licences(top: &Path) -> Result<String> {
+    if !Call::cargo("deny --version").succeeds(top) {
+        return Ok("NOT RUN: cargo-deny is not installed".to_owned());
+    }
+    deny().run(top).map(|()| String::new())
+}

@@ -1,0 +1,166 @@
+//! The steps of a check: each with a headline, its time and the command that repeats it; the first failure stops.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::call::Call;
+use crate::table;
+
+/// Code of this program, run at the top of the workspace; gives back a note for the table.
+type Code = Box<dyn FnOnce(&Path) -> Result<String>>;
+
+/// What a step does.
+pub(crate) enum Work {
+    /// Runs a command that must succeed.
+    Run(Call),
+    /// Runs tests; `AtLeast` keeps a filter that matches nothing from passing.
+    Test(Call, AtLeast),
+    /// Runs code of this program; the text is the command that repeats it.
+    Here(String, Code),
+}
+
+/// How many tests a step has to run to count as run at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AtLeast {
+    /// None is fine: doc tests come and go.
+    None,
+    /// One: a run without tests proves nothing.
+    One,
+}
+
+/// A named part of a check.
+pub(crate) struct Step {
+    /// Its headline and row in the table.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) work: Work,
+}
+
+impl Step {
+    /// A command that must succeed.
+    pub(crate) fn run(name: &'static str, call: Call) -> Step {
+        Step { name, work: Work::Run(call) }
+    }
+
+    /// Tests that must pass.
+    pub(crate) fn test(name: &'static str, call: Call, at_least: AtLeast) -> Step {
+        Step { name, work: Work::Test(call, at_least) }
+    }
+
+    /// Code of this program; `repeat` is the command that does the same.
+    pub(crate) fn here(
+        name: &'static str,
+        repeat: impl Into<String>,
+        work: impl FnOnce(&Path) -> Result<String> + 'static,
+    ) -> Step {
+        Step { name, work: Work::Here(repeat.into(), Box::new(work)) }
+    }
+
+    fn repeat(&self) -> String {
+        match &self.work {
+            Work::Run(call) | Work::Test(call, _) => call.to_string(),
+            Work::Here(repeat, _) => repeat.clone(),
+        }
+    }
+}
+
+impl Work {
+    fn carry_out(self, top: &Path) -> Result<String> {
+        match self {
+            Work::Run(call) => call.run(top).map(|()| String::new()),
+            Work::Test(call, at_least) => match (call.count_tests(top)?, at_least) {
+                (0, AtLeast::One) => bail!("not one test was run"),
+                (1, _) => Ok("1 test passed".to_owned()),
+                (count, _) => Ok(format!("{count} tests passed")),
+            },
+            Work::Here(_, code) => code(top),
+        }
+    }
+}
+
+/// Carries out `steps` in order, up to the first that fails, and prints a table of those that were reached.
+pub(crate) fn carry_out(top: &Path, steps: Vec<Step>) -> Result<()> {
+    let (count, began) = (steps.len(), Instant::now());
+    let mut rows = vec![["step", "time", "result"].map(str::to_owned).to_vec()];
+    let mut failure = Ok(());
+    for (position, step) in steps.into_iter().enumerate() {
+        let (name, repeat) = (step.name, step.repeat());
+        println!("\n==> {}/{count} {name}: {repeat}", position + 1);
+        let step_began = Instant::now();
+        let outcome = step.work.carry_out(top);
+        let time = shown(step_began.elapsed());
+        let result = match &outcome {
+            Ok(note) if note.is_empty() => "passed".to_owned(),
+            Ok(note) => note.clone(),
+            Err(_) => "FAILED".to_owned(),
+        };
+        println!("<== {name}: {result}, {time}");
+        rows.push(vec![name.to_owned(), time, result]);
+        if let Err(error) = outcome {
+            failure = Err(error).with_context(|| format!("step `{name}` failed; repeat it with\n\n  {repeat}\n\n"));
+            break;
+        }
+    }
+    rows.push(vec!["all".to_owned(), shown(began.elapsed()), format!("{} of {count} steps", rows.len() - 1)]);
+    println!("\n{}", table::lay_out(&rows));
+    failure
+}
+
+fn shown(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds >= 60 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{:.1} s", time.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn the_first_failure_stops_and_says_how_to_repeat_it() {
+        let reached = Rc::new(Cell::new(0));
+        let count = |name: &'static str, outcome: fn() -> Result<String>| {
+            let reached = Rc::clone(&reached);
+            Step::here(name, format!("repeat {name}"), move |_| {
+                reached.set(reached.get() + 1);
+                outcome()
+            })
+        };
+        let steps = vec![
+            count("good", || Ok(String::new())),
+            count("bad", || bail!("the reason")),
+            count("never", || Ok(String::new())),
+        ];
+        let message = format!("{:#}", carry_out(Path::new("."), steps).unwrap_err());
+        assert_eq!(reached.get(), 2);
+        assert!(message.contains("step `bad`") && message.contains("repeat bad") && message.contains("the reason"));
+    }
+
+    #[test]
+    fn a_filter_that_matches_no_test_is_a_failure() {
+        let echo = |text: &str| Call::program("echo").arguments([text]);
+        let check = |call: Call, at_least: AtLeast, note: Option<&str>| {
+            let outcome = Step::test("tests", call, at_least).work.carry_out(Path::new("."));
+            assert_eq!(outcome.ok().as_deref(), note);
+        };
+        check(echo("test result: ok. 0 passed; 0 failed"), AtLeast::One, None);
+        check(echo("test result: ok. 0 passed; 0 failed"), AtLeast::None, Some("0 tests passed"));
+        check(echo("test result: ok. 1 passed; 0 failed"), AtLeast::One, Some("1 test passed"));
+        check(Call::program("false"), AtLeast::None, None);
+    }
+
+    #[test]
+    fn times_are_short() {
+        let check = |time: Duration, text: &str| assert_eq!(shown(time), text);
+        check(Duration::from_millis(1250), "1.2 s");
+        check(Duration::from_secs(125), "2 min 05 s");
+    }
+}
