@@ -1,6 +1,7 @@
 //! Decides paths against roots, and opens what is allowed so that no race slips past the decision.
 
 mod access;
+mod containment;
 mod root;
 mod style;
 mod text;
@@ -8,7 +9,8 @@ mod uri;
 mod windows;
 
 pub use access::Access;
-pub use root::{FileId, Origin, PlacedRoot, Root, RootKind, Spelling};
+pub use containment::text_contains;
+pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
 pub use style::PathStyle;
 pub use text::{PathText, TextError};
 pub use uri::{RootUri, UriError};
