@@ -1,10 +1,17 @@
 //! A root: a directory or file that the user shares.
 
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::access::Access;
+use crate::style::PathStyle;
+use crate::text::{PathText, TextError, is_file_uri};
+use crate::uri::{LONGEST_PATH, RootUri};
 
 /// Who supplied a root.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -49,6 +56,160 @@ pub struct Root {
     pub spelling: Spelling,
 }
 
+/// Why a text or path cannot be a root.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
+pub enum RootError {
+    /// The text names no path.
+    #[error("not a usable root: `{}` ({reason})", Shown(text))]
+    Text {
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: TextError,
+    },
+    /// Not absolute, where there is nothing to be relative to.
+    #[error("not a usable root: `{}` ({})", Shown(text), self.reason())]
+    Relative {
+        /// As it was given.
+        text: String,
+    },
+    /// `.` or `..`, which mean different places to whoever wrote it and whoever reads it.
+    #[error("not a usable root: `{}` ({})", Shown(text), self.reason())]
+    DotSegment {
+        /// As it was given.
+        text: String,
+    },
+}
+
+impl RootError {
+    /// The root as it was given.
+    pub fn text(&self) -> &str {
+        match self {
+            RootError::Text { text, .. } | RootError::Relative { text } | RootError::DotSegment { text } => text,
+        }
+    }
+
+    /// What is wrong with it, without the text.
+    pub fn reason(&self) -> String {
+        match self {
+            RootError::Text { reason, .. } => reason.to_string(),
+            RootError::Relative { .. } => "not an absolute path".to_owned(),
+            RootError::DotSegment { .. } => "a dot segment".to_owned(),
+        }
+    }
+}
+
+/// A peer's text in a message: what would move the cursor or reverse the line is escaped.
+struct Shown<'t>(&'t str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| match letter {
+            '\\' | '\'' | '"' => f.write_char(letter),
+            _ => write!(f, "{}", letter.escape_debug()),
+        })
+    }
+}
+
+impl Root {
+    /// A root by its absolute path, which may be any bytes but a NUL.
+    pub fn from_path(path: impl Into<PathBuf>, origin: Origin) -> Result<Root, RootError> {
+        let path = path.into();
+        let bytes = path.as_os_str().as_bytes();
+        let given = || String::from_utf8_lossy(bytes).into_owned();
+        let bad = |reason| Err(RootError::Text { text: given(), reason });
+        match bytes {
+            [] => bad(TextError::Empty),
+            _ if bytes.contains(&0) => bad(TextError::Nul),
+            _ if bytes.len() > LONGEST_PATH => bad(TextError::TooLong),
+            _ if !path.is_absolute() => Err(RootError::Relative { text: given() }),
+            _ if has_dot_segment(bytes) => Err(RootError::DotSegment { text: given() }),
+            _ => Ok(Root::new(&path, origin, Spelling::Path)),
+        }
+    }
+
+    /// A root as a client sends it: a `file:` URI or, marked so, a bare absolute path, `~` or `~/…`.
+    pub fn from_client(text: &str, home: Option<&Path>) -> Result<Root, RootError> {
+        let given = || text.to_owned();
+        match PathText::read(text.as_bytes(), PathStyle::NATIVE, home.map(bytes)) {
+            Err(reason) => Err(RootError::Text { text: given(), reason }),
+            Ok(PathText::Relative(_)) => Err(RootError::Relative { text: given() }),
+            // SECURITY: a client's `..` is never resolved, neither by text nor on disk. Test `from_a_client`.
+            Ok(PathText::Absolute(path)) if has_dot_segment(&path) => Err(RootError::DotSegment { text: given() }),
+            Ok(PathText::Absolute(path)) => {
+                Ok(Root::new(Path::new(OsStr::from_bytes(&path)), Origin::Client, spelling(text.as_bytes())))
+            }
+        }
+    }
+
+    /// A root as a person types it: a URI or a path, absolute, in the home or relative to `base`, and at the very end an optional
+    /// `:ro`, `:rw`, `:add` or `:rwx`. Only one suffix is taken: a directory really called `dir:ro` is `dir:ro:rw`.
+    ///
+    /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link it
+    /// leads elsewhere than the text says. URIs have neither.
+    pub fn from_typed(text: &OsStr, base: &Path, home: Option<&Path>, origin: Origin) -> Result<Root, RootError> {
+        let (named, access) = split_suffix(text.as_bytes());
+        let given = || text.to_string_lossy().into_owned();
+        let bad = |reason| RootError::Text { text: given(), reason };
+        let path = match PathText::read(named, PathStyle::NATIVE, home.map(bytes)).map_err(bad)? {
+            PathText::Absolute(path) => PathBuf::from(OsStr::from_bytes(&path)),
+            PathText::Relative(path) => base.join(OsStr::from_bytes(path)),
+        };
+        if path.as_os_str().len() > LONGEST_PATH {
+            return Err(bad(TextError::TooLong));
+        }
+        if !path.is_absolute() {
+            return Err(RootError::Relative { text: given() });
+        }
+        Ok(Root::new(&path, origin, spelling(named)).with_access(access.unwrap_or(Access::READ_WRITE)))
+    }
+
+    fn new(path: &Path, origin: Origin, spelling: Spelling) -> Root {
+        // Collected anew: without double and trailing separators and without `.`.
+        Root { path: path.components().collect(), name: None, access: Access::READ_WRITE, origin, spelling }
+    }
+
+    /// The same root with another access.
+    #[must_use]
+    pub fn with_access(self, access: Access) -> Root {
+        Root { access, ..self }
+    }
+
+    /// The same root with a name to show.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Root {
+        Root { name: Some(name.into()), ..self }
+    }
+
+    /// The root as a URI; none where the path is not UTF-8 or has a `..`. Such a root is never announced.
+    pub fn uri(&self) -> Option<RootUri> {
+        RootUri::from_path(&self.path, PathStyle::NATIVE).ok()
+    }
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+fn spelling(text: &[u8]) -> Spelling {
+    if is_file_uri(text) { Spelling::Uri } else { Spelling::Path }
+}
+
+fn has_dot_segment(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."))
+}
+
+/// What stands before the access suffix, and the access.
+fn split_suffix(text: &[u8]) -> (&[u8], Option<Access>) {
+    let Some(colon) = text.iter().rposition(|byte| *byte == b':') else {
+        return (text, None);
+    };
+    match std::str::from_utf8(&text[colon + 1..]).ok().and_then(Access::from_suffix) {
+        Some(access) => (&text[..colon], Some(access)),
+        None => (text, None),
+    }
+}
+
 /// Whether a root is a directory or a single file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -91,3 +252,6 @@ impl PlacedRoot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -225,7 +225,7 @@ fn posix_path(rest: &str) -> Result<String, UriError> {
     let first = below.split_once('/').map_or(below, |(first, _)| first);
     // A drive of another system, not a directory `c:` of this one. Where there is such a directory, its URI says both that this
     // host is meant and that the colon is part of a name: `file://localhost/c%3A/x`.
-    let is_name = named_local && first.contains('%');
+    let is_name = named_local && !first.contains(':');
     if is_old_drive(first) || (!is_name && is_drive(&decode(first, PathStyle::Posix)?)) {
         return Err(UriError::Foreign);
     }

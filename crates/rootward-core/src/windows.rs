@@ -25,6 +25,21 @@ pub(crate) fn has_drive(text: &[u8]) -> bool {
     matches!(text, [letter, b':', separator, ..] if letter.is_ascii_alphabetic() && is_separator(*separator))
 }
 
+/// Whether two names are one name to the system: case does not count.
+pub(crate) fn same_name(one: &str, other: &str) -> bool {
+    // The system folds character by character (the `$UpCase` table of NTFS).
+    let folded = |letter: char| {
+        let mut upper = letter.to_uppercase();
+        match (upper.next(), upper.next()) {
+            // SECURITY: Unicode would make `ı` an `I` and `ſ` an `S`; to the system they are letters of their own.
+            // Test `case_does_not_count`.
+            (Some(one), None) if letter.is_ascii() == one.is_ascii() => one,
+            _ => letter,
+        }
+    };
+    one.chars().map(folded).eq(other.chars().map(folded))
+}
+
 /// Reads a text that is no URI and has no `~`.
 pub(crate) fn read(text: &[u8]) -> Result<Kind, TextError> {
     let (kind, below) = match text {
@@ -108,6 +123,18 @@ mod tests {
         for text in texts {
             assert_eq!(read(text.as_bytes()).as_ref().map(|kind| *kind), expect, "{text}");
         }
+    }
+
+    #[test]
+    fn case_does_not_count() {
+        let check = |one: &str, other: &str, same: bool| assert_eq!(same_name(one, other), same, "{one} {other}");
+        check("Dev", "dEV", true);
+        check("\u{e9}t\u{e9}", "\u{c9}T\u{c9}", true);
+        check("fi", "f\u{131}", false);
+        check("s", "\u{17f}", false);
+        check("k", "\u{212a}", false);
+        check("ss", "\u{df}", false);
+        check("a", "ab", false);
     }
 
     #[test]

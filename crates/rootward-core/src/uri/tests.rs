@@ -129,6 +129,7 @@ fn posix_refused() {
         check(&format!("file:///{drive}"), Posix, UriError::Foreign);
     }
     check("file://localhost/c:/x", Posix, UriError::Foreign);
+    check("file://localhost/%63:/x", Posix, UriError::Foreign);
     check(&format!("file:///{}", "a/".repeat(2048)), Posix, UriError::TooLong);
 }
 
