@@ -86,6 +86,15 @@ impl Call {
 
     /// Runs tests, shows what they write, and gives back how many passed.
     pub(crate) fn count_tests(&self, top: &Path) -> Result<u64> {
+        self.count_tests_showing(top, std::io::stdout(), std::io::stderr())
+    }
+
+    fn count_tests_showing(
+        &self,
+        top: &Path,
+        shown: impl Write,
+        shown_beside: impl Write + Send + 'static,
+    ) -> Result<u64> {
         let mut child = self
             .command(top)
             .stdout(Stdio::piped())
@@ -94,8 +103,8 @@ impl Call {
             .with_context(|| format!("cannot run `{}`", self.program))?;
         let (stdout, stderr) = (child.stdout.take().context("no stdout")?, child.stderr.take().context("no stderr")?);
         // Two readers at once: a child that fills one pipe while the other is read would wait for ever.
-        let beside = thread::spawn(move || count_while_showing(stderr, std::io::stderr()));
-        let passed = count_while_showing(stdout, std::io::stdout())?;
+        let beside = thread::spawn(move || count_while_showing(stderr, shown_beside));
+        let passed = count_while_showing(stdout, shown)?;
         let passed_beside = beside.join().map_err(|_| anyhow!("the reader of stderr panicked"))??;
         let status = child.wait()?;
         if !status.success() {
@@ -180,8 +189,10 @@ mod tests {
         assert!(!Call::program("no-such-program-anywhere").succeeds(here));
         let summary = "test result: ok. 4 passed; 0 failed";
         let both = shell(&format!("echo '{summary}'; echo '{summary}' >&2"));
-        assert_eq!(both.count_tests(here).unwrap(), 8);
-        let error = shell(&format!("echo '{summary}'; exit 101")).count_tests(here).unwrap_err();
+        // Shown to nobody: whoever counts this program's own tests must not see a made-up summary.
+        let count = |call: Call| call.count_tests_showing(here, std::io::sink(), std::io::sink());
+        assert_eq!(count(both).unwrap(), 8);
+        let error = count(shell(&format!("echo '{summary}'; exit 101"))).unwrap_err();
         assert!(error.to_string().contains("101"), "{error}");
         assert_eq!(shell("echo out").stdout(here).unwrap(), "out\n");
         assert!(shell("exit 1").run(here).is_err());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use crate::call::Call;
 use crate::table;
@@ -28,6 +28,16 @@ pub(crate) enum AtLeast {
     None,
     /// One: a run without tests proves nothing.
     One,
+}
+
+impl AtLeast {
+    fn judge(self, passed: u64) -> Result<String> {
+        match (self, passed) {
+            (AtLeast::One, 0) => bail!("not one test was run"),
+            (_, 1) => Ok("1 test passed".to_owned()),
+            (_, count) => Ok(format!("{count} tests passed")),
+        }
+    }
 }
 
 /// A named part of a check.
@@ -70,11 +80,7 @@ impl Work {
     fn carry_out(self, top: &Path) -> Result<String> {
         match self {
             Work::Run(call) => call.run(top).map(|()| String::new()),
-            Work::Test(call, at_least) => match (call.count_tests(top)?, at_least) {
-                (0, AtLeast::One) => bail!("not one test was run"),
-                (1, _) => Ok("1 test passed".to_owned()),
-                (count, _) => Ok(format!("{count} tests passed")),
-            },
+            Work::Test(call, at_least) => at_least.judge(call.count_tests(top)?),
             Work::Here(_, code) => code(top),
         }
     }
@@ -99,7 +105,7 @@ pub(crate) fn carry_out(top: &Path, steps: Vec<Step>) -> Result<()> {
         println!("<== {name}: {result}, {time}");
         rows.push(vec![name.to_owned(), time, result]);
         if let Err(error) = outcome {
-            failure = Err(error).with_context(|| format!("step `{name}` failed; repeat it with\n\n  {repeat}\n\n"));
+            failure = Err(anyhow!("step `{name}` failed: {error:#}\n\nhint: repeat it alone with `{repeat}`"));
             break;
         }
     }
@@ -146,15 +152,17 @@ mod tests {
 
     #[test]
     fn a_filter_that_matches_no_test_is_a_failure() {
-        let echo = |text: &str| Call::program("echo").arguments([text]);
-        let check = |call: Call, at_least: AtLeast, note: Option<&str>| {
-            let outcome = Step::test("tests", call, at_least).work.carry_out(Path::new("."));
-            assert_eq!(outcome.ok().as_deref(), note);
+        let check = |at_least: AtLeast, passed: u64, note: Option<&str>| {
+            assert_eq!(at_least.judge(passed).ok().as_deref(), note);
         };
-        check(echo("test result: ok. 0 passed; 0 failed"), AtLeast::One, None);
-        check(echo("test result: ok. 0 passed; 0 failed"), AtLeast::None, Some("0 tests passed"));
-        check(echo("test result: ok. 1 passed; 0 failed"), AtLeast::One, Some("1 test passed"));
-        check(Call::program("false"), AtLeast::None, None);
+        check(AtLeast::One, 0, None);
+        check(AtLeast::One, 1, Some("1 test passed"));
+        check(AtLeast::None, 0, Some("0 tests passed"));
+        check(AtLeast::None, 7, Some("7 tests passed"));
+        let silent = Step::test("silent", Call::program("true"), AtLeast::One);
+        assert!(silent.work.carry_out(Path::new(".")).is_err());
+        let failing = Step::test("failing", Call::program("false"), AtLeast::None);
+        assert!(failing.work.carry_out(Path::new(".")).is_err());
     }
 
     #[test]
