@@ -2,17 +2,34 @@
 
 mod access;
 mod containment;
+mod denial;
+mod grant;
+mod guard;
+mod os;
 pub mod places;
+mod placing;
+mod resolve;
+mod restriction;
 mod root;
+mod set;
 mod style;
 mod text;
+mod tree;
 mod uri;
 mod validate;
 mod windows;
 
 pub use access::Access;
 pub use containment::text_contains;
+pub use denial::{Cause, Code, Denial};
+pub use grant::{
+    Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Visit, WalkEntry, WalkOptions, WalkSummary,
+};
+pub use guard::{Guard, GuardOptions, Step, TextForm};
+pub use resolve::Resolver;
+pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
+pub use set::{Change, Difference, Mode, RefusedRoot, Refusal, RootSet, UnknownMode};
 pub use style::PathStyle;
 pub use text::{PathText, TextError};
 pub use uri::{RootUri, UriError};

@@ -1,0 +1,252 @@
+//! A refusal: a stable code, what was asked, and one fixed sentence for each reason.
+//!
+//! Two readers: a peer learns the code and the path as it asked for it, never what lies outside; the operator also learns
+//! the cause and where the path led.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use crate::access::Access;
+use crate::root::Root;
+use crate::text::TextError;
+
+/// The stable name of a kind of refusal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Code {
+    /// The path leads outside every root.
+    OutsideRoots,
+    /// There is no root in force.
+    NoRoots,
+    /// The roots have been asked for and are not known yet.
+    RootsPending,
+    /// The roots could not be learned.
+    RootsFailed,
+    /// Inside a root, but not for this kind of access; or the system itself refuses.
+    AccessDenied,
+    /// A place below a root that stays closed.
+    Restricted,
+    /// Text that is no usable path.
+    InvalidPath,
+    /// A path of another system.
+    ForeignPath,
+    /// A URI of another scheme than `file`.
+    UnsupportedScheme,
+    /// A device, FIFO or socket.
+    SpecialFile,
+    /// The decision could not be recorded.
+    AuditUnavailable,
+    /// A link inside a root that leads out; a peer sees `outside_roots`.
+    SymlinkEscape,
+    /// A system or secret place that may not be a root; a peer sees `outside_roots`.
+    SystemPath,
+}
+
+impl Code {
+    /// The code as text.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Code::OutsideRoots => "outside_roots",
+            Code::NoRoots => "no_roots",
+            Code::RootsPending => "roots_pending",
+            Code::RootsFailed => "roots_failed",
+            Code::AccessDenied => "access_denied",
+            Code::Restricted => "restricted",
+            Code::InvalidPath => "invalid_path",
+            Code::ForeignPath => "foreign_path",
+            Code::UnsupportedScheme => "unsupported_scheme",
+            Code::SpecialFile => "special_file",
+            Code::AuditUnavailable => "audit_unavailable",
+            Code::SymlinkEscape => "symlink_escape",
+            Code::SystemPath => "system_path",
+        }
+    }
+
+    /// The code that a peer may see.
+    #[must_use]
+    pub const fn for_peer(self) -> Code {
+        match self {
+            // SECURITY: a peer must not learn that something outside exists or where a link leads
+            // (test: a_peer_learns_nothing_of_what_lies_outside)
+            Code::SymlinkEscape | Code::SystemPath => Code::OutsideRoots,
+            code => code,
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Why, in more detail than the code: for the operator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The code says it all.
+    Plain,
+    /// The text could not be read as a path.
+    Text(TextError),
+    /// The root does not give the access that was asked for.
+    Access,
+    /// The root itself cannot be removed, renamed or replaced.
+    RootItself,
+    /// A restriction holds here: its pattern.
+    Restriction(String),
+    /// Moving this would carry a place along that has rules of its own.
+    CarriesAlong(PathBuf),
+    /// The system refused.
+    System(std::io::ErrorKind),
+    /// The path kept changing while it was being resolved.
+    Unsettled,
+    /// The root was there when the guard was made and is another object now, or gone.
+    RootChanged,
+}
+
+/// A refusal.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Denial(Box<Parts>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Parts {
+    code: Code,
+    path: OsString,
+    access: Access,
+    root: Option<Root>,
+    resolved: Option<PathBuf>,
+    cause: Cause,
+}
+
+impl Denial {
+    /// A refusal of `path`, for the reason `code`.
+    pub fn new(code: Code, path: impl Into<OsString>, access: Access) -> Denial {
+        Denial(Box::new(Parts { code, path: path.into(), access, root: None, resolved: None, cause: Cause::Plain }))
+    }
+
+    pub(crate) fn because(mut self, cause: Cause) -> Denial {
+        self.0.cause = cause;
+        self
+    }
+
+    pub(crate) fn at(mut self, root: &Root, resolved: PathBuf) -> Denial {
+        self.0.root = Some(root.clone());
+        self.0.resolved = Some(resolved);
+        self
+    }
+
+    pub(crate) fn leading_to(mut self, resolved: PathBuf) -> Denial {
+        self.0.resolved = Some(resolved);
+        self
+    }
+
+    /// The code, as the operator sees it.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The path as it was asked for.
+    pub fn path(&self) -> &OsStr {
+        &self.0.path
+    }
+
+    /// The access that was asked for.
+    pub fn access(&self) -> Access {
+        self.0.access
+    }
+
+    /// The root that the path lies in, if it lies in one.
+    pub fn root(&self) -> Option<&Root> {
+        self.0.root.as_ref()
+    }
+
+    /// Where the path leads, as far as it is known: for the operator only.
+    pub fn resolved(&self) -> Option<&Path> {
+        self.0.resolved.as_deref()
+    }
+
+    /// Why, in detail: for the operator only.
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// The sentence for the operator: names the cause and where the path led.
+    pub fn for_operator(&self) -> String {
+        let path = self.0.path.display();
+        match (self.0.code, self.resolved()) {
+            (Code::SymlinkEscape, Some(resolved)) => {
+                format!("path `{path}` leaves its root through a link: it leads to `{}`", resolved.display())
+            }
+            _ => match &self.0.cause {
+                Cause::Unsettled => format!("path `{path}` kept changing while it was resolved"),
+                Cause::RootChanged => format!("path `{path}` lies in a root that is gone or was replaced"),
+                _ => self.to_string(),
+            },
+        }
+    }
+}
+
+/// The sentence for a peer.
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.0.path.display();
+        let access = self.0.access;
+        match self.0.code.for_peer() {
+            Code::NoRoots => write!(f, "path `{path}` is refused: no root is in force"),
+            Code::RootsPending => write!(f, "path `{path}` is refused: the roots are not known yet"),
+            Code::RootsFailed => write!(f, "path `{path}` is refused: the client's roots could not be learned"),
+            Code::AccessDenied => match (&self.0.cause, &self.0.root) {
+                (Cause::RootItself, Some(root)) => {
+                    write!(f, "root `{}` itself cannot be changed", root.path.display())
+                }
+                (Cause::Access, Some(root)) => write!(
+                    f,
+                    "root `{}` is shared for {}, path `{path}` needs {access}",
+                    root.path.display(),
+                    root.access
+                ),
+                (Cause::System(kind), _) => write!(f, "path `{path}` cannot be opened: {kind}"),
+                _ => write!(f, "path `{path}` is not shared for {access}"),
+            },
+            Code::Restricted => match &self.0.cause {
+                Cause::Restriction(pattern) => write!(f, "path `{path}` lies in a closed place (`{pattern}`)"),
+                _ => write!(f, "path `{path}` cannot be moved: it would carry a closed place or another root along"),
+            },
+            Code::InvalidPath | Code::ForeignPath | Code::UnsupportedScheme => match &self.0.cause {
+                Cause::Text(reason) => write!(f, "path `{path}` is not usable ({reason})"),
+                _ => write!(f, "path `{path}` is not usable"),
+            },
+            Code::SpecialFile => write!(f, "path `{path}` is a device, FIFO or socket"),
+            Code::AuditUnavailable => write!(f, "path `{path}` is refused: the decision could not be recorded"),
+            Code::OutsideRoots | Code::SymlinkEscape | Code::SystemPath => {
+                write!(f, "path `{path}` is outside every root")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Denial({}: {})", self.0.code, self.for_operator())
+    }
+}
+
+impl std::error::Error for Denial {}
+
+/// The code a text error is refused with.
+impl From<&TextError> for Code {
+    fn from(error: &TextError) -> Code {
+        match error {
+            TextError::Scheme(_) => Code::UnsupportedScheme,
+            TextError::Foreign => Code::ForeignPath,
+            _ => Code::InvalidPath,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Adding to the end of a file.
+
+use std::fs::File;
+use std::io::Write;
+
+use rustix::fs::OFlags;
+
+use super::{Grant, GrantError, Target};
+use crate::access::Access;
+use crate::os;
+
+impl Grant {
+    /// Adds `contents` to the end of the file, or creates it.
+    pub fn append(&self, contents: &[u8]) -> Result<(), GrantError> {
+        self.need(Access::WRITE)?;
+        let Target::Object(pinned) = &self.target else { return self.create_new(contents) };
+        // Looked at before it is opened: opening a device may already do something.
+        self.regular(pinned)?;
+        let handle = self.reopen(os::WRITE.union(OFlags::APPEND))?;
+        self.regular(&handle)?;
+        File::from(handle).write_all(contents).map_err(|source| GrantError::Io { path: self.path(), source })
+    }
+}

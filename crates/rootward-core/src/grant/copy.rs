@@ -1,0 +1,29 @@
+//! Copying a file from one grant to another.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::fs::Mode;
+use rustix::io::Errno;
+
+use super::{Grant, GrantError, Replace};
+use crate::access::Access;
+
+impl Grant {
+    /// Copies the file to `target`, all or nothing; a new file gets the permission bits of this one, less what the user's
+    /// mask takes away. Needs read here and write there. Returns the number of bytes.
+    pub fn copy_to(&self, target: &Grant, replace: Replace) -> Result<u64, GrantError> {
+        target.need(Access::WRITE)?;
+        if replace == Replace::No && target.exists() {
+            return Err(target.failed(Errno::EXIST));
+        }
+        let mut source = self.open()?.into_file();
+        let status = source.metadata().map_err(|source| GrantError::Io { path: self.path(), source })?;
+        let mut copied = 0;
+        target.rewrite(Mode::from_raw_mode(status.permissions().mode() & 0o777), replace, |file| {
+            copied = io::copy(&mut source, file)?;
+            Ok(())
+        })?;
+        Ok(copied)
+    }
+}

@@ -1,0 +1,50 @@
+//! Listing a directory.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+
+use super::{FileKind, Grant, GrantError};
+use crate::access::Access;
+use crate::guard::Guard;
+use crate::os;
+use crate::resolve::Rest;
+use crate::tree::RootIndex;
+
+/// One entry of a directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: OsString,
+    /// What it is; links are not followed.
+    pub kind: FileKind,
+}
+
+impl Grant {
+    /// The entries, in no particular order, without those that may not be read.
+    pub fn list(&self) -> Result<Vec<Entry>, GrantError> {
+        self.need(Access::READ)?;
+        let mut entries = Vec::new();
+        for (name, kind) in os::entries(self.object()?.as_fd()).map_err(|error| self.failed(error))? {
+            if self.guard.shows_entry(self.root, &self.rest.join(&name), &name) {
+                entries.push(Entry { name: OsString::from_vec(name), kind: kind.into() });
+            }
+        }
+        Ok(entries)
+    }
+}
+
+impl Guard {
+    /// Whether an entry of a directory that may be read may be read itself.
+    ///
+    /// SECURITY: it is judged where it lies, by its own root and restrictions
+    /// (test: closed_places_are_neither_listed_nor_walked)
+    pub(crate) fn shows_entry(&self, root: RootIndex, entry: &Rest, name: &[u8]) -> bool {
+        match self.0.tree.deeper(root, entry.as_bytes()) {
+            Some((deeper, behind)) => self.permits(deeper, entry.behind(behind).as_bytes(), Access::READ).is_ok(),
+            // Its directory passed; only a rule that ends in this very name can close it.
+            None if !self.0.restrictions.may_end_in(name) => true,
+            None => self.permits(root, entry.as_bytes(), Access::READ).is_ok(),
+        }
+    }
+}

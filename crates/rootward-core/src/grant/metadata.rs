@@ -1,0 +1,80 @@
+//! What is known about an object without opening it.
+
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, FileType, StatxFlags, StatxTimestamp, statx};
+use serde::Serialize;
+
+use super::{Grant, GrantError};
+use crate::access::Access;
+
+/// What kind of object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link; seen only where links are not followed.
+    Link,
+    /// A device, FIFO or socket: can be seen, never opened.
+    Special,
+}
+
+impl From<FileType> for FileKind {
+    fn from(kind: FileType) -> FileKind {
+        match kind {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Link,
+            _ => FileKind::Special,
+        }
+    }
+}
+
+/// What is known about an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Metadata {
+    /// What kind of object.
+    pub kind: FileKind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// When it was last changed.
+    pub modified: Option<SystemTime>,
+    /// When it was last read, as far as the system keeps track.
+    pub accessed: Option<SystemTime>,
+    /// When it was made, where the file system knows.
+    pub created: Option<SystemTime>,
+}
+
+impl Grant {
+    /// Describes the object; needs read access.
+    pub fn metadata(&self) -> Result<Metadata, GrantError> {
+        self.need(Access::READ)?;
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let seen = statx(self.object()?, c"", AtFlags::EMPTY_PATH, wanted).map_err(|error| self.failed(error))?;
+        let known = |flag: StatxFlags, time| (seen.stx_mask & flag.bits() != 0).then(|| to_time(time)).flatten();
+        Ok(Metadata {
+            kind: FileType::from_raw_mode(seen.stx_mode.into()).into(),
+            size: seen.stx_size,
+            mode: u32::from(seen.stx_mode) & 0o7777,
+            modified: known(StatxFlags::MTIME, seen.stx_mtime),
+            accessed: known(StatxFlags::ATIME, seen.stx_atime),
+            created: known(StatxFlags::BTIME, seen.stx_btime),
+        })
+    }
+}
+
+fn to_time(time: StatxTimestamp) -> Option<SystemTime> {
+    let nanos = Duration::from_nanos(time.tv_nsec.into());
+    let seconds = Duration::from_secs(time.tv_sec.unsigned_abs());
+    let whole = if time.tv_sec < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(seconds)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(seconds)
+    };
+    whole?.checked_add(nanos)
+}

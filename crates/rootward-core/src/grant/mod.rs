@@ -1,0 +1,223 @@
+//! A grant: permission to act on one path, and the only door through which anything is opened.
+//!
+//! One file per verb. Each acts relative to handles, on a bare last name; none takes a path. The access that was asked for
+//! is the access the grant gives: a grant to read does not write.
+
+mod append;
+mod copy;
+mod create;
+mod directory;
+mod error;
+mod execute;
+mod list;
+mod metadata;
+#[cfg(rootward_oracle)]
+pub(crate) mod oracle;
+mod read;
+mod remove;
+mod rename;
+mod replace;
+mod walk;
+
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+
+use crate::access::Access;
+use crate::denial::{Cause, Code, Denial};
+use crate::guard::Guard;
+use crate::os;
+use crate::resolve::{Rest, open};
+use crate::root::{FileId, PlacedRoot, RootKind};
+use crate::tree::RootIndex;
+
+pub use error::GrantError;
+pub use list::Entry;
+pub use metadata::{FileKind, Metadata};
+pub use read::OpenFile;
+pub use rename::Replace;
+pub use walk::{Ignore, Visit, WalkEntry, WalkOptions, WalkSummary};
+
+/// Permission to act on one path.
+pub struct Grant {
+    guard: Guard,
+    root: RootIndex,
+    rest: Rest,
+    access: Access,
+    target: Target,
+}
+
+/// What the path names.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// An object, pinned.
+    Object(OwnedFd),
+    /// Nothing yet.
+    Absent {
+        /// The deepest directory on the way that exists.
+        directory: Arc<OwnedFd>,
+        /// How much of the path below the root leads to it.
+        position: usize,
+        /// What is missing.
+        absence: Absence,
+    },
+}
+
+/// Why there is no object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Absence {
+    /// Only the last name is missing: it can be created.
+    Name,
+    /// A directory on the way is missing.
+    Parent,
+    /// Something on the way is no directory.
+    NotADirectory,
+}
+
+impl Target {
+    /// Whether this is the object with that id, or nothing where there is none.
+    pub(crate) fn is(&self, id: Option<FileId>) -> bool {
+        match self {
+            Target::Object(handle) => os::status(handle).is_ok_and(|status| Some(os::id_of(&status)) == id),
+            Target::Absent { .. } => id.is_none(),
+        }
+    }
+}
+
+impl Grant {
+    pub(crate) fn new(guard: Guard, root: RootIndex, rest: Rest, access: Access, target: Target) -> Grant {
+        Grant { guard, root, rest, access, target }
+    }
+
+    /// The path to show: resolved, absolute.
+    pub fn path(&self) -> PathBuf {
+        self.rest.below(&self.root().place)
+    }
+
+    /// The path below the root; empty for the root itself.
+    pub fn relative(&self) -> &Path {
+        self.rest.as_path()
+    }
+
+    /// The root it lies in.
+    pub fn root(&self) -> &PlacedRoot {
+        self.guard.placed(self.root)
+    }
+
+    /// What was asked for, and is given.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The guard that decided.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Whether there was an object when the path was decided.
+    pub fn exists(&self) -> bool {
+        matches!(self.target, Target::Object(_))
+    }
+
+    /// The pinned object, or the error for there being none.
+    fn object(&self) -> Result<&OwnedFd, GrantError> {
+        match &self.target {
+            Target::Object(handle) => Ok(handle),
+            Target::Absent { absence, .. } => Err(self.absent(*absence)),
+        }
+    }
+
+    fn absent(&self, absence: Absence) -> GrantError {
+        self.failed(match absence {
+            Absence::Name | Absence::Parent => Errno::NOENT,
+            Absence::NotADirectory => Errno::NOTDIR,
+        })
+    }
+
+    /// SECURITY: what was not asked for is not given (test: a_grant_gives_only_what_was_asked_for)
+    fn need(&self, access: Access) -> Result<(), GrantError> {
+        if self.access.contains(access) {
+            return Ok(());
+        }
+        Err(Denial::new(Code::AccessDenied, self.path(), access).into())
+    }
+
+    fn refused(&self, code: Code, cause: Cause) -> GrantError {
+        let denial = Denial::new(code, self.path(), self.access).because(cause);
+        denial.at(&self.root().root, self.path()).into()
+    }
+
+    fn failed(&self, error: Errno) -> GrantError {
+        GrantError::Io { path: self.path(), source: error.into() }
+    }
+
+    /// The directory that holds the entry, pinned, and the entry's bare name.
+    fn parent(&self) -> Result<(Arc<OwnedFd>, &[u8]), GrantError> {
+        let placed = self.guard.placed(self.root);
+        let Some((above, name)) = self.rest.split_last() else {
+            return match (placed.kind, placed.place.file_name()) {
+                (RootKind::File, Some(name)) => Ok((self.root_handle()?, name.as_bytes())),
+                _ => Err(self.refused(Code::AccessDenied, Cause::RootItself)),
+            };
+        };
+        match &self.target {
+            Target::Absent { directory, absence: Absence::Name, .. } => Ok((Arc::clone(directory), name)),
+            Target::Absent { absence, .. } => Err(self.absent(*absence)),
+            Target::Object(_) => {
+                let flags = os::PIN.union(OFlags::DIRECTORY);
+                let parent = open(self.guard.0.resolver, self.root_handle()?.as_fd(), above, flags);
+                Ok((Arc::new(parent.map_err(|error| self.reopening(error))?), name))
+            }
+        }
+    }
+
+    /// Opens the object anew, for more than being named: below its root, following no link, so at the same place.
+    fn reopen(&self, flags: OFlags) -> Result<OwnedFd, GrantError> {
+        let placed = self.guard.placed(self.root);
+        let names = match (placed.kind, placed.place.file_name()) {
+            (RootKind::File, Some(name)) => name.as_bytes(),
+            _ => self.rest.as_bytes(),
+        };
+        open(self.guard.0.resolver, self.root_handle()?.as_fd(), names, flags).map_err(|error| self.reopening(error))
+    }
+
+    fn root_handle(&self) -> Result<Arc<OwnedFd>, GrantError> {
+        self.guard.handle(self.root).map_err(|_| self.refused(Code::OutsideRoots, Cause::RootChanged))
+    }
+
+    fn reopening(&self, error: Errno) -> GrantError {
+        match error {
+            // A link stands where none was when the path was decided.
+            Errno::LOOP | Errno::XDEV | Errno::AGAIN => self.refused(Code::OutsideRoots, Cause::Unsettled),
+            Errno::NXIO | Errno::NODEV => self.refused(Code::SpecialFile, Cause::Plain),
+            error => self.failed(error),
+        }
+    }
+
+    /// Refuses what is no regular file.
+    fn regular(&self, handle: &OwnedFd) -> Result<rustix::fs::Stat, GrantError> {
+        let status = os::status(handle).map_err(|error| self.failed(error))?;
+        // SECURITY: a device, FIFO or socket is never read, written or run (test: guard_passes_the_escape_corpus)
+        match os::type_of(&status) {
+            FileType::RegularFile => Ok(status),
+            FileType::Directory => Err(self.failed(Errno::ISDIR)),
+            FileType::Symlink => Err(self.failed(Errno::LOOP)),
+            _ => Err(self.refused(Code::SpecialFile, Cause::Plain)),
+        }
+    }
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grant")
+            .field("path", &self.path())
+            .field("access", &self.access)
+            .field("exists", &self.exists())
+            .finish_non_exhaustive()
+    }
+}

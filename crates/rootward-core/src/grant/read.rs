@@ -1,0 +1,127 @@
+//! Reading: whole, a range, or as a stream. How much is too much, the caller says.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::{Grant, GrantError, Target};
+use crate::access::Access;
+use crate::denial::{Code, Denial};
+use crate::os;
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    path: PathBuf,
+    size: u64,
+}
+
+impl Grant {
+    /// Opens the file as a stream.
+    pub fn open(&self) -> Result<OpenFile, GrantError> {
+        self.need(Access::READ)?;
+        self.object()?;
+        OpenFile::from_regular(self.reopen(os::READ)?, self.path())
+    }
+
+    /// Reads the whole file, if it has at most `limit` bytes.
+    pub fn read(&self, limit: u64) -> Result<Vec<u8>, GrantError> {
+        self.open()?.read_whole(limit)
+    }
+
+    /// Reads at most `length` bytes from `offset` on; fewer at the end of the file.
+    pub fn read_range(&self, offset: u64, length: usize) -> Result<Vec<u8>, GrantError> {
+        self.open()?.read_range(offset, length)
+    }
+}
+
+impl OpenFile {
+    /// A handle that was opened for reading, if it is a regular file.
+    pub(crate) fn from_regular(handle: OwnedFd, path: PathBuf) -> Result<OpenFile, GrantError> {
+        let status = os::status(&handle).map_err(|error| GrantError::Io { path: path.clone(), source: error.into() })?;
+        match os::type_of(&status) {
+            FileType::RegularFile => Ok(OpenFile { file: handle.into(), path, size: size(&status) }),
+            FileType::Directory => Err(GrantError::Io { path, source: Errno::ISDIR.into() }),
+            _ => Err(Denial::new(Code::SpecialFile, path, Access::READ).into()),
+        }
+    }
+
+    /// Takes over the handle of a grant that was opened for reading when the path was decided.
+    pub(crate) fn from_opened(grant: Grant) -> Result<OpenFile, GrantError> {
+        let path = grant.path();
+        match grant.target {
+            Target::Object(handle) => OpenFile::from_regular(handle, path),
+            Target::Absent { absence, .. } => Err(grant.absent(absence)),
+        }
+    }
+
+    /// The path to show.
+    pub fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
+    /// The size when the file was opened.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Reads the whole file, if it has at most `limit` bytes.
+    pub fn read_whole(mut self, limit: u64) -> Result<Vec<u8>, GrantError> {
+        let too_large = |size| GrantError::TooLarge { path: self.path.clone(), size, limit };
+        if self.size > limit {
+            return Err(too_large(self.size));
+        }
+        let mut contents = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
+        // One byte more than allowed shows that the file grew meanwhile.
+        let read = (&mut self.file).take(limit.saturating_add(1)).read_to_end(&mut contents);
+        match read {
+            Ok(read) if read as u64 > limit => Err(too_large(read as u64)),
+            Ok(_) => Ok(contents),
+            Err(source) => Err(GrantError::Io { path: self.path, source }),
+        }
+    }
+
+    /// Reads at most `length` bytes from `offset` on; fewer at the end of the file.
+    pub fn read_range(&self, offset: u64, length: usize) -> Result<Vec<u8>, GrantError> {
+        let expected = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(length);
+        let mut contents = vec![0; expected];
+        let mut filled = 0;
+        while filled < expected {
+            match self.file.read_at(&mut contents[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(GrantError::Io { path: self.path.clone(), source }),
+            }
+        }
+        contents.truncate(filled);
+        Ok(contents)
+    }
+
+    /// The plain file, open for reading only.
+    pub fn into_file(self) -> File {
+        self.file
+    }
+}
+
+impl Read for OpenFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer)
+    }
+}
+
+impl Seek for OpenFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+fn size(status: &rustix::fs::Stat) -> u64 {
+    u64::try_from(status.st_size).unwrap_or(0)
+}

@@ -1,0 +1,112 @@
+//! Replacing a file's contents at once: the old file or the new one, never half of either.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Gid, Mode, Stat, Uid, fchmod, fchown, ftruncate, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::create::NEW_FILE;
+use super::{Grant, GrantError, Replace, Target};
+use crate::access::Access;
+use crate::os;
+use crate::root::RootKind;
+
+/// Tells this process's temporary files apart.
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+impl Grant {
+    /// Writes the file anew, or creates it.
+    ///
+    /// The contents go to a new file beside the old one, which then takes its name: a reader sees all or nothing, and a
+    /// failure leaves the old file as it was. Mode and, where the system allows, owner are kept; other names of the old
+    /// file (hard links) keep the old contents. A root that is a single file is written in place, because the directory
+    /// beside it is not shared.
+    pub fn replace(&self, contents: &[u8]) -> Result<(), GrantError> {
+        self.replace_with(|file| file.write_all(contents))
+    }
+
+    /// The same, with contents that `write` produces. If it fails, the old file stays.
+    pub fn replace_with(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), GrantError> {
+        self.rewrite(NEW_FILE, Replace::Yes, write)
+    }
+
+    pub(super) fn rewrite(
+        &self,
+        mode: Mode,
+        replace: Replace,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), GrantError> {
+        self.need(Access::WRITE)?;
+        let old = match &self.target {
+            Target::Object(handle) => Some(self.regular(handle)?),
+            Target::Absent { .. } => {
+                self.creatable()?;
+                None
+            }
+        };
+        let (parent, name) = self.parent()?;
+        if self.root().kind == RootKind::File {
+            return self.write_in_place(old.is_some(), parent.as_fd(), name, write);
+        }
+        // Not readable for more people than the old file, not even for a moment.
+        let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { mode };
+        let (mut file, temporary) = self.temporary(parent.as_fd(), mode)?;
+        let written = write(&mut file)
+            .and_then(|()| old.as_ref().map_or(Ok(()), |old| keep(&file, old).map_err(Into::into)))
+            .and_then(|()| {
+                let flags = replace.flags();
+                renameat_with(&parent, &temporary, &parent, name, flags).map_err(Into::into)
+            });
+        written.map_err(|source| {
+            let _ = unlinkat(&parent, &temporary, AtFlags::empty());
+            GrantError::Io { path: self.path(), source }
+        })
+    }
+
+    fn temporary(&self, parent: BorrowedFd<'_>, mode: Mode) -> Result<(File, String), GrantError> {
+        loop {
+            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".rootward-{}-{number}.tmp", process::id());
+            match os::create_child(parent, name.as_bytes(), mode) {
+                Ok(handle) => return Ok((handle.into(), name)),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+    }
+
+    fn write_in_place(
+        &self,
+        exists: bool,
+        parent: BorrowedFd<'_>,
+        name: &[u8],
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), GrantError> {
+        let handle = if exists {
+            let handle = self.reopen(os::WRITE)?;
+            self.regular(&handle)?;
+            ftruncate(&handle, 0).map_err(|error| self.failed(error))?;
+            handle
+        } else {
+            os::create_child(parent, name, NEW_FILE).map_err(|error| self.failed(error))?
+        };
+        write(&mut handle.into()).map_err(|source| GrantError::Io { path: self.path(), source })
+    }
+}
+
+/// Gives the new file the owner and the permission bits of the old one.
+fn keep(file: &File, old: &Stat) -> Result<(), Errno> {
+    let new = os::status(file)?;
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
+        // Only a privileged process may give files away; for others the file becomes the writer's, as in a shell.
+        match fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))) {
+            Ok(()) | Err(Errno::PERM) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777))
+}

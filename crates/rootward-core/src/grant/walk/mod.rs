@@ -1,0 +1,248 @@
+//! Walking a tree over handles, in parallel: every directory is opened from its parent's handle, no link is followed, and
+//! each entry is judged where it lies.
+
+mod ignored;
+mod pool;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::{FileKind, Grant, GrantError, OpenFile};
+use crate::access::Access;
+use crate::guard::Guard;
+use crate::os;
+use crate::resolve::Rest;
+use ignored::Ignored;
+use pool::Pool;
+
+/// How a tree is walked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WalkOptions {
+    /// How many threads; 0 for as many as there are cores.
+    pub threads: usize,
+    /// What is left out.
+    pub ignore: Ignore,
+    /// How deep to go; 1 is the directory's own entries.
+    pub most_depth: usize,
+}
+
+/// What a walk leaves out, besides closed places.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ignore {
+    /// Nothing.
+    Nothing,
+    /// What `.gitignore`, `.ignore` and `.git/info/exclude` name, from the root down. The user's global file is not read.
+    Gitignore,
+}
+
+/// As many threads as cores, gitignore on, no limit in depth.
+impl Default for WalkOptions {
+    fn default() -> WalkOptions {
+        WalkOptions { threads: 0, ignore: Ignore::Gitignore, most_depth: usize::MAX }
+    }
+}
+
+/// How a walk goes on after an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Visit {
+    /// Go on; into the entry, if it is a directory.
+    Continue,
+    /// Go on, but not into this directory.
+    SkipDirectory,
+    /// End the walk.
+    Stop,
+}
+
+/// One entry on the way.
+#[derive(Debug)]
+pub struct WalkEntry<'w> {
+    directory: &'w OwnedFd,
+    rest: &'w Rest,
+    start: usize,
+    name: &'w [u8],
+    kind: FileKind,
+    depth: usize,
+    root_place: &'w Path,
+}
+
+impl WalkEntry<'_> {
+    /// The path from where the walk started.
+    pub fn path(&self) -> &Path {
+        let bytes = &self.rest.as_bytes()[self.start..];
+        Path::new(OsStr::from_bytes(bytes.strip_prefix(b"/").unwrap_or(bytes)))
+    }
+
+    /// The name alone.
+    pub fn name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name)
+    }
+
+    /// What it is; links are not followed.
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// How deep it lies; 1 for the entries of the directory where the walk started.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Opens a regular file for reading, from its directory's handle.
+    pub fn open(&self) -> Result<OpenFile, GrantError> {
+        let path = self.rest.below(self.root_place);
+        let failed = |error: Errno| GrantError::Io { path: path.clone(), source: error.into() };
+        let handle = os::open_child(self.directory.as_fd(), self.name, os::READ).map_err(failed)?;
+        OpenFile::from_regular(handle, path.clone())
+    }
+}
+
+/// How a walk went.
+#[derive(Debug, Default)]
+pub struct WalkSummary {
+    /// How many entries were visited.
+    pub visited: u64,
+    /// What could not be listed, and why; at most a hundred.
+    pub errors: Vec<(PathBuf, io::Error)>,
+}
+
+const MOST_ERRORS: usize = 100;
+
+/// A directory still to be read.
+struct Job {
+    /// The directory that holds it; `None` for the start, whose handle is given.
+    parent: Arc<OwnedFd>,
+    name: Option<Box<[u8]>>,
+    rest: Rest,
+    ignored: Option<Arc<Ignored>>,
+    depth: usize,
+}
+
+struct Walk<'w, V> {
+    guard: &'w Guard,
+    grant: &'w Grant,
+    options: WalkOptions,
+    visit: V,
+    summary: Mutex<WalkSummary>,
+}
+
+impl Grant {
+    /// Visits everything below this directory, in no particular order, from several threads at once.
+    pub fn walk(
+        &self,
+        options: WalkOptions,
+        visit: impl Fn(&WalkEntry<'_>) -> Visit + Sync,
+    ) -> Result<WalkSummary, GrantError> {
+        self.need(Access::READ)?;
+        let start = os::list_pinned(self.object()?.as_fd()).map_err(|error| self.failed(error))?;
+        let ignored = match options.ignore {
+            Ignore::Nothing => None,
+            Ignore::Gitignore => self.ignored_from_above(),
+        };
+        let job = Job { parent: Arc::new(start), name: None, rest: self.rest.clone(), ignored, depth: 0 };
+        let walk =
+            Walk { guard: &self.guard, grant: self, options, visit, summary: Mutex::new(WalkSummary::default()) };
+        Pool::run(job, options.threads, || Worker { names: Vec::new(), buffer: os::directory_buffer() }, |job, worker, pool| {
+            walk.read(job, worker, pool);
+        });
+        Ok(walk.summary.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The ignore files of the directories from the root down to the one above this.
+    fn ignored_from_above(&self) -> Option<Arc<Ignored>> {
+        let mut ignored = None;
+        let root = self.root_handle().ok()?;
+        let names = self.rest.as_bytes();
+        let mut ends: Vec<usize> = crate::tree::components(names).map(|(_, behind)| behind).collect();
+        ends.pop();
+        let above = std::iter::once(0).chain(ends).take_while(|_| !self.rest.is_root());
+        for end in above {
+            let directory = self.guard.open_directory(&root, &names[..end]);
+            ignored = directory.ok().and_then(|directory| Ignored::from_directory(&directory, end, ignored.clone())).or(ignored);
+        }
+        ignored
+    }
+}
+
+/// What a thread keeps from directory to directory.
+struct Worker {
+    names: Vec<(Box<[u8]>, FileType)>,
+    buffer: os::DirectoryBuffer,
+}
+
+impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
+    fn read(&self, job: Job, worker: &mut Worker, pool: &Pool<Job>) {
+        let Job { parent, name, rest, ignored, depth } = job;
+        let opened = match name {
+            None => Ok(parent),
+            Some(name) => os::open_child(parent.as_fd(), &name, os::LIST).map(Arc::new),
+        };
+        let directory = match opened {
+            Ok(directory) => directory,
+            Err(error) => return self.failed(&rest, error),
+        };
+        let Worker { names, buffer } = worker;
+        names.clear();
+        if let Err(error) = os::read_directory(directory.as_fd(), buffer, |name, kind| names.push((name.into(), kind))) {
+            self.failed(&rest, error);
+        }
+        let ignored = match self.options.ignore {
+            Ignore::Nothing => None,
+            Ignore::Gitignore => {
+                let here = ignored::files_among(names.iter().map(|(name, _)| &**name));
+                Ignored::read(here, &directory, rest.as_bytes().len(), ignored.as_ref()).or(ignored)
+            }
+        };
+        let mut below = Vec::new();
+        let mut visited = 0;
+        for (name, kind) in names.drain(..) {
+            let entry = rest.join(&name);
+            if !self.guard.shows_entry(self.grant.root, &entry, &name) {
+                continue;
+            }
+            let is_directory = kind == FileType::Directory;
+            if ignored.as_ref().is_some_and(|ignored| ignored.leaves_out(entry.as_bytes(), is_directory)) {
+                continue;
+            }
+            visited += 1;
+            let seen = WalkEntry {
+                directory: &directory,
+                rest: &entry,
+                start: self.grant.rest.as_bytes().len(),
+                name: &name,
+                kind: kind.into(),
+                depth: depth + 1,
+                root_place: &self.grant.root().place,
+            };
+            match (self.visit)(&seen) {
+                Visit::Stop => {
+                    pool.stop();
+                    break;
+                }
+                Visit::Continue if is_directory && depth + 1 < self.options.most_depth => below.push(Job {
+                    parent: Arc::clone(&directory),
+                    name: Some(name),
+                    rest: entry,
+                    ignored: ignored.clone(),
+                    depth: depth + 1,
+                }),
+                Visit::Continue | Visit::SkipDirectory => {}
+            }
+        }
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner).visited += visited;
+        pool.add(below);
+    }
+
+    fn failed(&self, rest: &Rest, error: Errno) {
+        let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
+        if summary.errors.len() < MOST_ERRORS {
+            summary.errors.push((rest.below(&self.grant.root().place), error.into()));
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! How a path is decided, in the five steps of the design: read the text, find the root, resolve below it with the kernel,
+//! check access and restrictions where the result lies, hand out a grant.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::explain::{Step, TextForm, Trace};
+use super::root_handle::RootTrouble;
+use super::{Guard, join};
+use crate::access::Access;
+use crate::denial::{Cause, Code, Denial};
+use crate::grant::{Absence, Grant, Target};
+use crate::os;
+use crate::resolve::guess::guess;
+use crate::resolve::{Leaf, Rest, deepest_existing, open};
+use crate::restriction::Restriction;
+use crate::root::RootKind;
+use crate::text::PathText;
+use crate::tree::RootIndex;
+
+/// How often a path that keeps changing is resolved anew before it is refused.
+const ATTEMPTS: usize = 16;
+
+/// What is asked of a guard.
+#[derive(Debug)]
+pub(crate) struct Ask<'t> {
+    text: &'t OsStr,
+    access: Access,
+    leaf: Leaf,
+    opening: Opening,
+}
+
+/// What kind of handle is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opening {
+    /// One that names the object.
+    Pin,
+    /// One that reads it.
+    Read,
+}
+
+/// Where a path was found to lead: a root, and the names below it.
+struct Spot {
+    root: RootIndex,
+    rest: Rest,
+}
+
+enum Opened {
+    Found(Target),
+    /// A link stands in the way: the text is not the place.
+    Link,
+}
+
+impl<'t> Ask<'t> {
+    pub(crate) fn new(text: &'t OsStr, access: Access, leaf: Leaf, opening: Opening) -> Ask<'t> {
+        Ask { text, access, leaf, opening }
+    }
+
+    fn denial(&self, code: Code) -> Denial {
+        Denial::new(code, self.text, self.access)
+    }
+}
+
+impl Guard {
+    pub(crate) fn decide<T: Trace>(&self, ask: &Ask<'_>, trace: &mut T) -> Result<Grant, Denial> {
+        if self.0.set.is_empty() {
+            return Err(ask.denial(Code::NoRoots));
+        }
+        let bytes = ask.text.as_bytes();
+        let text = self.read_text(bytes).map_err(|error| ask.denial((&error).into()).because(Cause::Text(error)))?;
+        if ask.leaf == Leaf::Keep && names_no_entry(bytes) {
+            return Err(ask.denial(Code::InvalidPath));
+        }
+        let path: Cow<'_, [u8]> = match text {
+            PathText::Absolute(path) => {
+                trace.step(|| Step::Text { form: TextForm::Absolute, path: to_path(&path) });
+                path
+            }
+            PathText::Relative(rest) => match &self.0.base {
+                Some(base) => {
+                    let path = join(base, rest);
+                    trace.step(|| Step::Text { form: TextForm::FromBase, path: to_path(&path) });
+                    path.into()
+                }
+                None => return self.from_first_root(ask, rest, trace),
+            },
+        };
+        match self.0.tree.deepest(&path) {
+            Some((root, rest)) => self.below(ask, root, rest, &path, trace),
+            None => {
+                trace.step(|| Step::NoRootByText);
+                self.through_links(ask, &path, Code::OutsideRoots, trace)
+            }
+        }
+    }
+
+    fn from_first_root<T: Trace>(&self, ask: &Ask<'_>, rest: &[u8], trace: &mut T) -> Result<Grant, Denial> {
+        let Some(root) = self.0.first_directory else {
+            return Err(ask.denial(Code::OutsideRoots));
+        };
+        let path = || join(&self.placed(root).place, rest);
+        trace.step(|| Step::Text { form: TextForm::FromFirstRoot, path: to_path(&path()) });
+        match self.direct(ask, root, rest, trace)? {
+            Some(grant) => Ok(grant),
+            None => self.through_links(ask, &path(), Code::SymlinkEscape, trace),
+        }
+    }
+
+    /// The components lead into a root.
+    fn below<T: Trace>(
+        &self,
+        ask: &Ask<'_>,
+        root: RootIndex,
+        rest: &[u8],
+        path: &[u8],
+        trace: &mut T,
+    ) -> Result<Grant, Denial> {
+        trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
+        match self.direct(ask, root, rest, trace)? {
+            Some(grant) => Ok(grant),
+            // The pinned root is where the path starts, whatever its name leads to by now.
+            None if self.placed(root).kind == RootKind::Directory => {
+                let path = join(&self.placed(root).place, rest);
+                self.through_links(ask, &path, Code::SymlinkEscape, trace)
+            }
+            None => self.through_links(ask, path, Code::SymlinkEscape, trace),
+        }
+    }
+
+    /// The common case: no link, no `..`, one call of the kernel. `None` where there is one after all.
+    fn direct<T: Trace>(
+        &self,
+        ask: &Ask<'_>,
+        root: RootIndex,
+        rest: &[u8],
+        trace: &mut T,
+    ) -> Result<Option<Grant>, Denial> {
+        let Some(rest) = Rest::plain(rest) else { return Ok(None) };
+        let spot = match self.0.tree.deeper(root, rest.as_bytes()) {
+            Some((deeper, behind)) => Spot { root: deeper, rest: rest.behind(behind) },
+            None => Spot { root, rest },
+        };
+        match self.open_at(ask, &spot)? {
+            Opened::Link => Ok(None),
+            Opened::Found(target) => {
+                trace.step(|| Step::Direct { place: self.place(&spot) });
+                self.grant(ask, spot, target, trace).map(Some)
+            }
+        }
+    }
+
+    /// Links, `..` or another spelling: guess where the path leads, then prove it by opening.
+    fn through_links<T: Trace>(
+        &self,
+        ask: &Ask<'_>,
+        path: &[u8],
+        escape: Code,
+        trace: &mut T,
+    ) -> Result<Grant, Denial> {
+        for _ in 0..ATTEMPTS {
+            let guess = match guess(self.0.resolver, path, ask.leaf) {
+                Ok(guess) => guess,
+                Err(error) => {
+                    trace.step(|| Step::System { error: error.to_string() });
+                    // What the system says of a path that may lie outside is not for a peer: one code for all of it.
+                    return Err(ask.denial(Code::OutsideRoots).because(Cause::System(error.kind())));
+                }
+            };
+            trace.step(|| Step::Followed { place: to_path(&guess.place) });
+            let Some((root, rest)) = self.0.tree.deepest_place(&guess.place) else {
+                return Err(ask.denial(escape).leading_to(to_path(&guess.place)));
+            };
+            let Some(rest) = Rest::plain(rest) else { break };
+            let spot = Spot { root, rest };
+            // SECURITY: the guess is only text by now; the object is opened anew below its root and must be the one that
+            // was guessed (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
+            if let Opened::Found(target) = self.open_at(ask, &spot)?
+                && target.is(guess.id)
+            {
+                return self.grant(ask, spot, target, trace);
+            }
+        }
+        Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled))
+    }
+
+    fn open_at(&self, ask: &Ask<'_>, spot: &Spot) -> Result<Opened, Denial> {
+        let placed = self.placed(spot.root);
+        let handle = self.handle(spot.root).map_err(|trouble| {
+            let cause = match trouble {
+                RootTrouble::Changed => Cause::RootChanged,
+                RootTrouble::System(error) => Cause::System(error.kind()),
+            };
+            ask.denial(Code::OutsideRoots).because(cause)
+        })?;
+        let names = match placed.kind {
+            RootKind::Directory => spot.rest.as_bytes(),
+            RootKind::File if spot.rest.is_root() => placed.place.file_name().unwrap_or_default().as_bytes(),
+            RootKind::File => return Ok(absent(handle, 0, Absence::NotADirectory)),
+        };
+        let flags = self.flags(ask, spot);
+        match open(self.0.resolver, handle.as_fd(), names, flags) {
+            Ok(object) => Ok(Opened::Found(Target::Object(object))),
+            Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
+            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::NOENT) => match placed.kind {
+                RootKind::File => Ok(absent(handle, 0, Absence::Name)),
+                RootKind::Directory => self.absent_below(ask, spot, handle),
+            },
+            // Opening a socket, or a device without a driver, for reading (open(2)).
+            Err(Errno::NXIO | Errno::NODEV) => Err(self.refusal(ask, spot, Code::SpecialFile, Cause::Plain)),
+            Err(Errno::NAMETOOLONG) => Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind()))),
+            Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
+            Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
+        }
+    }
+
+    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot, handle: Arc<OwnedFd>) -> Result<Opened, Denial> {
+        let names = spot.rest.as_bytes();
+        match deepest_existing(self.0.resolver, handle.as_fd(), names) {
+            Ok((directory, position)) => {
+                let more = names[position..].iter().skip(1).any(|byte| *byte == b'/');
+                let absence = if more { Absence::Parent } else { Absence::Name };
+                let directory = if position == 0 { handle } else { Arc::new(directory) };
+                Ok(absent(directory, position, absence))
+            }
+            Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
+            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
+            Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
+        }
+    }
+
+    fn flags(&self, ask: &Ask<'_>, spot: &Spot) -> OFlags {
+        // A place that will be refused is not opened, only looked at.
+        let flags = match ask.opening {
+            Opening::Read if self.verdict(ask.access, spot).is_ok() => os::READ,
+            Opening::Read | Opening::Pin => os::PIN,
+        };
+        let leaf = if ask.leaf == Leaf::Keep { OFlags::NOFOLLOW } else { OFlags::empty() };
+        let shape = if spot.rest.as_directory() { OFlags::DIRECTORY } else { OFlags::empty() };
+        flags.union(leaf).union(shape)
+    }
+
+    /// Steps four and five: access and restrictions where the object lies, then the grant.
+    fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot, target: Target, trace: &mut T) -> Result<Grant, Denial> {
+        if matches!(target, Target::Absent { .. }) {
+            trace.step(|| Step::Absent { place: self.place(&spot) });
+        }
+        trace.step(|| {
+            let root = &self.placed(spot.root).root;
+            Step::Governed { root: root.path.clone(), gives: root.access, asked: ask.access }
+        });
+        // SECURITY: decided where the object was opened, not where the text pointed
+        // (test: guard_passes_the_escape_corpus)
+        self.verdict(ask.access, &spot).map_err(|(code, cause)| {
+            if let Cause::Restriction(pattern) = &cause {
+                let takes = self.taken(spot.root, spot.rest.as_bytes()).0;
+                trace.step(|| Step::Restriction { pattern: pattern.clone(), takes });
+            }
+            self.refusal(ask, &spot, code, cause)
+        })?;
+        let grant = Grant::new(self.clone(), spot.root, spot.rest, ask.access, target);
+        #[cfg(rootward_oracle)]
+        crate::grant::oracle::compare(&grant);
+        Ok(grant)
+    }
+
+    fn verdict(&self, access: Access, spot: &Spot) -> Result<(), (Code, Cause)> {
+        self.permits(spot.root, spot.rest.as_bytes(), access)
+    }
+
+    /// Whether a place (a root and plain names below it) may be used for `access`.
+    pub(crate) fn permits(&self, root: RootIndex, rest: &[u8], access: Access) -> Result<(), (Code, Cause)> {
+        if !self.placed(root).root.access.contains(access) {
+            return Err((Code::AccessDenied, Cause::Access));
+        }
+        let (taken, pattern) = self.taken(root, rest);
+        if !(taken & access).is_empty() || taken == Access::ALL {
+            return Err((Code::Restricted, Cause::Restriction(pattern.unwrap_or_default().to_owned())));
+        }
+        Ok(())
+    }
+
+    /// What restrictions take away at a place, and the pattern of one that does.
+    fn taken(&self, root: RootIndex, rest: &[u8]) -> (Access, Option<&str>) {
+        let (at_root, pattern) = &self.0.taken_at_root[root as usize];
+        let place = self.placed(root).place.as_os_str().as_bytes();
+        let below = self.0.restrictions.taken_below(place, rest);
+        (*at_root | below.access, below.rule.map(Restriction::pattern).or(pattern.as_deref()))
+    }
+
+    fn refusal(&self, ask: &Ask<'_>, spot: &Spot, code: Code, cause: Cause) -> Denial {
+        ask.denial(code).because(cause).at(&self.placed(spot.root).root, self.place(spot))
+    }
+
+    fn place(&self, spot: &Spot) -> PathBuf {
+        spot.rest.below(&self.placed(spot.root).place)
+    }
+}
+
+fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened {
+    Opened::Found(Target::Absent { directory, position, absence })
+}
+
+/// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.
+fn names_no_entry(text: &[u8]) -> bool {
+    let last = text.split(|byte| *byte == b'/').rfind(|component| !component.is_empty());
+    matches!(last, Some(b"." | b".."))
+}
+
+fn to_path(bytes: &[u8]) -> PathBuf {
+    Path::new(OsStr::from_bytes(bytes)).to_owned()
+}
+

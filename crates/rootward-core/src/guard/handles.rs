@@ -1,0 +1,130 @@
+//! The pinned handles of a guard's roots: opened when first needed, verified, and bounded in number.
+//!
+//! Ten thousand roots must not mean ten thousand open files. When the bound is reached, a handle that was not used lately
+//! makes room (the clock algorithm); whoever still uses it keeps it open until done.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwapOption;
+
+use crate::tree::RootIndex;
+
+#[derive(Debug)]
+pub(crate) struct Handles {
+    slots: Box<[Slot]>,
+    clock: Mutex<Clock>,
+    most: usize,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    handle: ArcSwapOption<OwnedFd>,
+    used: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Clock {
+    held: Vec<RootIndex>,
+    hand: usize,
+}
+
+impl Handles {
+    /// Room for `roots` roots, at most `most` of them open at a time.
+    pub(crate) fn new(roots: usize, most: usize) -> Handles {
+        let slots = (0..roots).map(|_| Slot::default()).collect();
+        Handles { slots, clock: Mutex::default(), most: most.max(1) }
+    }
+
+    /// The handle of a root, opened by `open` if it is not held.
+    pub(crate) fn get<E>(
+        &self,
+        root: RootIndex,
+        open: impl FnOnce() -> Result<OwnedFd, E>,
+    ) -> Result<Arc<OwnedFd>, E> {
+        let slot = &self.slots[root as usize];
+        if let Some(handle) = slot.handle.load_full() {
+            if !slot.used.load(Ordering::Relaxed) {
+                slot.used.store(true, Ordering::Relaxed);
+            }
+            return Ok(handle);
+        }
+        let handle = Arc::new(open()?);
+        self.hold(root, &handle);
+        Ok(handle)
+    }
+
+    fn hold(&self, root: RootIndex, handle: &Arc<OwnedFd>) {
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = &self.slots[root as usize];
+        if slot.handle.load().is_some() {
+            return;
+        }
+        if clock.held.len() < self.most {
+            clock.held.push(root);
+        } else {
+            let position = self.next_unused(&mut clock);
+            let evicted = std::mem::replace(&mut clock.held[position], root);
+            self.slots[evicted as usize].handle.store(None);
+        }
+        slot.used.store(true, Ordering::Relaxed);
+        slot.handle.store(Some(Arc::clone(handle)));
+    }
+
+    /// Turns the hand to a handle that was not used since it last came by.
+    fn next_unused(&self, clock: &mut Clock) -> usize {
+        loop {
+            let position = clock.hand;
+            clock.hand = (position + 1) % clock.held.len();
+            if !self.slots[clock.held[position] as usize].used.swap(false, Ordering::Relaxed) {
+                return position;
+            }
+        }
+    }
+
+    #[cfg(test)]
+    fn held(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.handle.load().is_some()).count()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::os;
+
+    #[test]
+    fn the_number_of_open_handles_is_bounded() {
+        let handles = Handles::new(100, 4);
+        let opened = Cell::new(0);
+        let get = |root| {
+            let open = || {
+                opened.set(opened.get() + 1);
+                Ok::<_, Infallible>(os::pin_slash().unwrap())
+            };
+            handles.get(root, open).unwrap()
+        };
+        for root in 0..100 {
+            get(root);
+            get(root);
+            assert!(handles.held() <= 4);
+        }
+        assert_eq!(opened.get(), 100);
+        get(99);
+        assert_eq!(opened.get(), 100, "a handle in use lately is still held");
+        get(0);
+        assert_eq!(opened.get(), 101);
+    }
+
+    #[test]
+    fn a_failure_is_not_remembered() {
+        let handles = Handles::new(1, 1);
+        assert_eq!(handles.get(0, || Err("no")).unwrap_err(), "no");
+        assert!(handles.get(0, || Ok::<_, &str>(os::pin_slash().unwrap())).is_ok());
+    }
+}

@@ -1,0 +1,191 @@
+//! The guard: a root set with handles, which decides every path.
+
+mod decide;
+mod explain;
+mod handles;
+mod root_handle;
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::denial::Denial;
+use crate::grant::{Grant, GrantError, OpenFile};
+use crate::resolve::{Leaf, Resolver};
+use crate::restriction::Restrictions;
+use crate::root::{PlacedRoot, RootKind};
+use crate::set::RootSet;
+use crate::text::PathText;
+use crate::tree::{RootIndex, RootTree};
+use crate::{PathStyle, text};
+use decide::{Ask, Opening};
+pub use explain::{Step, TextForm};
+use explain::Silent;
+use handles::Handles;
+
+/// Decides paths against a root set. Immutable and cheap to clone; all clones share their handles.
+#[derive(Clone)]
+pub struct Guard(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) set: RootSet,
+    pub(crate) tree: RootTree,
+    handles: Handles,
+    pub(crate) restrictions: Arc<Restrictions>,
+    /// What restrictions take away everywhere in a root, because of where the root lies.
+    taken_at_root: Box<[(Access, Option<String>)]>,
+    home: Option<PathBuf>,
+    base: Option<PathBuf>,
+    pub(crate) resolver: Resolver,
+    generation: u64,
+    /// Where relative paths start, unless a base is set.
+    first_directory: Option<RootIndex>,
+}
+
+/// What a guard needs besides its roots.
+#[derive(Clone, Debug)]
+pub struct GuardOptions {
+    /// What `~` means; without it, paths that begin with `~` are refused.
+    pub home: Option<PathBuf>,
+    /// Where relative paths start; without it, at the first root that is a directory.
+    pub base: Option<PathBuf>,
+    /// The places that stay closed.
+    pub restrictions: Arc<Restrictions>,
+    /// How names are opened.
+    pub resolver: Resolver,
+    /// The number that tells this guard from earlier ones of the same session.
+    pub generation: u64,
+    /// How many root handles are open at the most.
+    pub most_handles: usize,
+}
+
+/// The standard restrictions, the best resolver, no home, relative paths from the first root, at most 128 handles.
+impl Default for GuardOptions {
+    fn default() -> GuardOptions {
+        GuardOptions {
+            home: None,
+            base: None,
+            restrictions: Restrictions::standard(),
+            resolver: Resolver::detect(),
+            generation: 0,
+            most_handles: 128,
+        }
+    }
+}
+
+impl Guard {
+    /// A guard over `set`. An empty set denies everything.
+    pub fn new(set: RootSet, options: GuardOptions) -> Guard {
+        let taken_at_root = set
+            .roots()
+            .iter()
+            .map(|placed| {
+                let place = placed.place.as_os_str().as_bytes();
+                let taken = options.restrictions.taken_at_root(place, placed.root.origin);
+                (taken.access, taken.rule.map(|rule| rule.pattern().to_owned()))
+            })
+            .collect();
+        let directories = (0..).zip(set.roots()).filter(|(_, placed)| placed.kind == RootKind::Directory);
+        let first_directory = directories.map(|(index, _)| index).next();
+        Guard(Arc::new(Inner {
+            first_directory,
+            tree: RootTree::new(set.roots()),
+            handles: Handles::new(set.roots().len(), options.most_handles),
+            taken_at_root,
+            restrictions: options.restrictions,
+            home: options.home,
+            base: options.base,
+            resolver: options.resolver,
+            generation: options.generation,
+            set,
+        }))
+    }
+
+    /// Decides whether `path` may be used for `access`, and pins what it names.
+    ///
+    /// Links are followed: the final object decides, not the route to it.
+    pub fn check(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
+        self.decide(&Ask::new(path.as_ref(), access, Leaf::Follow, Opening::Pin), &mut Silent)
+    }
+
+    /// The same for a directory entry: a link in the last component is not followed but meant.
+    ///
+    /// This is how a path is named that is to be created anew, removed or renamed.
+    pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
+        self.decide(&Ask::new(path.as_ref(), access, Leaf::Keep, Opening::Pin), &mut Silent)
+    }
+
+    /// Decides whether `path` may be read and opens it, in one step of the kernel: the fastest way to a file's contents.
+    pub fn open(&self, path: impl AsRef<OsStr>) -> Result<OpenFile, GrantError> {
+        let grant = self.decide(&Ask::new(path.as_ref(), Access::READ, Leaf::Follow, Opening::Read), &mut Silent)?;
+        OpenFile::from_opened(grant)
+    }
+
+    /// Decides as [`Guard::check`] does, and tells each step.
+    pub fn explain(&self, path: impl AsRef<OsStr>, access: Access) -> (Vec<Step>, Result<Grant, Denial>) {
+        let mut steps = Vec::new();
+        let decision = self.decide(&Ask::new(path.as_ref(), access, Leaf::Follow, Opening::Pin), &mut steps);
+        (steps, decision)
+    }
+
+    /// Whether the mere text of `path` lies within a root. Looks at no disk, so it proves nothing about links, and is no
+    /// substitute for [`Guard::check`]; a text with `..` never does.
+    pub fn would_contain(&self, path: impl AsRef<OsStr>) -> bool {
+        let bytes = path.as_ref().as_bytes();
+        let plain = |path: &[u8]| !crate::tree::components(path).any(|(component, _)| component == b"..");
+        match self.read_text(bytes) {
+            Ok(PathText::Absolute(path)) => plain(&path) && self.0.tree.deepest(&path).is_some(),
+            Ok(PathText::Relative(rest)) => match &self.0.base {
+                Some(base) => plain(rest) && self.0.tree.deepest(&join(base, rest)).is_some(),
+                None => plain(rest) && self.0.first_directory.is_some(),
+            },
+            Err(_) => false,
+        }
+    }
+
+    /// The roots in force.
+    pub fn roots(&self) -> &[PlacedRoot] {
+        self.0.set.roots()
+    }
+
+    /// The roots in force and those kept out, with the reasons.
+    pub fn root_set(&self) -> &RootSet {
+        &self.0.set
+    }
+
+    /// The number that tells this guard from earlier ones of the same session.
+    pub fn generation(&self) -> u64 {
+        self.0.generation
+    }
+
+    /// How names are opened.
+    pub fn resolver(&self) -> Resolver {
+        self.0.resolver
+    }
+
+    fn read_text<'t>(&self, bytes: &'t [u8]) -> Result<PathText<'t>, text::TextError> {
+        let home = self.0.home.as_deref().map(|home| home.as_os_str().as_bytes());
+        PathText::read(bytes, PathStyle::NATIVE, home)
+    }
+
+    pub(crate) fn placed(&self, root: RootIndex) -> &PlacedRoot {
+        &self.0.set.roots()[root as usize]
+    }
+}
+
+/// A path as bytes: `base`, a slash, `rest`.
+fn join(base: &Path, rest: &[u8]) -> Vec<u8> {
+    [base.as_os_str().as_bytes(), b"/", rest].concat()
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("generation", &self.0.generation)
+            .field("roots", &self.0.set.roots().iter().map(|root| &root.place).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,165 @@
+//! The system calls that the core makes, each with the flags that make it safe.
+//!
+//! Written for Linux. Another system needs its own version of this file: `O_PATH` handles, `openat2` and `/proc/self/fd`
+//! have no portable counterpart, while everything above this file works on handles and names alone.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("rootward-core opens files by Linux means; see docs/rough-edges.md for what another system needs");
+
+use std::ffi::OsString;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::root::FileId;
+
+/// A handle that names an object without opening it: no device is touched, no FIFO waited for.
+pub(crate) const PIN: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+/// Reading. `O_NONBLOCK` because a FIFO would hang the process, `O_NOCTTY` because a terminal would adopt it.
+pub(crate) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Writing in place; truncation comes after the checks, never with the open.
+pub(crate) const WRITE: OFlags =
+    OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Listing.
+pub(crate) const LIST: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Creating a file that was not there: fails on anything that exists, links included.
+const CREATE: OFlags = WRITE.union(OFlags::CREATE).union(OFlags::EXCL);
+
+/// How often a lookup that lost a race against a rename is tried again. `openat2(2)` answers `EAGAIN` only then; three in
+/// a row is the most ever seen under heavy renaming.
+const RETRIES: usize = 128;
+
+/// Whether this kernel, in this process, has `openat2`.
+pub(crate) fn has_openat2() -> bool {
+    match fs::openat2(CWD, c"/", PIN, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // EAGAIN is an answer: the call is there. What it then refuses stays refused.
+        Ok(_) | Err(Errno::AGAIN | Errno::INTR) => true,
+        Err(_) => false,
+    }
+}
+
+/// Opens `name` below `directory`; no link is followed anywhere and nothing above `directory` is reached.
+pub(crate) fn open_beneath(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    // SECURITY: with `NO_SYMLINKS` a success proves that the text is the resolved path; with `BENEATH` no `..` climbs out
+    // (test: guard_passes_the_escape_corpus)
+    let resolve = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+    retrying(|| fs::openat2(directory, name, flags, Mode::empty(), resolve))
+}
+
+/// Pins whatever `path` leads to, wherever that is. The handle proves nothing: it only says where to look.
+pub(crate) fn pin_anywhere(path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    retrying(|| fs::openat2(CWD, path, PIN.union(flags), Mode::empty(), ResolveFlags::NO_MAGICLINKS))
+}
+
+fn retrying(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
+    for _ in 0..RETRIES {
+        match open() {
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            answer => return answer,
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+/// Opens one name in `directory`. The caller sees to it that `name` is a single component and `flags` follow no link.
+pub(crate) fn open_child(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
+    retrying(|| fs::openat(directory, name, flags, Mode::empty()))
+}
+
+/// Creates one name in `directory`, which must not exist.
+pub(crate) fn create_child(directory: BorrowedFd<'_>, name: &[u8], mode: Mode) -> Result<OwnedFd, Errno> {
+    debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
+    retrying(|| fs::openat(directory, name, CREATE, mode))
+}
+
+/// Opens the root of the file system, where a walk over components starts.
+pub(crate) fn pin_slash() -> Result<OwnedFd, Errno> {
+    fs::openat(CWD, c"/", PIN.union(OFlags::DIRECTORY), Mode::empty())
+}
+
+/// Opens the directory behind a pinned handle for listing.
+pub(crate) fn list_pinned(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    fs::openat(directory, c".", LIST, Mode::empty())
+}
+
+/// Room for the kernel's answer when a directory is read.
+pub(crate) type DirectoryBuffer = Vec<MaybeUninit<u8>>;
+
+/// A buffer of the size that `readdir(3)` uses.
+pub(crate) fn directory_buffer() -> DirectoryBuffer {
+    vec![MaybeUninit::uninit(); 32 * 1024]
+}
+
+/// Reads the entries of an open directory, without `.` and `..`.
+pub(crate) fn read_directory(
+    directory: BorrowedFd<'_>,
+    buffer: &mut DirectoryBuffer,
+    mut entry: impl FnMut(&[u8], FileType),
+) -> Result<(), Errno> {
+    let mut entries = fs::RawDir::new(directory, buffer);
+    while let Some(next) = entries.next() {
+        let next = next?;
+        let name = next.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let kind = match next.file_type() {
+            // Some file systems do not say.
+            FileType::Unknown => status_of_child(directory, name).map_or(FileType::Unknown, |status| type_of(&status)),
+            kind => kind,
+        };
+        entry(name, kind);
+    }
+    Ok(())
+}
+
+/// The entries of a pinned directory.
+pub(crate) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+    let opened = list_pinned(directory)?;
+    let mut entries = Vec::new();
+    read_directory(opened.as_fd(), &mut directory_buffer(), |name, kind| entries.push((name.to_vec(), kind)))?;
+    Ok(entries)
+}
+
+/// Where the kernel says a handle is.
+pub(crate) fn place_of(handle: BorrowedFd<'_>) -> Result<OsString, Errno> {
+    let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    fs::readlinkat(CWD, link, Vec::new()).map(|target| OsString::from_vec(target.into_bytes()))
+}
+
+/// What a link says, the link itself pinned.
+pub(crate) fn target_of(link: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
+    fs::readlinkat(link, c"", Vec::new()).map(std::ffi::CString::into_bytes)
+}
+
+/// Whether a handle lies on procfs, whose links jump instead of naming a path.
+pub(crate) fn is_procfs(handle: BorrowedFd<'_>) -> Result<bool, Errno> {
+    Ok(fs::fstatfs(handle)?.f_type == fs::PROC_SUPER_MAGIC)
+}
+
+/// The status of an open or pinned object.
+pub(crate) fn status(handle: impl AsFd) -> Result<Stat, Errno> {
+    fs::fstat(handle)
+}
+
+/// The status of an entry, a link not followed.
+pub(crate) fn status_of_child(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
+    fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Which object a status is about.
+#[expect(clippy::unnecessary_cast, reason = "the widths differ between architectures")]
+pub(crate) fn id_of(status: &Stat) -> FileId {
+    FileId { device: status.st_dev as u64, inode: status.st_ino as u64 }
+}
+
+/// What kind of object a status is about.
+pub(crate) fn type_of(status: &Stat) -> FileType {
+    FileType::from_raw_mode(status.st_mode)
+}

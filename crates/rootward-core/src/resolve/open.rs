@@ -1,0 +1,117 @@
+//! Opening below a handle, following no link: the one step that gives access.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+
+use crate::os;
+use crate::tree::components;
+
+/// How names below a root are opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resolver {
+    /// In one step by the kernel: `openat2(2)`, Linux 5.6 and later.
+    Kernel,
+    /// Component by component with `O_NOFOLLOW`, where `openat2` is missing or forbidden.
+    Walk,
+}
+
+impl Resolver {
+    /// The best this process can use.
+    pub fn detect() -> Resolver {
+        if os::has_openat2() { Resolver::Kernel } else { Resolver::Walk }
+    }
+}
+
+/// Opens `names` (a plain relative path, empty for the directory itself) below `directory`.
+///
+/// `ELOOP` means that a link stands in the way. With `O_PATH | O_NOFOLLOW` a link in the last component is itself opened.
+pub(crate) fn open(
+    resolver: Resolver,
+    directory: BorrowedFd<'_>,
+    names: &[u8],
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
+    let names = if names.is_empty() { b".".as_slice() } else { names };
+    match resolver {
+        Resolver::Kernel => os::open_beneath(directory, names, flags),
+        Resolver::Walk => walk(directory, names, flags),
+    }
+}
+
+fn walk(directory: BorrowedFd<'_>, names: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut holder: Option<OwnedFd> = None;
+    let mut names = components(names).map(|(name, _)| name).peekable();
+    if names.peek().is_none() {
+        return os::open_child(directory, b".", flags);
+    }
+    while let Some(name) = names.next() {
+        let here = holder.as_ref().map_or(directory, AsFd::as_fd);
+        if names.peek().is_none() {
+            return open_last(here, name, flags);
+        }
+        holder = Some(step(here, name)?);
+    }
+    Err(Errno::NOENT)
+}
+
+/// Opens a directory on the way.
+fn step(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
+    // SECURITY: `O_NOFOLLOW` on every component; the name carries no slash, which would defeat it (Go CVE-2026-39822)
+    // (test: guard_passes_the_escape_corpus_by_walking)
+    let next = os::open_child(directory, name, os::PIN.union(OFlags::NOFOLLOW))?;
+    match os::type_of(&os::status(&next)?) {
+        FileType::Directory => Ok(next),
+        FileType::Symlink => Err(Errno::LOOP),
+        _ => Err(Errno::NOTDIR),
+    }
+}
+
+fn open_last(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    if !flags.contains(OFlags::PATH) {
+        // A link answers `ELOOP`, or `ENOTDIR` where a directory was asked for: the caller must learn of the link.
+        return match os::open_child(directory, name, flags.union(OFlags::NOFOLLOW)) {
+            Err(Errno::NOTDIR) if is_link(directory, name) => Err(Errno::LOOP),
+            answer => answer,
+        };
+    }
+    let keep_link = flags.contains(OFlags::NOFOLLOW);
+    let opened = os::open_child(directory, name, os::PIN.union(OFlags::NOFOLLOW))?;
+    match os::type_of(&os::status(&opened)?) {
+        FileType::Symlink if !keep_link => Err(Errno::LOOP),
+        FileType::Directory => Ok(opened),
+        _ if flags.contains(OFlags::DIRECTORY) => Err(Errno::NOTDIR),
+        _ => Ok(opened),
+    }
+}
+
+fn is_link(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
+    os::status_of_child(directory, name).is_ok_and(|status| os::type_of(&status) == FileType::Symlink)
+}
+
+/// The deepest directory of `names` that exists below `directory`, and how many bytes of `names` lead to it.
+///
+/// For a path that does not exist yet. `ELOOP` means that a link stands in the way after all; `ENOTDIR` that something else
+/// than a directory does.
+pub(crate) fn deepest_existing(
+    resolver: Resolver,
+    directory: BorrowedFd<'_>,
+    names: &[u8],
+) -> Result<(OwnedFd, usize), Errno> {
+    let parent = names.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    // Nearly always only the last name is new.
+    match open(resolver, directory, &names[..parent], os::PIN.union(OFlags::DIRECTORY)) {
+        Err(Errno::NOENT) => {}
+        found => return found.map(|found| (found, parent)),
+    }
+    let mut deepest = (open(resolver, directory, b"", os::PIN.union(OFlags::DIRECTORY))?, 0);
+    for (name, behind) in components(names) {
+        match step(deepest.0.as_fd(), name) {
+            Ok(next) => deepest = (next, behind),
+            Err(Errno::NOENT) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(deepest)
+}

@@ -1,0 +1,127 @@
+//! What follows a root in a path: names only, ready to be opened.
+
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use smallvec::SmallVec;
+
+use crate::tree::components;
+
+/// A relative path without `.`, `..`, empty components or slashes at the ends. Empty means the root itself.
+///
+/// Short ones are kept inline: deciding a path allocates nothing.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Rest {
+    bytes: SmallVec<[u8; 128]>,
+    /// The text ended in `/` or `/.`, which only a directory may be called.
+    as_directory: bool,
+}
+
+impl Rest {
+    /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
+    pub(crate) fn plain(text: &[u8]) -> Option<Rest> {
+        let mut bytes = SmallVec::new();
+        for (component, _) in components(text) {
+            // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
+            // (test: guard_passes_the_escape_corpus)
+            if component == b".." {
+                return None;
+            }
+            if !bytes.is_empty() {
+                bytes.push(b'/');
+            }
+            bytes.extend_from_slice(component);
+        }
+        let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
+        Some(Rest { bytes, as_directory })
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Whether the text insists on a directory.
+    pub(crate) fn as_directory(&self) -> bool {
+        self.as_directory
+    }
+
+    /// The part behind `position`, which a deeper root ends at.
+    pub(crate) fn behind(&self, position: usize) -> Rest {
+        let bytes = self.bytes[position..].iter().copied().skip_while(|byte| *byte == b'/').collect();
+        Rest { bytes, as_directory: self.as_directory }
+    }
+
+    /// Parent and last name; `None` for the root itself.
+    pub(crate) fn split_last(&self) -> Option<(&[u8], &[u8])> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        Some(match self.bytes.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&self.bytes[..slash], &self.bytes[slash + 1..]),
+            None => (&[], &self.bytes[..]),
+        })
+    }
+
+    /// The path of an entry of this directory.
+    pub(crate) fn join(&self, name: &[u8]) -> Rest {
+        let mut bytes = self.bytes.clone();
+        if !bytes.is_empty() {
+            bytes.push(b'/');
+        }
+        bytes.extend_from_slice(name);
+        Rest { bytes, as_directory: false }
+    }
+
+    pub(crate) fn as_path(&self) -> &Path {
+        Path::new(std::ffi::OsStr::from_bytes(&self.bytes))
+    }
+
+    /// The absolute path, below `root`.
+    pub(crate) fn below(&self, root: &Path) -> PathBuf {
+        if self.is_root() { root.to_owned() } else { root.join(self.as_path()) }
+    }
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rest({:?})", self.as_path())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_names_only() {
+        let check = |text: &str, expect: Option<(&str, bool)>| {
+            let rest = Rest::plain(text.as_bytes());
+            let seen = rest.as_ref().map(|rest| (std::str::from_utf8(rest.as_bytes()).unwrap(), rest.as_directory()));
+            assert_eq!(seen, expect, "{text}");
+        };
+        check("", Some(("", false)));
+        check("/", Some(("", true)));
+        check("/a//./b", Some(("a/b", false)));
+        check("/a/b/.", Some(("a/b", true)));
+        check("a/b.", Some(("a/b.", false)));
+        check("/a/...", Some(("a/...", false)));
+        check("/a/../b", None);
+        check("..", None);
+        check("/a/..", None);
+    }
+
+    #[test]
+    fn splits_and_joins() {
+        let rest = Rest::plain(b"a/b/c").unwrap();
+        assert_eq!(rest.split_last(), Some((b"a/b".as_slice(), b"c".as_slice())));
+        assert_eq!(rest.behind(1).as_bytes(), b"b/c");
+        assert_eq!(rest.join(b"d").as_bytes(), b"a/b/c/d");
+        assert_eq!(Rest::plain(b"").unwrap().split_last(), None);
+    }
+}
