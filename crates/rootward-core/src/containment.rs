@@ -18,7 +18,7 @@ pub fn text_contains(root: &str, path: &str, style: PathStyle) -> bool {
 }
 
 /// Whether two names are one name in the style.
-pub(crate) fn same_name(one: &str, other: &str, style: PathStyle) -> bool {
+fn same_name(one: &str, other: &str, style: PathStyle) -> bool {
     match style {
         PathStyle::Posix => one == other,
         PathStyle::Windows => windows::same_name(one, other),
@@ -27,7 +27,7 @@ pub(crate) fn same_name(one: &str, other: &str, style: PathStyle) -> bool {
 
 /// The components of an absolute text, a share marked by an empty one in front; none where the text is not absolute,
 /// breaks a rule of its style or has a `..`.
-pub(crate) fn components(text: &str, style: PathStyle) -> Option<Vec<&str>> {
+fn components(text: &str, style: PathStyle) -> Option<Vec<&str>> {
     let is_separator: fn(char) -> bool = match style {
         PathStyle::Posix if text.starts_with('/') && !text.contains('\0') => |letter| letter == '/',
         PathStyle::Windows if windows::read(text.as_bytes()) == Ok(windows::Kind::Absolute) => {

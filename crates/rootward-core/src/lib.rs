@@ -2,10 +2,12 @@
 
 mod access;
 mod containment;
+pub mod places;
 mod root;
 mod style;
 mod text;
 mod uri;
+mod validate;
 mod windows;
 
 pub use access::Access;
@@ -14,3 +16,4 @@ pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
 pub use style::PathStyle;
 pub use text::{PathText, TextError};
 pub use uri::{RootUri, UriError};
+pub use validate::{Unshareable, Validation};
