@@ -255,6 +255,11 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
             if path.len() < 2 || path[1..].starts_with(separators) {
                 return Err(UriError::NoDrive);
             }
+            // `file://server/c:/x` is a drive of that host (RFC 8089, E.2), and to browsers once a drive of this one: no share.
+            let share = path[1..].split(separators).next().unwrap_or_default();
+            if is_old_drive(share) || is_drive(&decode(share, PathStyle::Windows)?) {
+                return Err(UriError::Host);
+            }
             decoded.push_str(r"\\");
             decoded.push_str(host);
             path

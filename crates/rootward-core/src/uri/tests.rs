@@ -165,6 +165,9 @@ fn windows_refused() {
         check(&format!("file://server/{dots}/x"), Windows, UriError::DotSegment);
     }
     check(r"file:\\server\share", Windows, UriError::Relative);
+    for share in ["c:", "c:/x", "C%3A/x", "c|/x"] {
+        check(&format!("file://server/{share}"), Windows, UriError::Host);
+    }
     check("file:///c:/a%2fb", Windows, UriError::EncodedSlash);
     check("file:///c:/a%5Cb", Windows, UriError::EncodedBackslash);
     check("file:///c:%5Cb", Windows, UriError::EncodedBackslash);
@@ -306,7 +309,8 @@ proptest! {
         }
     }
 
-    /// `url` decodes Windows paths on Windows only; its parsed host and path are there everywhere.
+    /// `url` decodes Windows paths on Windows only; its parsed host and path are there everywhere. It rewrites numbers as
+    /// addresses (`0` becomes `0.0.0.0`), which is not compared.
     #[test]
     fn agrees_with_the_url_crate_on_windows(
         start in prop_oneof![Just("file:///c:/"), Just("file:///c%3A/"), Just("file://d:\\"), Just("file://host/share/"),
@@ -314,7 +318,9 @@ proptest! {
         pieces in proptest::collection::vec(piece(), 0..8),
     ) {
         let text = format!("{start}{}", pieces.concat());
-        if let (Ok(uri), Ok(url)) = (RootUri::parse(&text, Windows), Url::parse(&text)) {
+        if let (Ok(uri), Ok(url)) = (RootUri::parse(&text, Windows), Url::parse(&text))
+            && !matches!(url.host(), Some(url::Host::Ipv4(_)))
+        {
             let path = percent_decode_str(url.path()).decode_utf8_lossy().replace('/', r"\");
             let path = match url.host_str() {
                 Some(host) => format!(r"\\{host}{path}"),
