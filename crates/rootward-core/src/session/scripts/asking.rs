@@ -294,3 +294,18 @@ fn times_without_end_do_not_overflow() {
     session.handle(now, Event::ListChanged);
     assert!(matches!(session.standing(now, now), Standing::Wait { .. }));
 }
+
+#[test]
+fn time_does_not_run_backwards() {
+    // Two tasks read the clock, and the later one comes first.
+    check(
+        "",
+        "
+        0   needed      => ask 1, wake 10000     | wait
+        1   answer 1 /c => roots 2, settled      | ready /c ByMode(Narrow)
+        300 changed     => wake 550              | wait
+        290 changed     => -                     | wait
+        550 tick        => ask 2, wake 10550     | wait
+        ",
+    );
+}
