@@ -12,12 +12,8 @@ use serde::{Serialize, Serializer};
 pub struct Access(u8);
 
 /// The words, in the order in which they are shown.
-const WORDS: [(Access, &str); 4] = [
-    (Access::READ, "read"),
-    (Access::WRITE, "write"),
-    (Access::EXECUTE, "execute"),
-    (Access::DELETE, "delete"),
-];
+const WORDS: [(Access, &str); 4] =
+    [(Access::READ, "read"), (Access::WRITE, "write"), (Access::EXECUTE, "execute"), (Access::DELETE, "delete")];
 
 impl Access {
     /// No access: asks only whether a path lies inside.
@@ -141,6 +137,6 @@ mod tests {
     fn the_lesser_of_two_is_in_both() {
         let lesser = Access::READ_WRITE & (Access::READ | Access::EXECUTE);
         assert_eq!(lesser, Access::READ);
-        assert_eq!(Access::ALL.without(Access::DELETE).contains(Access::DELETE), false);
+        assert!(!Access::ALL.without(Access::DELETE).contains(Access::DELETE));
     }
 }

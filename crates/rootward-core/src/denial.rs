@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::access::Access;
 use crate::root::Root;
+use crate::shown::Shown;
 use crate::text::TextError;
 
 /// The stable name of a kind of refusal.
@@ -179,10 +180,10 @@ impl Denial {
 
     /// The sentence for the operator: names the cause and where the path led.
     pub fn for_operator(&self) -> String {
-        let path = self.0.path.display();
+        let path = Shown::new(&self.0.path);
         match (self.0.code, self.resolved()) {
             (Code::SymlinkEscape, Some(resolved)) => {
-                format!("path `{path}` leaves its root through a link: it leads to `{}`", resolved.display())
+                format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }
             _ => match &self.0.cause {
                 Cause::Unsettled => format!("path `{path}` kept changing while it was resolved"),
@@ -196,7 +197,7 @@ impl Denial {
 /// The sentence for a peer.
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.0.path.display();
+        let path = Shown::new(&self.0.path);
         let access = self.0.access;
         match self.0.code.for_peer() {
             Code::NoRoots => write!(f, "path `{path}` is refused: no root is in force"),
@@ -204,12 +205,12 @@ impl fmt::Display for Denial {
             Code::RootsFailed => write!(f, "path `{path}` is refused: the client's roots could not be learned"),
             Code::AccessDenied => match (&self.0.cause, &self.0.root) {
                 (Cause::RootItself, Some(root)) => {
-                    write!(f, "root `{}` itself cannot be changed", root.path.display())
+                    write!(f, "root `{}` itself cannot be changed", Shown::new(&root.path))
                 }
                 (Cause::Access, Some(root)) => write!(
                     f,
                     "root `{}` is shared for {}, path `{path}` needs {access}",
-                    root.path.display(),
+                    Shown::new(&root.path),
                     root.access
                 ),
                 (Cause::System(kind), _) => write!(f, "path `{path}` cannot be opened: {kind}"),

@@ -25,8 +25,7 @@ pub(crate) const READ: OFlags =
 pub(crate) const WRITE: OFlags =
     OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Listing.
-pub(crate) const LIST: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Creating a file that was not there: fails on anything that exists, links included.
 const CREATE: OFlags = WRITE.union(OFlags::CREATE).union(OFlags::EXCL);
 

@@ -15,7 +15,7 @@ use crate::os;
 use crate::resolve::guess::guess;
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
-use crate::set::{RefusedRoot, Refusal, RootSet};
+use crate::set::{Refusal, RefusedRoot, RootSet};
 use crate::validate::Validation;
 
 impl RootSet {

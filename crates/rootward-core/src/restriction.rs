@@ -102,10 +102,8 @@ impl Restriction {
         let code = places::RUNS_CODE.iter().map(|place| rule(place, Closed::ForWriting, Reach::Below));
         // Replacing `.git` itself would replace its hooks: a file `.git` may point to any directory (gitrepository-layout(5)).
         let git = rule(&".git", Closed::ForWriting, Reach::EntryOnly);
-        let own = OWN.iter().map(|place| Restriction {
-            holds: Holds::Always,
-            ..rule(place, Closed::Entirely, Reach::Below)
-        });
+        let own =
+            OWN.iter().map(|place| Restriction { holds: Holds::Always, ..rule(place, Closed::Entirely, Reach::Below) });
         secret.chain(code).chain([git]).chain(own).collect()
     }
 

@@ -1,7 +1,6 @@
 //! A root: a directory or file that the user shares.
 
 use std::ffi::OsStr;
-use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::access::Access;
+use crate::shown::Shown;
 use crate::style::PathStyle;
 use crate::text::{PathText, TextError, is_file_uri};
 use crate::uri::{LONGEST_PATH, RootUri};
@@ -60,7 +60,7 @@ pub struct Root {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
 pub enum RootError {
     /// The text names no path.
-    #[error("not a usable root: `{}` ({reason})", Shown(text))]
+    #[error("not a usable root: `{}` ({reason})", Shown::new(text))]
     Text {
         /// As it was given.
         text: String,
@@ -68,13 +68,13 @@ pub enum RootError {
         reason: TextError,
     },
     /// Not absolute, where there is nothing to be relative to.
-    #[error("not a usable root: `{}` ({})", Shown(text), self.reason())]
+    #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     Relative {
         /// As it was given.
         text: String,
     },
     /// `.` or `..`, which mean different places to whoever wrote it and whoever reads it.
-    #[error("not a usable root: `{}` ({})", Shown(text), self.reason())]
+    #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     DotSegment {
         /// As it was given.
         text: String,
@@ -96,18 +96,6 @@ impl RootError {
             RootError::Relative { .. } => "not an absolute path".to_owned(),
             RootError::DotSegment { .. } => "a dot segment".to_owned(),
         }
-    }
-}
-
-/// A peer's text in a message: what would move the cursor or reverse the line is escaped.
-struct Shown<'t>(&'t str);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| match letter {
-            '\\' | '\'' | '"' => f.write_char(letter),
-            _ => write!(f, "{}", letter.escape_debug()),
-        })
     }
 }
 

@@ -41,9 +41,9 @@ impl Grant {
         let mut here: Arc<OwnedFd> = Arc::clone(directory);
         for (name, behind) in components(&names[position..]) {
             let place = &names[..position + behind];
-            self.guard.permits(self.root, place, Access::WRITE).map_err(|(code, cause)| {
-                Denial::new(code, self.path(), Access::WRITE).because(cause)
-            })?;
+            self.guard
+                .permits(self.root, place, Access::WRITE)
+                .map_err(|(code, cause)| Denial::new(code, self.path(), Access::WRITE).because(cause))?;
             match mkdirat(&here, name, NEW) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.failed(error)),

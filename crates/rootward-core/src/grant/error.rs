@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::denial::Denial;
+use crate::shown::Shown;
 
 /// Why an operation on a grant did not happen.
 #[derive(Error, Debug)]
@@ -14,7 +15,7 @@ pub enum GrantError {
     #[error(transparent)]
     Denied(#[from] Denial),
     /// It is allowed, and the system could not do it.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}`: {source}", Shown::new(path))]
     Io {
         /// The path it was about.
         path: PathBuf,
@@ -22,7 +23,7 @@ pub enum GrantError {
         source: io::Error,
     },
     /// The file is larger than the caller takes.
-    #[error("`{}` has {size} bytes, the limit is {limit}", path.display())]
+    #[error("`{}` has {size} bytes, the limit is {limit}", Shown::new(path))]
     TooLarge {
         /// The path it is about.
         path: PathBuf,

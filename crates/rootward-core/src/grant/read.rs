@@ -44,7 +44,8 @@ impl Grant {
 impl OpenFile {
     /// A handle that was opened for reading, if it is a regular file.
     pub(crate) fn from_regular(handle: OwnedFd, path: PathBuf) -> Result<OpenFile, GrantError> {
-        let status = os::status(&handle).map_err(|error| GrantError::Io { path: path.clone(), source: error.into() })?;
+        let status =
+            os::status(&handle).map_err(|error| GrantError::Io { path: path.clone(), source: error.into() })?;
         match os::type_of(&status) {
             FileType::RegularFile => Ok(OpenFile { file: handle.into(), path, size: size(&status) }),
             FileType::Directory => Err(GrantError::Io { path, source: Errno::ISDIR.into() }),

@@ -215,7 +215,9 @@ impl Guard {
             },
             // Opening a socket, or a device without a driver, for reading (open(2)).
             Err(Errno::NXIO | Errno::NODEV) => Err(self.refusal(ask, spot, Code::SpecialFile, Cause::Plain)),
-            Err(Errno::NAMETOOLONG) => Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind()))),
+            Err(Errno::NAMETOOLONG) => {
+                Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind())))
+            }
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
@@ -318,4 +320,3 @@ fn names_no_entry(text: &[u8]) -> bool {
 fn to_path(bytes: &[u8]) -> PathBuf {
     Path::new(OsStr::from_bytes(bytes)).to_owned()
 }
-

@@ -38,11 +38,7 @@ impl Handles {
     }
 
     /// The handle of a root, opened by `open` if it is not held.
-    pub(crate) fn get<E>(
-        &self,
-        root: RootIndex,
-        open: impl FnOnce() -> Result<OwnedFd, E>,
-    ) -> Result<Arc<OwnedFd>, E> {
+    pub(crate) fn get<E>(&self, root: RootIndex, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Arc<OwnedFd>, E> {
         let slot = &self.slots[root as usize];
         if let Some(handle) = slot.handle.load_full() {
             if !slot.used.load(Ordering::Relaxed) {

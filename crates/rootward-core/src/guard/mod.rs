@@ -22,8 +22,8 @@ use crate::text::PathText;
 use crate::tree::{RootIndex, RootTree};
 use crate::{PathStyle, text};
 use decide::{Ask, Opening};
-pub use explain::{Step, TextForm};
 use explain::Silent;
+pub use explain::{Step, TextForm};
 use handles::Handles;
 
 /// Decides paths against a root set. Immutable and cheap to clone; all clones share their handles.

@@ -97,12 +97,7 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
 }
 
 /// A path that ends where nothing is: its place is known unless it would climb back from there.
-fn not_there(
-    above: &[(OwnedFd, Vec<u8>)],
-    name: Vec<u8>,
-    ahead: &[Vec<u8>],
-    error: Errno,
-) -> Result<Guess, Errno> {
+fn not_there(above: &[(OwnedFd, Vec<u8>)], name: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Errno> {
     if ahead.iter().any(|name| name == b"..") {
         return Err(error);
     }

@@ -148,9 +148,14 @@ impl Grant {
         let job = Job { parent: Arc::new(start), name: None, rest: self.rest.clone(), ignored, depth: 0 };
         let walk =
             Walk { guard: &self.guard, grant: self, options, visit, summary: Mutex::new(WalkSummary::default()) };
-        Pool::run(job, options.threads, || Worker { names: Vec::new(), buffer: os::directory_buffer() }, |job, worker, pool| {
-            walk.read(job, worker, pool);
-        });
+        Pool::run(
+            job,
+            options.threads,
+            || Worker { names: Vec::new(), buffer: os::directory_buffer() },
+            |job, worker, pool| {
+                walk.read(job, worker, pool);
+            },
+        );
         Ok(walk.summary.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -164,7 +169,10 @@ impl Grant {
         let above = std::iter::once(0).chain(ends).take_while(|_| !self.rest.is_root());
         for end in above {
             let directory = self.guard.open_directory(&root, &names[..end]);
-            ignored = directory.ok().and_then(|directory| Ignored::from_directory(&directory, end, ignored.clone())).or(ignored);
+            ignored = directory
+                .ok()
+                .and_then(|directory| Ignored::from_directory(&directory, end, ignored.clone()))
+                .or(ignored);
         }
         ignored
     }
@@ -189,7 +197,8 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
         };
         let Worker { names, buffer } = worker;
         names.clear();
-        if let Err(error) = os::read_directory(directory.as_fd(), buffer, |name, kind| names.push((name.into(), kind))) {
+        if let Err(error) = os::read_directory(directory.as_fd(), buffer, |name, kind| names.push((name.into(), kind)))
+        {
             self.failed(&rest, error);
         }
         let ignored = match self.options.ignore {

@@ -1,0 +1,88 @@
+//! The record of one decision: plain values, written down by whoever keeps the log.
+
+use std::ffi::OsStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Serialize, Serializer};
+
+use crate::access::Access;
+use crate::denial::{Code, Denial};
+use crate::grant::Grant;
+use crate::shown::Shown;
+
+/// How a decision went.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// A grant was handed out.
+    Allow,
+    /// It was refused.
+    Deny,
+}
+
+/// One decision. Paths are text on one line; bytes that are no UTF-8 appear as `\xNN`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AuditEvent {
+    /// When, in milliseconds since 1970.
+    #[serde(serialize_with = "milliseconds")]
+    pub time: SystemTime,
+    /// The session it was made in.
+    pub session: String,
+    /// What asked: a tool, a method, a command.
+    pub requester: String,
+    /// The path as asked for.
+    pub path: String,
+    /// Where it leads, as far as it is known.
+    pub resolved: Option<String>,
+    /// The access asked for.
+    pub access: Access,
+    /// How it went.
+    pub decision: Decision,
+    /// Why not, as the operator sees it.
+    pub code: Option<Code>,
+    /// The root it lies in.
+    pub root: Option<String>,
+    /// Which guard decided.
+    pub generation: u64,
+}
+
+/// Who asked, when and where: what a decision itself does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion<'o> {
+    /// When.
+    pub time: SystemTime,
+    /// In which session.
+    pub session: &'o str,
+    /// What asked.
+    pub requester: &'o str,
+    /// Which guard decided.
+    pub generation: u64,
+}
+
+impl AuditEvent {
+    /// The record of a decision about `path`.
+    pub fn new(occasion: Occasion<'_>, path: &OsStr, access: Access, decision: Result<&Grant, &Denial>) -> AuditEvent {
+        let text = |path: &OsStr| Shown::new(path).to_string();
+        let (resolved, root, code) = match decision {
+            Ok(grant) => (Some(grant.path()), Some(&grant.root().root), None),
+            Err(denial) => (denial.resolved().map(Into::into), denial.root(), Some(denial.code())),
+        };
+        AuditEvent {
+            time: occasion.time,
+            session: occasion.session.to_owned(),
+            requester: occasion.requester.to_owned(),
+            path: text(path),
+            resolved: resolved.map(|path| text(path.as_os_str())),
+            access,
+            decision: if code.is_none() { Decision::Allow } else { Decision::Deny },
+            code,
+            root: root.map(|root| text(root.path.as_os_str())),
+            generation: occasion.generation,
+        }
+    }
+}
+
+fn milliseconds<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

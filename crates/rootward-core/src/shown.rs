@@ -1,0 +1,56 @@
+//! Text of a peer, or a name on disk, in a message: nothing in it moves the cursor, reverses the line or gets lost.
+
+use std::ffi::OsStr;
+use std::fmt::{self, Display, Write};
+use std::os::unix::ffi::OsStrExt;
+
+use serde::{Serialize, Serializer};
+
+/// Shows any bytes on one line: control and bidirectional characters are escaped, bytes that are no UTF-8 become `\xNN`.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'t>(&'t [u8]);
+
+impl<'t> Shown<'t> {
+    /// Shows a path, a name or a text.
+    pub fn new<T: AsRef<OsStr> + ?Sized>(text: &'t T) -> Shown<'t> {
+        Shown(text.as_ref().as_bytes())
+    }
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for letter in chunk.valid().chars() {
+                match letter {
+                    '\\' | '\'' | '"' => f.write_char(letter)?,
+                    _ => Display::fmt(&letter.escape_debug(), f)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        let check = |bytes: &[u8], expect: &str| assert_eq!(Shown(bytes).to_string(), expect);
+        check("/a b/käse".as_bytes(), "/a b/käse");
+        check(b"a\\b'c\"", "a\\b'c\"");
+        check(b"a\nb\x1b[31m", "a\\nb\\u{1b}[31m");
+        check("a\u{202e}b".as_bytes(), "a\\u{202e}b");
+        check(b"a\xff\xfe", "a\\xff\\xfe");
+    }
+}
