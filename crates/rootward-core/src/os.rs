@@ -3,6 +3,11 @@
 //! Written for Linux. Another system needs its own version of this file: `O_PATH` handles, `openat2` and `/proc/self/fd`
 //! have no portable counterpart, while everything above this file works on handles and names alone.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place where files are opened and changed by name, below a handle"
+)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("rootward-core opens files by Linux means; see docs/rough-edges.md for what another system needs");
 
@@ -11,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, Statx, StatxFlags};
 use rustix::io::Errno;
 
 use crate::root::FileId;
@@ -124,6 +129,41 @@ pub(crate) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileTyp
     let mut entries = Vec::new();
     read_directory(opened.as_fd(), &mut directory_buffer(), |name, kind| entries.push((name.to_vec(), kind)))?;
     Ok(entries)
+}
+
+/// Makes a directory.
+pub(crate) fn make_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    fs::mkdirat(parent, name, Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO))
+}
+
+/// Removes an entry that is no directory.
+pub(crate) fn remove_file(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    fs::unlinkat(parent, name, AtFlags::empty())
+}
+
+/// Removes an empty directory.
+pub(crate) fn remove_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Renames an entry; a link is renamed, not followed.
+pub(crate) fn rename(
+    from: impl AsFd,
+    name: &[u8],
+    to: impl AsFd,
+    new_name: &[u8],
+    flags: RenameFlags,
+) -> Result<(), Errno> {
+    match fs::renameat_with(&from, name, &to, new_name, flags) {
+        // Some file systems know no flags (renameat2(2)); without any, the plain call is the same.
+        Err(Errno::INVAL | Errno::NOSYS) if flags.is_empty() => fs::renameat(from, name, to, new_name),
+        answer => answer,
+    }
+}
+
+/// All that is known about a pinned object.
+pub(crate) fn details(handle: impl AsFd) -> Result<Statx, Errno> {
+    fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::BTIME)
 }
 
 /// Where the kernel says a handle is.

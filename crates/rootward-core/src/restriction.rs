@@ -276,7 +276,6 @@ fn compile(rule: &Restriction) -> Result<Glob, RestrictionError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -287,10 +286,10 @@ mod tests {
 
     #[test]
     fn standard_places() {
+        const ALL: &str = "read, write, execute, delete";
         let check = |root: &str, rest: &str, expect: &str| {
             assert_eq!(taken(Restriction::standard(), root, rest), expect, "{root} {rest}");
         };
-        const ALL: &str = "read, write, execute, delete";
         check("/p", "src/main.rs", "none");
         check("/h", ".ssh", ALL);
         check("/h", ".ssh/id_ed25519", ALL);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, Mode};
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use super::{Absence, Grant, GrantError, Target};
@@ -25,7 +25,7 @@ impl Grant {
         let handle = os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?;
         let mut file = File::from(handle);
         file.write_all(contents).map_err(|source| {
-            let _ = rustix::fs::unlinkat(&parent, name, AtFlags::empty());
+            let _ = os::remove_file(&parent, name);
             GrantError::Io { path: self.path(), source }
         })
     }

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, mkdirat};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{Absence, Grant, GrantError, Target};
@@ -11,8 +11,6 @@ use crate::access::Access;
 use crate::denial::Denial;
 use crate::os;
 use crate::tree::components;
-
-const NEW: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 
 impl Grant {
     /// Makes the directory; its parent must be there.
@@ -22,7 +20,7 @@ impl Grant {
             return Err(self.failed(Errno::EXIST));
         }
         let (parent, name) = self.parent()?;
-        mkdirat(&parent, name, NEW).map_err(|error| self.failed(error))
+        os::make_directory(&parent, name).map_err(|error| self.failed(error))
     }
 
     /// Makes the directory and those above it that are missing; one that is there already is fine.
@@ -44,7 +42,7 @@ impl Grant {
             self.guard
                 .permits(self.root, place, Access::WRITE)
                 .map_err(|(code, cause)| Denial::new(code, self.path(), Access::WRITE).because(cause))?;
-            match mkdirat(&here, name, NEW) {
+            match os::make_directory(&here, name) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.failed(error)),
             }

@@ -36,10 +36,9 @@ impl Grant {
 
 impl Guard {
     /// Whether an entry of a directory that may be read may be read itself.
-    ///
-    /// SECURITY: it is judged where it lies, by its own root and restrictions
-    /// (test: closed_places_are_neither_listed_nor_walked)
     pub(crate) fn shows_entry(&self, root: RootIndex, entry: &Rest, name: &[u8]) -> bool {
+        // SECURITY: it is judged where it lies, by its own root and restrictions
+        // (test: closed_places_are_neither_listed_nor_walked)
         match self.0.tree.deeper(root, entry.as_bytes()) {
             Some((deeper, behind)) => self.permits(deeper, entry.behind(behind).as_bytes(), Access::READ).is_ok(),
             // Its directory passed; only a rule that ends in this very name can close it.

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, FileType, StatxFlags, StatxTimestamp, statx};
+use rustix::fs::{FileType, StatxFlags, StatxTimestamp};
 use serde::Serialize;
 
 use super::{Grant, GrantError};
 use crate::access::Access;
+use crate::os;
 
 /// What kind of object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -54,8 +55,7 @@ impl Grant {
     /// Describes the object; needs read access.
     pub fn metadata(&self) -> Result<Metadata, GrantError> {
         self.need(Access::READ)?;
-        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        let seen = statx(self.object()?, c"", AtFlags::EMPTY_PATH, wanted).map_err(|error| self.failed(error))?;
+        let seen = os::details(self.object()?).map_err(|error| self.failed(error))?;
         let known = |flag: StatxFlags, time| (seen.stx_mask & flag.bits() != 0).then(|| to_time(time)).flatten();
         Ok(Metadata {
             kind: FileType::from_raw_mode(seen.stx_mode.into()).into(),

@@ -139,8 +139,8 @@ impl Grant {
         })
     }
 
-    /// SECURITY: what was not asked for is not given (test: a_grant_gives_only_what_was_asked_for)
     fn need(&self, access: Access) -> Result<(), GrantError> {
+        // SECURITY: what was not asked for is not given (test: a_grant_gives_only_what_was_asked_for)
         if self.access.contains(access) {
             return Ok(());
         }

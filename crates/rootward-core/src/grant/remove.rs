@@ -1,6 +1,6 @@
 //! Removing a file, a link or an empty directory.
 
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::{Grant, GrantError};
@@ -14,17 +14,17 @@ impl Grant {
         self.need(Access::DELETE)?;
         self.not_a_root()?;
         let status = os::status(self.object()?).map_err(|error| self.failed(error))?;
-        let flags = match os::type_of(&status) {
-            kind if kind.is_dir() => AtFlags::REMOVEDIR,
-            _ if self.rest.as_directory() => return Err(self.failed(Errno::NOTDIR)),
-            _ => AtFlags::empty(),
-        };
         let (parent, name) = self.parent()?;
-        unlinkat(&parent, name, flags).map_err(|error| self.failed(error))
+        let removed = match os::type_of(&status) {
+            FileType::Directory => os::remove_directory(&parent, name),
+            _ if self.rest.as_directory() => Err(Errno::NOTDIR),
+            _ => os::remove_file(&parent, name),
+        };
+        removed.map_err(|error| self.failed(error))
     }
 
-    /// SECURITY: the root itself is neither removed nor renamed (test: guard_passes_the_escape_corpus)
     pub(super) fn not_a_root(&self) -> Result<(), GrantError> {
+        // SECURITY: the root itself is neither removed nor renamed (test: guard_passes_the_escape_corpus)
         if self.rest.is_root() {
             return Err(self.refused(Code::AccessDenied, Cause::RootItself));
         }

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{RenameFlags, renameat_with};
+use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use super::{Grant, GrantError};
@@ -49,7 +49,7 @@ impl Grant {
         }
         let (from, name) = self.parent()?;
         let (to, new_name) = target.parent()?;
-        match renameat_with(&from, name, &to, new_name, replace.flags()) {
+        match os::rename(&from, name, &to, new_name, replace.flags()) {
             Err(Errno::XDEV) if os::type_of(&status).is_file() && self.access.contains(Access::READ) => {
                 self.copy_to(target, replace)?;
                 self.remove()
@@ -59,9 +59,9 @@ impl Grant {
         }
     }
 
-    /// SECURITY: rules belong to places; a move would slip what is below the directory out of theirs, or into others
-    /// (test: guard_passes_the_escape_corpus)
     fn carries_nothing_along(&self, target: &Grant, directory: &OwnedFd) -> Result<(), GrantError> {
+        // SECURITY: rules belong to places; a move would slip what is below the directory out of theirs, or into others
+        // (test: guard_passes_the_escape_corpus)
         let tree = &self.guard.0.tree;
         let roots = tree.roots_below(self.root, self.rest.as_bytes());
         let roots_there = target.guard.0.tree.roots_below(target.root, target.rest.as_bytes());
@@ -80,8 +80,8 @@ impl Grant {
         for (name, kind) in os::entries(directory.as_fd()).map_err(|error| self.failed(error))? {
             let below = below.join(&name);
             let closed_here = !self.taken_at(&below).is_empty();
-            let closed_there = !(target.taken_at(&below) & Access::WRITE).is_empty();
-            if closed_here || closed_there {
+            let closed_at_target = !(target.taken_at(&below) & Access::WRITE).is_empty();
+            if closed_here || closed_at_target {
                 let place = below.below(&self.path());
                 return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
             }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Gid, Mode, Stat, Uid, fchmod, fchown, ftruncate, renameat_with, unlinkat};
+use rustix::fs::{Gid, Mode, Stat, Uid, fchmod, fchown, ftruncate};
 use rustix::io::Errno;
 
 use super::create::NEW_FILE;
@@ -58,11 +58,10 @@ impl Grant {
         let written = write(&mut file)
             .and_then(|()| old.as_ref().map_or(Ok(()), |old| keep(&file, old).map_err(Into::into)))
             .and_then(|()| {
-                let flags = replace.flags();
-                renameat_with(&parent, &temporary, &parent, name, flags).map_err(Into::into)
+                os::rename(&parent, temporary.as_bytes(), &parent, name, replace.flags()).map_err(Into::into)
             });
         written.map_err(|source| {
-            let _ = unlinkat(&parent, &temporary, AtFlags::empty());
+            let _ = os::remove_file(&parent, temporary.as_bytes());
             GrantError::Io { path: self.path(), source }
         })
     }

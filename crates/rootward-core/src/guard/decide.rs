@@ -89,7 +89,7 @@ impl Guard {
                     trace.step(|| Step::Text { form: TextForm::FromBase, path: to_path(&path) });
                     path.into()
                 }
-                None => return self.from_first_root(ask, rest, trace),
+                None => return self.relative_to_first_root(ask, rest, trace),
             },
         };
         match self.0.tree.deepest(&path) {
@@ -101,7 +101,7 @@ impl Guard {
         }
     }
 
-    fn from_first_root<T: Trace>(&self, ask: &Ask<'_>, rest: &[u8], trace: &mut T) -> Result<Grant, Denial> {
+    fn relative_to_first_root<T: Trace>(&self, ask: &Ask<'_>, rest: &[u8], trace: &mut T) -> Result<Grant, Denial> {
         let Some(root) = self.0.first_directory else {
             return Err(ask.denial(Code::OutsideRoots));
         };

@@ -86,7 +86,6 @@ impl Handles {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::cell::Cell;
     use std::convert::Infallible;

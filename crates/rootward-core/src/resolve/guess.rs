@@ -11,7 +11,7 @@ use crate::os;
 use crate::root::FileId;
 use crate::tree::components;
 
-/// As many links as the kernel follows (path_resolution(7)).
+/// As many links as the kernel follows (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
 /// Where a path seems to lead.
@@ -64,7 +64,7 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
         }
         let here = above.last().map_or(slash.as_fd(), |(handle, _)| handle.as_fd());
         let next = match os::open_child(here, &name, os::PIN.union(OFlags::NOFOLLOW)) {
-            Err(Errno::NOENT) => return not_there(&above, name, &ahead, Errno::NOENT),
+            Err(Errno::NOENT) => return not_there(&above, &name, &ahead, Errno::NOENT),
             next => next?,
         };
         let status = os::status(&next)?;
@@ -89,7 +89,7 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
             _ if ahead.is_empty() => {
                 return Ok(Guess { place: place(&above, [name.as_slice()]), id: Some(os::id_of(&status)) });
             }
-            _ => return not_there(&above, name, &ahead, Errno::NOTDIR),
+            _ => return not_there(&above, &name, &ahead, Errno::NOTDIR),
         }
     }
     let last = above.last().map_or(slash.as_fd(), |(handle, _)| handle.as_fd());
@@ -97,11 +97,11 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
 }
 
 /// A path that ends where nothing is: its place is known unless it would climb back from there.
-fn not_there(above: &[(OwnedFd, Vec<u8>)], name: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Errno> {
+fn not_there(above: &[(OwnedFd, Vec<u8>)], name: &[u8], ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Errno> {
     if ahead.iter().any(|name| name == b"..") {
         return Err(error);
     }
-    let names = std::iter::once(name.as_slice()).chain(ahead.iter().rev().map(Vec::as_slice));
+    let names = std::iter::once(name).chain(ahead.iter().rev().map(Vec::as_slice));
     Ok(Guess { place: place(above, names), id: None })
 }
 

@@ -94,7 +94,6 @@ impl fmt::Debug for Rest {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -44,7 +44,8 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use rootward_core::{Effect, Event, Policy, RootSet, SessionRoots, Sources, Standing, Support};
+//! use rootward_core::RootSet;
+//! use rootward_core::session::{Effect, Event, Policy, SessionRoots, Sources, Standing, Support};
 //!
 //! let mut session = SessionRoots::new(Policy::default(), Sources::default(), Support::Announced);
 //!

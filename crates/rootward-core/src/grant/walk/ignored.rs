@@ -54,10 +54,10 @@ impl Ignored {
     pub(super) fn from_directory(
         directory: &OwnedFd,
         position: usize,
-        above: Option<Arc<Ignored>>,
+        above: Option<&Arc<Ignored>>,
     ) -> Option<Arc<Ignored>> {
         let all = Files { git: true, gitignore: true, ignore: true };
-        Ignored::read(all, directory, position, above.as_ref())
+        Ignored::read(all, directory, position, above)
     }
 
     /// Reads the files that are there; `None` where none has a rule. The later file wins: `.ignore` over `.gitignore` over

@@ -169,10 +169,8 @@ impl Grant {
         let above = std::iter::once(0).chain(ends).take_while(|_| !self.rest.is_root());
         for end in above {
             let directory = self.guard.open_directory(&root, &names[..end]);
-            ignored = directory
-                .ok()
-                .and_then(|directory| Ignored::from_directory(&directory, end, ignored.clone()))
-                .or(ignored);
+            let here = directory.ok().and_then(|directory| Ignored::from_directory(&directory, end, ignored.as_ref()));
+            ignored = here.or(ignored);
         }
         ignored
     }
