@@ -222,6 +222,7 @@ impl fmt::Display for Denial {
             },
             Code::InvalidPath | Code::ForeignPath | Code::UnsupportedScheme => match &self.0.cause {
                 Cause::Text(reason) => write!(f, "path `{path}` is not usable ({reason})"),
+                Cause::System(kind) => write!(f, "path `{path}` cannot be resolved: {kind}"),
                 _ => write!(f, "path `{path}` is not usable"),
             },
             Code::SpecialFile => write!(f, "path `{path}` is a device, FIFO or socket"),

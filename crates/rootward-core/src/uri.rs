@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::style::PathStyle;
 
 /// The longest path, in bytes: `PATH_MAX` of Linux (limits.h).
-pub(crate) const LONGEST_PATH: usize = 4096;
+pub(crate) const LONGEST_PATH: usize = 4095;
 
 /// The longest text of a URI: every byte of the longest path escaped, and room for the scheme and a host (RFC 1035, 2.3.4).
 const LONGEST_TEXT: usize = 3 * LONGEST_PATH + "file://".len() + LONGEST_HOST;

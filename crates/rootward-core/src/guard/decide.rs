@@ -18,7 +18,7 @@ use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
-use crate::resolve::guess::guess;
+use crate::resolve::guess::{Lost, guess};
 use crate::resolve::{Leaf, Rest, deepest_existing, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
@@ -167,10 +167,9 @@ impl Guard {
         for _ in 0..ATTEMPTS {
             let guess = match guess(self.0.resolver, path, ask.leaf) {
                 Ok(guess) => guess,
-                Err(error) => {
-                    trace.step(|| Step::System { error: error.to_string() });
-                    // What the system says of a path that may lie outside is not for a peer: one code for all of it.
-                    return Err(ask.denial(Code::OutsideRoots).because(Cause::System(error.kind())));
+                Err(lost) => {
+                    trace.step(|| Step::System { error: lost.error.to_string() });
+                    return Err(self.lost(ask, &lost));
                 }
             };
             trace.step(|| Step::Followed { place: to_path(&guess.place) });
@@ -188,6 +187,22 @@ impl Guard {
             }
         }
         Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled))
+    }
+
+    /// A path that leads nowhere.
+    fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
+        let spot = self.0.tree.deepest_place(&lost.at);
+        let inside = spot.is_some_and(|(root, rest)| {
+            Rest::plain(rest).is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
+        });
+        let code = match lost.error {
+            // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
+            // (test: guard_passes_the_escape_corpus)
+            _ if !inside => Code::OutsideRoots,
+            Errno::ACCESS | Errno::PERM => Code::AccessDenied,
+            _ => Code::InvalidPath,
+        };
+        ask.denial(code).because(Cause::System(lost.error.kind()))
     }
 
     fn open_at(&self, ask: &Ask<'_>, spot: &Spot) -> Result<Opened, Denial> {

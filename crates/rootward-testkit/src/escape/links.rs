@@ -2,7 +2,6 @@
 
 use super::Act::{Append, Check, Execute, List, Put, Read, Stat};
 use super::{Row, row};
-use crate::door::Failure::Loop;
 use crate::tree::Item::{Chain, Directory, Inside, Link, Secret};
 
 const SYMLINK: &str = "symlink(7)";
@@ -100,7 +99,7 @@ pub(super) static ROWS: &[Row] = &[
         .roots(&[super::rw("{T}/root"), super::ro("{T}/second")])
         .allow("{T}/second"),
     row("chain-of-40", FORTY, Read, "c40").tree(&[Chain("root/c", 40, "in.txt")]).allow("{T}/root/in.txt"),
-    row("chain-of-41", FORTY, Read, "c41").tree(&[Chain("root/c", 41, "in.txt")]).error(Loop),
+    row("chain-of-41", FORTY, Read, "c41").tree(&[Chain("root/c", 41, "in.txt")]).deny("invalid_path"),
     row("chain-of-40-absolute-end", FORTY, Read, "c40")
         .tree(&[Chain("root/c", 40, "{T}/root/in.txt")])
         .allow("{T}/root/in.txt"),
@@ -112,15 +111,15 @@ pub(super) static ROWS: &[Row] = &[
     row("chain-through-directories", FORTY, Read, "l/l/l/l/l/l/l/l/l/l/in.txt")
         .tree(&[Link("root/l", ".")])
         .allow("{T}/root/in.txt"),
-    row("chain-through-41-directories", FORTY, Read, "{l/*41}in.txt").tree(&[Link("root/l", ".")]).error(Loop),
-    row("loop-of-one", "ELOOP", Read, "l").tree(&[Link("root/l", "l")]).error(Loop),
-    row("loop-of-two", "ELOOP", Read, "a").tree(&[Link("root/a", "b"), Link("root/b", "a")]).error(Loop),
-    row("loop-in-the-middle", "ELOOP", Read, "l/in.txt").tree(&[Link("root/l", "l")]).error(Loop),
+    row("chain-through-41-directories", FORTY, Read, "{l/*41}in.txt").tree(&[Link("root/l", ".")]).deny("invalid_path"),
+    row("loop-of-one", "ELOOP", Read, "l").tree(&[Link("root/l", "l")]).deny("invalid_path"),
+    row("loop-of-two", "ELOOP", Read, "a").tree(&[Link("root/a", "b"), Link("root/b", "a")]).deny("invalid_path"),
+    row("loop-in-the-middle", "ELOOP", Read, "l/in.txt").tree(&[Link("root/l", "l")]).deny("invalid_path"),
     row("loop-through-outside", "ELOOP, partly outside", Read, "a")
         .tree(&[Link("root/a", "{T}/outside/b"), Link("outside/b", "{T}/root/a")])
         .refused(),
     row("loop-put", "a loop is not a new file", Put, "l").tree(&[Link("root/l", "l")]).refused(),
-    row("loop-growing", "each round adds a component", Read, "l").tree(&[Link("root/l", "l/x")]).error(Loop),
+    row("loop-growing", "each round adds a component", Read, "l").tree(&[Link("root/l", "l/x")]).deny("invalid_path"),
     row("dangling-in-check", DANGLING, Check, "l").tree(&[Link("root/l", "new.txt")]).allow("{T}/root/new.txt"),
     row("dangling-in-read", DANGLING, Read, "l").tree(&[Link("root/l", "new.txt")]).missing(),
     row("dangling-in-absolute-check", DANGLING, Check, "l")

@@ -71,9 +71,9 @@ pub(super) static ROWS: &[Row] = &[
         Read,
         "in.txt/../in.txt",
     )
-    .error(crate::door::Failure::NotADirectory),
+    .deny("invalid_path"),
     row("dotdot-through-missing", "kernel meaning: a missing directory has no parent", Read, "missing/../in.txt")
-        .refused(),
+        .deny("invalid_path"),
     row(
         "dotdot-through-missing-check",
         "strict-path and others collapse `missing/..` as text",
