@@ -24,11 +24,9 @@ use crate::root::FileId;
 /// A handle that names an object without opening it: no device is touched, no FIFO waited for.
 pub(crate) const PIN: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 /// Reading. `O_NONBLOCK` because a FIFO would hang the process, `O_NOCTTY` because a terminal would adopt it.
-pub(crate) const READ: OFlags =
-    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(crate) const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Writing in place; truncation comes after the checks, never with the open.
-pub(crate) const WRITE: OFlags =
-    OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(crate) const WRITE: OFlags = OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Listing.
 pub(crate) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Creating a file that was not there: fails on anything that exists, links included.

@@ -109,7 +109,7 @@ impl Guard {
         trace.step(|| Step::Text { form: TextForm::FromFirstRoot, path: to_path(&path()) });
         match self.direct(ask, root, rest, trace)? {
             Some(grant) => Ok(grant),
-            None => self.through_links(ask, &path(), Code::SymlinkEscape, trace),
+            None => self.through_links(ask, &path(), escape(rest), trace),
         }
     }
 
@@ -123,14 +123,13 @@ impl Guard {
         trace: &mut T,
     ) -> Result<Grant, Denial> {
         trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
-        match self.direct(ask, root, rest, trace)? {
-            Some(grant) => Ok(grant),
+        if let Some(grant) = self.direct(ask, root, rest, trace)? {
+            return Ok(grant);
+        }
+        match self.placed(root).kind {
             // The pinned root is where the path starts, whatever its name leads to by now.
-            None if self.placed(root).kind == RootKind::Directory => {
-                let path = join(&self.placed(root).place, rest);
-                self.through_links(ask, &path, Code::SymlinkEscape, trace)
-            }
-            None => self.through_links(ask, path, Code::SymlinkEscape, trace),
+            RootKind::Directory => self.through_links(ask, &join(&self.placed(root).place, rest), escape(rest), trace),
+            RootKind::File => self.through_links(ask, path, escape(rest), trace),
         }
     }
 
@@ -324,6 +323,11 @@ impl Guard {
 
 fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened {
     Opened::Found(Target::Absent { directory, position, absence })
+}
+
+/// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
+fn escape(rest: &[u8]) -> Code {
+    if Rest::plain(rest).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
 }
 
 /// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.

@@ -61,7 +61,9 @@ pub(super) static ROWS: &[Row] = &[
     row("slash-remove-file", "design: refused for want of a name", Remove, "in.txt/").refused(),
     row("slash-remove-dot", "rmdir(2): EINVAL", Remove, "dir/.").refused(),
     row("slash-remove-dotdot", "rmdir(2): ENOTEMPTY", Remove, "dir/deep/..").refused(),
-    row("slash-rename-from", "rename(2): a slash asks for a directory", Rename, "dir/").to("moved").allow("{T}/root/moved"),
+    row("slash-rename-from", "rename(2): a slash asks for a directory", Rename, "dir/")
+        .to("moved")
+        .allow("{T}/root/moved"),
     row("slash-rename-to", "design: refused for want of a name", Rename, "in.txt").to("moved/").refused(),
     row("slash-rename-to-link", GO, Rename, "dir").to("l/").tree(&[Link("root/l", "{T}/outside/new")]).refused(),
     row("slash-rename-dot", "rename(2): EBUSY", Rename, "dir/.").to("moved").refused(),
