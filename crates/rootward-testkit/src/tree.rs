@@ -104,7 +104,7 @@ impl Tree {
 
     /// What is in the tree now and lies in none of the roots.
     pub fn outside_snapshot(&self, roots: &[PathBuf]) -> io::Result<Snapshot> {
-        Ok(self.snapshot()?.without(&real_places(roots)))
+        Snapshot::take_without(&self.top, &real_places(roots))
     }
 
     fn add(&mut self, item: &Item) -> io::Result<()> {
