@@ -281,7 +281,7 @@ mod tests {
     fn a_door_that_always_says_the_same_passes_nowhere_else() {
         let done = run(&Always(Outcome::done), table());
         let refusing = run(&Always(|| Outcome::denied("outside_roots", "no")), table());
-        for row in table() {
+        for row in table().filter(|row| !done.needing_root.contains(&row.name)) {
             let passes = |report: &Report| !report.failed_names().contains(&row.name);
             match row.expect {
                 Expect::Allow { .. } => assert!(!passes(&refusing), "{}", row.name),

@@ -71,9 +71,17 @@ pub struct Snapshot {
 impl Snapshot {
     /// Takes one of everything below `top`, following no links.
     pub fn take(top: &Path) -> io::Result<Snapshot> {
+        Snapshot::take_without(top, &[])
+    }
+
+    /// The same without what is at or below one of `places`, which is not even looked at: it may be changing.
+    pub fn take_without(top: &Path, places: &[PathBuf]) -> io::Result<Snapshot> {
         let mut entries = BTreeMap::new();
         let mut waiting = vec![top.to_path_buf()];
         while let Some(path) = waiting.pop() {
+            if places.contains(&path) {
+                continue;
+            }
             let print = match Print::take(&path) {
                 Ok(print) => print,
                 // Whoever acts on the tree may have removed it since its name was read.
@@ -88,13 +96,6 @@ impl Snapshot {
             entries.insert(path, print);
         }
         Ok(Snapshot { entries })
-    }
-
-    /// The same without what is at or below one of `places`.
-    #[must_use]
-    pub fn without(mut self, places: &[PathBuf]) -> Snapshot {
-        self.entries.retain(|path, _| !places.iter().any(|place| path.starts_with(place)));
-        self
     }
 
     /// What is at a path.
