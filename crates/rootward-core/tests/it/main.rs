@@ -9,6 +9,7 @@ mod escapes;
 mod fuzz;
 mod grants;
 mod kernel;
+mod races;
 mod roots;
 mod walks;
 mod yard;
