@@ -15,7 +15,7 @@
 //! assert!(!report.failures.is_empty());
 //! ```
 
-#![allow(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")]
+#![expect(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")]
 
 pub mod door;
 pub mod escape;

@@ -227,7 +227,6 @@ impl Drop for Stopping<'_> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 mod tests {
     use super::*;
     use crate::naive::Naive;

@@ -309,7 +309,6 @@ mod tests {
     #[test]
     fn panics_and_missing_acts_are_reported() {
         let row = || table().filter(|row| row.name == "plain-file");
-        #[expect(clippy::panic, reason = "what is tested")]
         let panicked = run(&Always(|| panic!("on purpose")), row());
         assert_eq!(panicked.failures[0].problems, ["the door panicked"]);
         assert_eq!(run(&Always(|| Outcome::Unsupported), row()).unsupported, ["plain-file"]);

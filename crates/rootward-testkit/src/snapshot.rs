@@ -132,7 +132,6 @@ impl Snapshot {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 mod tests {
     use super::*;
 

@@ -185,7 +185,6 @@ pub fn is_superuser() -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 mod tests {
     use std::os::unix::fs::FileTypeExt;
 

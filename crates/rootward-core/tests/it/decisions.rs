@@ -72,8 +72,8 @@ fn explaining_decides_the_same() {
             let (steps, explained) = guard.explain(path, access);
             let checked = guard.check(path, access);
             assert_eq!(
-                explained.as_ref().map(|grant| grant.path()).map_err(Clone::clone),
-                checked.map(|grant| grant.path()),
+                explained.as_ref().map(rootward_core::Grant::path).map_err(Clone::clone),
+                checked.as_ref().map(rootward_core::Grant::path).map_err(Clone::clone),
                 "{path}"
             );
             let readable = !path.is_empty() && !path.contains("://");

@@ -82,8 +82,7 @@ fn act(guard: &Guard, request: &Request) -> Result<Outcome, Outcome> {
                 (Ok(content), Ok(again)) if content == again => {
                     Ok(Outcome::Done { content: Some(content), entries: None, place: None })
                 }
-                (Err(error), Err(_)) => Err(failed(error)),
-                (Ok(_), Err(error)) | (Err(error), Ok(_)) => Err(failed(error)),
+                (Err(error), _) | (Ok(_), Err(error)) => Err(failed(error)),
                 // Only where somebody swaps meanwhile.
                 (Ok(content), Ok(_)) => Ok(Outcome::Done { content: Some(content), entries: None, place: None }),
             }
@@ -123,6 +122,7 @@ fn done(grant: &Grant) -> Outcome {
     Outcome::Done { content: None, entries: None, place: Some(place) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "stands in `map_err`")]
 fn denied(denial: Denial) -> Outcome {
     Outcome::denied(denial.code().for_peer().as_str(), denial.to_string())
 }

@@ -17,7 +17,7 @@ fn walked(guard: &Guard, start: &str, options: WalkOptions) -> BTreeSet<PathBuf>
     let grant = guard.check(start, Access::READ).unwrap();
     let summary = grant
         .walk(options, |entry| {
-            assert!(seen.lock().unwrap().insert(entry.path().to_owned()), "{:?} came twice", entry.path());
+            assert!(seen.lock().unwrap().insert(entry.path().to_owned()), "{} came twice", entry.path().display());
             assert_eq!(entry.path().components().count(), entry.depth());
             Visit::Continue
         })

@@ -3,8 +3,6 @@
 //! An expectation is only worth something if it is right. For every row whose text is a plain path, `O_PATH` and
 //! `/proc/self/fd` say which object it names; that place, and the roots' own, must bear the row out.
 
-#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
-
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;

@@ -236,7 +236,6 @@ fn remove(directory: &OwnedFd, name: &str) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 mod tests {
     use super::*;
 
