@@ -83,7 +83,7 @@ pub use guard::{Guard, GuardOptions, Step, TextForm};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
-pub use set::{Change, Difference, Mode, RefusedRoot, Refusal, RootSet, UnknownMode};
+pub use set::{Change, Difference, Mode, Refusal, RefusedRoot, RootSet, UnknownMode};
 pub use shown::Shown;
 pub use style::PathStyle;
 pub use text::{PathText, TextError};
