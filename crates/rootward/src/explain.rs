@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
-use rootward_core::{Access, Cause, Code, Guard, Shown, Step, TextForm};
+use rootward_core::{Access, Cause, Code, Guard, Origin, Shown, Step, TextForm};
 use serde::Serialize;
 
 use crate::Outcome;
@@ -82,10 +82,12 @@ impl Told<'_> {
         if guard.roots().is_empty() {
             writeln!(out, "roots   none")?;
         } else {
-            writeln!(out, "roots   {}, from {}", hint::listed(guard, ground.home()), in_force.source)?;
+            let fallback = guard.roots().iter().any(|placed| placed.root.origin == Origin::Fallback);
+            let from = if fallback { "the fallback directory of the" } else { "from" };
+            writeln!(out, "roots   {}, {from} {}", hint::listed(guard, ground.home()), in_force.source)?;
         }
         writeln!(out)?;
-        let lines = self.lines(guard);
+        let lines = self.lines();
         let width = lines.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
         for (number, (what, says)) in (1..).zip(&lines) {
             writeln!(out, "{number:>2}. {what:width$}  {says}")?;
@@ -94,7 +96,7 @@ impl Told<'_> {
             writeln!(out)?;
         }
         match self.decision {
-            Decision::Allow(grant) => writeln!(out, "allowed: {} of {}", self.access, shown(&grant.path())),
+            Decision::Allow(grant) => writeln!(out, "allowed: {} of `{}`", self.access, shown(&grant.path())),
             Decision::Deny(refused) => {
                 writeln!(out, "denied ({}): {}", refused.denial.code(), refused.denial.for_operator())?;
                 match hint::hint(refused, guard, ground, in_force) {
@@ -106,8 +108,8 @@ impl Told<'_> {
     }
 
     /// Each step: what it was about, and what came of it.
-    fn lines(&self, guard: &Guard) -> Vec<(&'static str, String)> {
-        let mut lines: Vec<_> = self.steps.iter().map(|step| self.line(step, guard)).collect();
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines: Vec<_> = self.steps.iter().map(|step| self.line(step)).collect();
         match self.decision {
             Decision::Allow(_) => lines.push(("closed places", "none of them holds this place".to_owned())),
             Decision::Deny(refused) => lines.extend(last_step(refused)),
@@ -115,26 +117,20 @@ impl Told<'_> {
         lines
     }
 
-    fn line(&self, step: &Step, guard: &Guard) -> (&'static str, String) {
+    fn line(&self, step: &Step) -> (&'static str, String) {
         match step {
             Step::Text { form, path } => ("text", self.text(*form, path)),
-            Step::RootByText { root } => ("root", format!("the names lead into root {}", shown(root))),
-            Step::NoRootByText => {
-                let count = match guard.roots().len() {
-                    1 => "not into the one root".to_owned(),
-                    count => format!("into none of the {count} roots"),
-                };
-                ("root", format!("the names lead {count}; where links lead remains to be seen"))
-            }
-            Step::Direct { place } => ("resolved", format!("no link stands in the way: {}", shown(place))),
+            Step::RootByText { root } => ("root", format!("the names lead into root `{}`", shown(root))),
+            Step::NoRootByText => ("root", "the names lead into no root; links may, so they are followed".to_owned()),
+            Step::Direct { place } => ("resolved", format!("no link stands in the way: `{}`", shown(place))),
             Step::Followed { place } => {
-                ("resolved", format!("links and `..` followed, the path leads to {}", shown(place)))
+                ("resolved", format!("with links and `..` followed, the path leads to `{}`", shown(place)))
             }
             Step::Absent { .. } => ("exists", "not yet: reading says \"not found\", writing may create it".to_owned()),
             Step::System { error } => ("resolved", format!("the system does not resolve the path: {error}")),
             Step::Governed { root, gives, asked } => {
                 let verdict = if gives.contains(*asked) { "enough for" } else { "not enough for" };
-                ("access", format!("root {} is shared for {gives}: {verdict} {asked}", shown(root)))
+                ("access", format!("root `{}` is shared for {gives}: {verdict} {asked}", shown(root)))
             }
             Step::Restriction { pattern, takes } => {
                 let closed = if *takes == Access::ALL { "closed".to_owned() } else { format!("closed for {takes}") };
@@ -147,11 +143,11 @@ impl Told<'_> {
         let path = shown(path);
         let bytes = self.path.as_encoded_bytes();
         match form {
-            TextForm::FromBase => format!("a relative path, counted from the base: {path}"),
-            TextForm::FromFirstRoot => format!("a relative path, counted from the first root: {path}"),
+            TextForm::FromBase => format!("a relative path, counted from the base: `{path}`"),
+            TextForm::FromFirstRoot => format!("a relative path, counted from the first root: `{path}`"),
             TextForm::Absolute if bytes.starts_with(b"/") => "an absolute path".to_owned(),
-            TextForm::Absolute if bytes.starts_with(b"~") => format!("a path from the home directory: {path}"),
-            TextForm::Absolute => format!("a `file:` URI: {path}"),
+            TextForm::Absolute if bytes.starts_with(b"~") => format!("a path from the home directory: `{path}`"),
+            TextForm::Absolute => format!("a `file:` URI: `{path}`"),
         }
     }
 }
@@ -161,6 +157,9 @@ fn last_step(refused: &Refused) -> Option<(&'static str, String)> {
     match (refused.denial.code(), refused.denial.cause()) {
         (Code::NoRoots, _) => Some(("root", "there is none to decide against".to_owned())),
         (Code::SpecialFile, _) => Some(("opening", "a device, FIFO or socket is never opened".to_owned())),
+        (Code::OutsideRoots | Code::SymlinkEscape, Cause::Plain) => {
+            Some(("root", "no root holds that place".to_owned()))
+        }
         (_, Cause::Text(reason)) => Some(("text", format!("not a usable path: {reason}"))),
         _ => None,
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
@@ -17,6 +17,9 @@ use rootward_core::{
 use crate::directories::{Directories, Environment};
 use crate::message;
 use crate::settings::{NamedRoot, Settings, Source};
+
+/// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
+const MOST_HANDLES: usize = 128;
 
 /// What `check` and `explain` have in common.
 #[derive(Args, Debug)]
@@ -69,6 +72,8 @@ pub(crate) struct Ground {
     pub(crate) environment: Environment,
     pub(crate) directories: Directories,
     pub(crate) settings: Settings,
+    /// Rootward's own files, as spelled and where that leads.
+    own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
     resolver: Resolver,
     /// None where it was removed or cannot be read: then nothing can be relative to it.
@@ -82,13 +87,19 @@ impl Ground {
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
-        let restrictions = Arc::new(restrictions(&settings, &directories)?);
+        let own = directories.own().map(|place| spellings(place)).collect::<Result<Vec<_>>>()?.concat();
+        let restrictions = Arc::new(restrictions(&settings, &own)?);
         let working_directory = std::env::current_dir().ok();
-        Ok(Ground { environment, directories, settings, restrictions, resolver, working_directory })
+        Ok(Ground { environment, directories, settings, own, restrictions, resolver, working_directory })
     }
 
     pub(crate) fn home(&self) -> Option<&Path> {
         self.directories.home.as_deref()
+    }
+
+    /// Whether a restriction with this pattern protects Rootward's own files.
+    pub(crate) fn is_own(&self, pattern: &str) -> bool {
+        pattern.ends_with("/rootward") || self.own.iter().any(|place| place.as_os_str() == pattern)
     }
 
     /// The roots in force: those of the flags, else of environment or settings file, else the fallback directory. Never merged.
@@ -123,20 +134,11 @@ impl Ground {
             let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
             LeftOut { text, reason: refused.reason.to_string() }
         });
-        InForce { left_out: left_out.collect(), source, set }
+        InForce { left_out: left_out.collect(), source, set: shown_where_they_lie(&set) }
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
-        Guard::new(
-            set,
-            GuardOptions {
-                home: self.directories.home.clone(),
-                base: Some(base),
-                restrictions: Arc::clone(&self.restrictions),
-                resolver: self.resolver,
-                ..GuardOptions::default()
-            },
-        )
+        Guard::new(set, options(self.directories.home.clone(), Some(base), &self.restrictions, self.resolver))
     }
 
     /// Where relative paths start: `text`, itself relative to `above` or to the working directory.
@@ -152,12 +154,40 @@ impl Ground {
     }
 }
 
+/// A root that was named with a `..` is called by the place it lies at: `/src/app/..` says less than `/src`.
+fn shown_where_they_lie(set: &RootSet) -> RootSet {
+    let roots = set.roots().iter().cloned().map(|mut placed| {
+        if placed.root.path.components().any(|component| component == Component::ParentDir) {
+            placed.root.path.clone_from(&placed.place);
+        }
+        placed
+    });
+    RootSet::new(roots, set.refused().iter().cloned())
+}
+
 fn path_from(bytes: Cow<'_, [u8]>) -> PathBuf {
     OsString::from_vec(bytes.into_owned()).into()
 }
 
+/// All of them: taking the rest from the default would compile the standard restrictions a second time.
+fn options(
+    home: Option<PathBuf>,
+    base: Option<PathBuf>,
+    restrictions: &Arc<Restrictions>,
+    resolver: Resolver,
+) -> GuardOptions {
+    GuardOptions {
+        home,
+        base,
+        restrictions: Arc::clone(restrictions),
+        resolver,
+        generation: 0,
+        most_handles: MOST_HANDLES,
+    }
+}
+
 /// The standard closed places, those of the settings file, and Rootward's own.
-fn restrictions(settings: &Settings, directories: &Directories) -> Result<Restrictions> {
+fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
@@ -169,13 +199,11 @@ fn restrictions(settings: &Settings, directories: &Directories) -> Result<Restri
             }
         }
     }
-    for own in directories.own() {
+    for place in own {
         // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the
         // environment puts them, as spelled and where that leads, before they exist, too
         // (test: rootwards_own_places_are_closed)
-        for place in spellings(own)? {
-            rules.push(Restriction::place(&place, Closed::Entirely)?);
-        }
+        rules.push(Restriction::place(place, Closed::Entirely)?);
     }
     Ok(Restrictions::new(rules)?)
 }
@@ -183,7 +211,7 @@ fn restrictions(settings: &Settings, directories: &Directories) -> Result<Restri
 /// A place as it is spelled, and where that leads; restrictions hold for places without links.
 fn spellings(place: &Path) -> Result<Vec<PathBuf>> {
     let top = Root::from_path("/", Origin::Flag)?.with_access(Access::NONE);
-    let options = GuardOptions { restrictions: Arc::new(Restrictions::none()), ..GuardOptions::default() };
+    let options = options(None, None, &Arc::new(Restrictions::none()), Resolver::detect());
     let guard = Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options);
     // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
     let lies_at = guard

@@ -18,7 +18,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
     let denial = &refused.denial;
     match (denial.code(), denial.cause()) {
         (Code::NoRoots, _) => Some(no_roots(ground, in_force)),
-        (_, Cause::System(kind)) => Some(format!("the system could not resolve the path: {kind}")),
+        (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
         (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
         (_, Cause::RootChanged) => Some("try again: roots are looked up anew each time".to_owned()),
         (Code::SymlinkEscape, _) => Some(format!(
@@ -27,10 +27,11 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
         )),
         (Code::OutsideRoots, _) => Some(roots_in_force(guard, home)),
         (Code::AccessDenied, Cause::Access) => denial.root().map(|root| more_access(root, denial.access(), home)),
-        (Code::Restricted, Cause::Restriction(pattern)) => Some(closed_place(pattern, refused, home)),
-        (Code::SpecialFile, _) => {
-            Some("only files and directories are opened: the others can hang or do things".to_owned())
-        }
+        (Code::Restricted, Cause::Restriction(pattern)) => Some(closed_place(pattern, refused, ground)),
+        (Code::SpecialFile, _) => Some(
+            "only files and directories are opened: a device or FIFO can block its reader, or do things when opened"
+                .to_owned(),
+        ),
         (_, Cause::Text(reason)) => text(reason),
         _ => None,
     }
@@ -57,7 +58,7 @@ pub(crate) fn listed(guard: &Guard, home: Option<&Path>) -> String {
 
 fn no_roots(ground: &Ground, in_force: &InForce) -> String {
     if in_force.set.names_any() {
-        return "every root that was named is left out; `rootward doctor` says which are in force and why".to_owned();
+        return "every root that was named is left out, for the reasons above".to_owned();
     }
     if ground.settings.no_roots.value == NoRoots::AllowAll {
         return "`no_roots = \"allow-all\"` opens sessions in which nobody names roots; a path is decided against roots, \
@@ -79,24 +80,33 @@ fn more_access(root: &Root, asked: Access, home: Option<&Path>) -> String {
     format!("share the root as `{}:{suffix}` to allow it", from_home(&root.path, home))
 }
 
-fn closed_place(pattern: &str, refused: &Refused, home: Option<&Path>) -> String {
+fn closed_place(pattern: &str, refused: &Refused, ground: &Ground) -> String {
     let known = |table: &[&str]| table.contains(&pattern);
-    let place =
-        refused.resolved.as_deref().map_or_else(|| "it".to_owned(), |place| format!("`{}`", from_home(place, home)));
-    if pattern.ends_with("/rootward") {
+    let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
+    let all_the_same = match closed {
+        Some(place) => {
+            format!("; to share this one all the same, name it: `--root {}`", from_home(place, ground.home()))
+        }
+        None => String::new(),
+    };
+    if ground.is_own(pattern) {
         "Rootward's own settings, saved roots and audit log are never shared".to_owned()
     } else if known(places::SECRET) {
-        format!(
-            "places that hold secrets stay closed below every root; who means {place} names it as a root of its own"
-        )
+        format!("places that hold secrets stay closed below every root{all_the_same}")
     } else if known(places::RUNS_CODE) || pattern == ".git" {
-        format!(
-            "places that run code for you are not for writing below any root; who means {place} names it as a root of \
-             its own"
-        )
+        format!("places that run code for you stay closed for writing below every root{all_the_same}")
     } else {
         "closed by `restrict` in the settings file".to_owned()
     }
+}
+
+/// The directory on the way to `place` that a pattern of plain names means.
+fn closed_above<'p>(place: &'p Path, pattern: &str) -> Option<&'p Path> {
+    let names: Vec<&str> = pattern.split('/').collect();
+    place.ancestors().find(|above| {
+        let last: Vec<_> = above.iter().rev().take(names.len()).collect();
+        last.len() == names.len() && last.iter().rev().zip(&names).all(|(one, name)| one.eq_ignore_ascii_case(name))
+    })
 }
 
 fn text(reason: &TextError) -> Option<String> {

@@ -222,16 +222,16 @@ fn named_root(
 mod tests {
     use super::*;
 
-    fn settings(variables: Environment, text: &str) -> Result<Settings> {
+    fn settings(variables: impl Into<Environment>, text: &str) -> Result<Settings> {
         let home = Some(Path::new("/h"));
         let written = file::parse(text, home).map_err(|mistake| mistake.in_file(Path::new("/c.toml")))?;
-        Settings::combine(SettingsFile::Nowhere, environment::read(&variables, home)?, written)
+        Settings::combine(SettingsFile::Nowhere, environment::read(&variables.into(), home)?, written)
     }
 
     #[test]
     fn environment_over_file_over_default() {
         let text = "mode = 'union'\nroots = ['/a:ro', '~/b']\nstrict = true\nroots_ttl_ms = 7";
-        let all = settings([("ROOTWARD_MODE", "replace"), ("ROOTWARD_STRICT", "off")].into(), text).unwrap();
+        let all = settings([("ROOTWARD_MODE", "replace"), ("ROOTWARD_STRICT", "off")], text).unwrap();
         assert_eq!((all.mode.value, all.mode.source), (Mode::Replace, Source::Environment("ROOTWARD_MODE")));
         assert_eq!((all.strict.value, all.strict.source), (false, Source::Environment("ROOTWARD_STRICT")));
         assert_eq!((all.debounce.value, all.debounce.source), (Duration::from_millis(250), Source::Default));
@@ -251,11 +251,11 @@ mod tests {
 
     #[test]
     fn roots_of_the_environment_replace_those_of_the_file() {
-        let all = settings([("ROOTWARD_ROOTS", "/e")].into(), "roots = ['/a']").unwrap();
+        let all = settings([("ROOTWARD_ROOTS", "/e")], "roots = ['/a']").unwrap();
         assert_eq!(all.roots.source, Source::Environment("ROOTWARD_ROOTS"));
         assert_eq!(all.roots.value.len(), 1);
         // Named by nobody: the next one is asked.
-        let all = settings([("ROOTWARD_ROOTS", "")].into(), "roots = ['/a']").unwrap();
+        let all = settings([("ROOTWARD_ROOTS", "")], "roots = ['/a']").unwrap();
         assert_eq!(all.roots.source, Source::File);
     }
 
@@ -263,10 +263,7 @@ mod tests {
     fn three_answers_to_one_question_are_refused() {
         let check = |variables: Environment, text: &str, expect: Result<Follow, &str>| {
             let seen = settings(variables, text).map(|all| all.follow()).map_err(|error| error.to_string());
-            assert_eq!(
-                seen.as_ref().map_err(String::as_str),
-                expect.as_ref().map_err(|text| *text).as_ref().map_err(|text| **text)
-            );
+            assert_eq!(seen, expect.map_err(str::to_owned));
         };
         check([("ROOTWARD_STRICT", "1")].into(), "", Ok(Follow::Strict));
         check(Environment::default(), "ignore_client = true", Ok(Follow::IgnoreClient));

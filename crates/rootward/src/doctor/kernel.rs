@@ -105,7 +105,7 @@ fn user_namespaces(read: impl Fn(&str) -> Option<String>) -> UserNamespaces {
     }
 }
 
-/// From `/proc/self/status`, which has the line only where the kernel can filter (proc_pid_status(5)).
+/// From `/proc/self/status`, which has the line only where the kernel can filter (`proc_pid_status(5)`).
 fn seccomp(status: Option<&str>) -> Seccomp {
     let Some(status) = status else { return Seccomp::Unknown };
     let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));

@@ -8,6 +8,7 @@ use anyhow::Result;
 use rootward_core::session::{NoRoots, Policy};
 use rootward_core::{Origin, RootKind, Shown, env};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::kernel::Kernel;
 use crate::answer::text;
@@ -20,7 +21,7 @@ pub(super) struct Report {
     version: &'static str,
     kernel: Kernel,
     settings_file: File,
-    settings: Vec<Value>,
+    settings: Vec<Line>,
     roots: Vec<InForce>,
     left_out: Vec<Left>,
     /// Variables that look like settings and are none.
@@ -34,12 +35,13 @@ struct File {
 }
 
 #[derive(Debug, Serialize)]
-struct Value {
+struct Line {
     name: &'static str,
-    value: String,
+    value: Value,
     source: &'static str,
+    /// Value and source as people read them.
     #[serde(skip)]
-    source_shown: String,
+    shown: (String, String),
 }
 
 #[derive(Debug, Serialize)]
@@ -119,7 +121,7 @@ impl Report {
         }
         writeln!(out, "\nenforced")?;
         row(out, "paths", &"`check` and `explain` decide by handle: no swap of names slips past the decision")?;
-        row(out, "processes", &"not built yet: confining a server is planned and will need Landlock")
+        row(out, "processes", &"not built yet: nothing here confines the process of a server")
     }
 
     fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {
@@ -131,8 +133,8 @@ impl Report {
             }
             File { path: None, .. } => row(out, "file", &"none: neither HOME nor XDG_CONFIG_HOME is set")?,
         }
-        for Value { name, value, source_shown, .. } in &self.settings {
-            row(out, name, &format_args!("{value:<28} {source_shown}"))?;
+        for Line { name, shown: (value, source), .. } in &self.settings {
+            row(out, name, &format_args!("{value:<28} {source}"))?;
         }
         for name in &self.unknown_variables {
             row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
@@ -161,16 +163,17 @@ impl Report {
 }
 
 fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
-    writeln!(out, "  {name:<16} {says}")
+    writeln!(out, "  {name:<17} {says}")
 }
 
 /// Each setting as one line.
-fn values(ground: &Ground) -> Vec<Value> {
+fn values(ground: &Ground) -> Vec<Line> {
     let all = &ground.settings;
     let policy: Policy = all.policy();
-    let roots = match all.roots.value.as_slice() {
+    let roots: Vec<&str> = all.roots.value.iter().map(|named| named.text.as_str()).collect();
+    let roots_shown = match roots.as_slice() {
         [] => "none".to_owned(),
-        [one] => one.text.clone(),
+        [one] => (*one).to_owned(),
         more => format!("{} roots", more.len()),
     };
     let lifetime = match policy.lifetime {
@@ -181,30 +184,46 @@ fn values(ground: &Ground) -> Vec<Value> {
         NoRoots::Deny => "deny",
         NoRoots::AllowAll => "allow-all",
     };
-    let fallback = all.fallback_dir.value.as_ref().map_or("none", |named| named.text.as_str());
-    let restrict = match all.restrict.value.len() {
+    let fallback = all.fallback_dir.value.as_ref().map(|named| named.text.as_str());
+    let patterns: Vec<&str> = all.restrict.value.iter().map(|restrict| restrict.pattern.as_str()).collect();
+    let restrict_shown = match patterns.len() {
         0 => "standard places only".to_owned(),
         count => format!("standard places and {count} more"),
     };
     vec![
-        value("roots", &all.roots, &roots),
-        value("mode", &all.mode, &policy.mode),
-        value("strict", &all.strict, &all.strict.value),
-        value("ignore_client", &all.ignore_client, &all.ignore_client.value),
-        value("fallback_dir", &all.fallback_dir, &fallback),
-        value("fallback_only", &all.fallback_only, &all.fallback_only.value),
-        value("no_roots", &all.no_roots, &no_roots),
-        value("roots_ttl_ms", &all.roots_ttl, &lifetime),
-        value("roots_timeout_ms", &all.roots_timeout, &policy.timeout.as_millis()),
-        value("debounce_ms", &all.debounce, &policy.debounce.as_millis()),
-        value("restrict", &all.restrict, &restrict),
+        value("roots", &all.roots, &roots, roots_shown),
+        plain("mode", &all.mode, policy.mode.word()),
+        plain("strict", &all.strict, all.strict.value),
+        plain("ignore_client", &all.ignore_client, all.ignore_client.value),
+        value("fallback_dir", &all.fallback_dir, &fallback, fallback.unwrap_or("none").to_owned()),
+        plain("fallback_only", &all.fallback_only, all.fallback_only.value),
+        plain("no_roots", &all.no_roots, no_roots),
+        value("roots_ttl_ms", &all.roots_ttl, &all.roots_ttl.value.map(milliseconds), lifetime),
+        plain("roots_timeout_ms", &all.roots_timeout, milliseconds(policy.timeout)),
+        plain("debounce_ms", &all.debounce, milliseconds(policy.debounce)),
+        value("restrict", &all.restrict, &patterns, restrict_shown),
     ]
 }
 
-fn value<T>(name: &'static str, setting: &Setting<T>, shown: &dyn Display) -> Value {
-    Value { name, value: shown.to_string(), source: setting.source.word(), source_shown: setting.source.to_string() }
+fn value<T>(name: &'static str, setting: &Setting<T>, value: &impl Serialize, shown: String) -> Line {
+    Line {
+        name,
+        value: serde_json::to_value(value).unwrap_or_default(),
+        source: setting.source.word(),
+        shown: (shown, setting.source.to_string()),
+    }
+}
+
+/// A value that people and programs read alike.
+fn plain<T>(name: &'static str, setting: &Setting<T>, it: impl Serialize + Display) -> Line {
+    value(name, setting, &it, it.to_string())
+}
+
+/// What was set as a number of milliseconds.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn shown_time(time: Option<Duration>) -> String {
-    time.map_or_else(|| "no limit".to_owned(), |time| time.as_millis().to_string())
+    time.map_or_else(|| "no limit".to_owned(), |time| milliseconds(time).to_string())
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use rootward_core::session::NoRoots;
-use rootward_core::{Closed, Mode, Origin, PathStyle, PathText, Restriction, Restrictions, RootError, Shown};
+use rootward_core::{
+    Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, Restrictions, RootError, Shown,
+};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -167,8 +169,8 @@ fn usable(restrict: &Restrict) -> Result<(), String> {
         None => Ok(Restriction::anywhere(&restrict.pattern, restrict.closed)),
     };
     rule.and_then(|rule| Restrictions::new(vec![rule])).map(drop).map_err(|error| match error {
-        rootward_core::RestrictionError::Glob { source, .. } => source.kind().to_string(),
-        other => other.to_string(),
+        RestrictionError::Glob { source, .. } => source.kind().to_string(),
+        error @ RestrictionError::NotUtf8(_) => error.to_string(),
     })
 }
 
