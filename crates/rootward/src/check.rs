@@ -3,7 +3,7 @@
 mod batch;
 mod lines;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use anyhow::Result;
@@ -78,7 +78,7 @@ impl Check {
                     let (place, root) = (grant.path(), &grant.root().root.path);
                     let absent = if grant.exists() { "" } else { ", does not exist" };
                     let (place, root) = (Shown::new(&place), Shown::new(root));
-                    writeln!(out, "allow  {} -> {place} (root {root}{absent})", shown(path))?;
+                    writeln!(out, "allow  {} -> {place} (root {root}{absent})", Shown::new(path))?;
                 }
                 Decision::Deny(refused) => {
                     // In the order of the paths where both streams go to one terminal.
@@ -100,8 +100,4 @@ fn outcome_of(decision: &Decision) -> Outcome {
         Decision::Allow(_) => Outcome::Done,
         Decision::Deny(_) => Outcome::Denied,
     }
-}
-
-fn shown(path: &OsStr) -> Shown<'_> {
-    Shown::new(path)
 }

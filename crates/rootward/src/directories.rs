@@ -28,6 +28,7 @@ impl Environment {
     }
 }
 
+#[cfg(test)]
 impl<const N: usize> From<[(&str, &str); N]> for Environment {
     fn from(variables: [(&str, &str); N]) -> Environment {
         Environment(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
