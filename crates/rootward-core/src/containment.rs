@@ -13,7 +13,7 @@ pub fn text_contains(root: &str, path: &str, style: PathStyle) -> bool {
     let (Some(root), Some(path)) = (components(root, style), components(path, style)) else {
         return false;
     };
-    // SECURITY: whole components, or `/project` would hold `/project-evil` (CVE-2025-53110). Test `posix`.
+    // SECURITY: whole components, or `/project` would hold `/project-evil` (CVE-2025-53110) (test: posix)
     root.len() <= path.len() && root.iter().zip(&path).all(|(one, other)| same_name(one, other, style))
 }
 
@@ -38,7 +38,7 @@ fn components(text: &str, style: PathStyle) -> Option<Vec<&str>> {
     let share = text.starts_with(r"\\").then_some("");
     let names = text.split(is_separator).filter(|name| !matches!(*name, "" | "."));
     let all: Vec<&str> = share.into_iter().chain(names).collect();
-    // SECURITY: `/srv/app/../../etc` starts with `/srv/app`. Test `posix`.
+    // SECURITY: `/srv/app/../../etc` starts with `/srv/app` (test: posix)
     (!all.contains(&"..")).then_some(all)
 }
 

@@ -185,6 +185,9 @@ impl Denial {
             (Code::SymlinkEscape, Some(resolved)) => {
                 format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }
+            (Code::OutsideRoots, Some(resolved)) => {
+                format!("path `{path}` is outside every root: it leads to `{}`", Shown::new(resolved))
+            }
             _ => match &self.0.cause {
                 Cause::Unsettled => format!("path `{path}` kept changing while it was resolved"),
                 Cause::RootChanged => format!("path `{path}` lies in a root that is gone or was replaced"),
@@ -222,6 +225,7 @@ impl fmt::Display for Denial {
             },
             Code::InvalidPath | Code::ForeignPath | Code::UnsupportedScheme => match &self.0.cause {
                 Cause::Text(reason) => write!(f, "path `{path}` is not usable ({reason})"),
+                Cause::System(kind) => write!(f, "path `{path}` cannot be resolved: {kind}"),
                 _ => write!(f, "path `{path}` is not usable"),
             },
             Code::SpecialFile => write!(f, "path `{path}` is a device, FIFO or socket"),

@@ -24,13 +24,11 @@ use crate::root::FileId;
 /// A handle that names an object without opening it: no device is touched, no FIFO waited for.
 pub(crate) const PIN: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 /// Reading. `O_NONBLOCK` because a FIFO would hang the process, `O_NOCTTY` because a terminal would adopt it.
-pub(crate) const READ: OFlags =
-    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Writing in place; truncation comes after the checks, never with the open.
-pub(crate) const WRITE: OFlags =
-    OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) const WRITE: OFlags = OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 /// Listing.
-pub(crate) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// Creating a file that was not there: fails on anything that exists, links included.
 const CREATE: OFlags = WRITE.union(OFlags::CREATE).union(OFlags::EXCL);
 
@@ -70,10 +68,12 @@ fn retrying(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd,
     Err(Errno::AGAIN)
 }
 
-/// Opens one name in `directory`. The caller sees to it that `name` is a single component and `flags` follow no link.
+/// Opens one name in `directory`, a single component; a link is not followed.
 pub(crate) fn open_child(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
-    retrying(|| fs::openat(directory, name, flags, Mode::empty()))
+    // SECURITY: whoever can write to the directory can put a link there at any moment
+    // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
+    retrying(|| fs::openat(directory, name, flags.union(OFlags::NOFOLLOW), Mode::empty()))
 }
 
 /// Creates one name in `directory`, which must not exist.
@@ -177,9 +177,10 @@ pub(crate) fn target_of(link: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     fs::readlinkat(link, c"", Vec::new()).map(std::ffi::CString::into_bytes)
 }
 
-/// Whether a handle lies on procfs, whose links jump instead of naming a path.
-pub(crate) fn is_procfs(handle: BorrowedFd<'_>) -> Result<bool, Errno> {
-    Ok(fs::fstatfs(handle)?.f_type == fs::PROC_SUPER_MAGIC)
+/// Whether a link may be a magic one: those of procfs, but for the few plain ones (`/proc/self`) in its topmost directory,
+/// which is always inode 1 (`PROC_ROOT_INO`).
+pub(crate) fn may_be_magic(directory: BorrowedFd<'_>, link: BorrowedFd<'_>) -> Result<bool, Errno> {
+    Ok(fs::fstatfs(link)?.f_type == fs::PROC_SUPER_MAGIC && fs::fstat(directory)?.st_ino != 1)
 }
 
 /// The status of an open or pinned object.

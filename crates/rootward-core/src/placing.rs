@@ -50,7 +50,7 @@ impl RootSet {
 
 fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<PlacedRoot, Refusal> {
     judge(validation, root.origin, &root.path)?;
-    let found = guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow).map_err(refusal)?;
+    let found = guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow).map_err(|lost| refusal(lost.error))?;
     if found.id.is_none() {
         return Err(Refusal::Missing);
     }

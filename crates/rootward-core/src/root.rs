@@ -122,7 +122,7 @@ impl Root {
         match PathText::read(text.as_bytes(), PathStyle::NATIVE, home.map(bytes)) {
             Err(reason) => Err(RootError::Text { text: given(), reason }),
             Ok(PathText::Relative(_)) => Err(RootError::Relative { text: given() }),
-            // SECURITY: a client's `..` is never resolved, neither by text nor on disk. Test `from_a_client`.
+            // SECURITY: a client's `..` is never resolved, neither by text nor on disk (test: from_a_client)
             Ok(PathText::Absolute(path)) if has_dot_segment(&path) => Err(RootError::DotSegment { text: given() }),
             Ok(PathText::Absolute(path)) => {
                 Ok(Root::new(Path::new(OsStr::from_bytes(&path)), Origin::Client, spelling(text.as_bytes())))

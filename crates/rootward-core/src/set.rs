@@ -81,7 +81,7 @@ impl RootSet {
                     let first = &mut kept[*position.get()];
                     // SECURITY: an operator may share secret places and a client may not, so of two origins the client's
                     // is the one that earns less; taking the first would let a client's root ride on an operator's
-                    // standing (test `a_place_named_twice_is_one_root`).
+                    // standing (test: a_place_named_twice_is_one_root)
                     let origin = if root.root.origin == Origin::Client { Origin::Client } else { first.root.origin };
                     let access = first.root.access & root.root.access;
                     *first = at_one_place(first.clone(), &root, access, origin);
@@ -145,7 +145,7 @@ fn at_one_place(mut first: PlacedRoot, second: &PlacedRoot, access: Access, orig
     if first.kind != second.kind {
         // SECURITY: a file for one look and a directory for the other: it changed in between, and which of them the
         // sharing was meant for cannot be told. Closed with all that lies below, rather than left out, because a root
-        // above it may grant more (test `a_place_that_changed_its_kind_is_closed`).
+        // above it may grant more (test: a_place_that_changed_its_kind_is_closed)
         first.root.access = Access::NONE;
         if first.kind == RootKind::File {
             first.kind = second.kind;

@@ -115,7 +115,7 @@ fn read_uri<'t>(text: &[u8], style: PathStyle) -> Result<PathText<'t>, TextError
     let text = std::str::from_utf8(text).map_err(|_| TextError::Uri(UriError::NotUtf8))?;
     let uri = RootUri::parse(text, style)?;
     if style == PathStyle::Windows {
-        // SECURITY: a URI must not reach a device or stream that a path may not. Test `windows_refused`.
+        // SECURITY: a URI must not reach a device or stream that a path may not (test: windows_refused)
         windows::read(uri.path().as_bytes())?;
     }
     Ok(PathText::Absolute(Cow::Owned(uri.path().as_bytes().to_vec())))
@@ -128,7 +128,7 @@ fn expand_home<'t>(rest: &[u8], style: PathStyle, home: Option<&[u8]>) -> Result
         return Err(TextError::OtherHome);
     }
     let home = home.ok_or(TextError::NoHome)?;
-    // SECURITY: joined to anything but an absolute path, `~/x` would be relative to who knows what. Test `homes`.
+    // SECURITY: joined to anything but an absolute path, `~/x` would be relative to who knows what (test: homes)
     let absolute = match style {
         PathStyle::Posix => home.starts_with(b"/") && !home.contains(&0),
         PathStyle::Windows => windows::read(home) == Ok(windows::Kind::Absolute),

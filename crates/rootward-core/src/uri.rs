@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::style::PathStyle;
 
 /// The longest path, in bytes: `PATH_MAX` of Linux (limits.h).
-pub(crate) const LONGEST_PATH: usize = 4096;
+pub(crate) const LONGEST_PATH: usize = 4095;
 
 /// The longest text of a URI: every byte of the longest path escaped, and room for the scheme and a host (RFC 1035, 2.3.4).
 const LONGEST_TEXT: usize = 3 * LONGEST_PATH + "file://".len() + LONGEST_HOST;
@@ -182,7 +182,7 @@ fn after_scheme(text: &str) -> Result<&str, UriError> {
     if text.contains('\0') {
         return Err(UriError::Nul);
     }
-    // SECURITY: browsers drop tabs and newlines and trim; then two texts name one path. Test `refused`.
+    // SECURITY: browsers drop tabs and newlines and trim; then two texts name one path (test: refused)
     if text.contains(char::is_control) {
         return Err(UriError::Control);
     }
@@ -193,7 +193,7 @@ fn after_scheme(text: &str) -> Result<&str, UriError> {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file:") => rest,
         _ => return Err(UriError::Scheme),
     };
-    // SECURITY: cut at a `?` or `#`, the path would be a wider one. Test `refused`.
+    // SECURITY: cut at a `?` or `#`, the path would be a wider one (test: refused)
     match rest.bytes().find(|byte| matches!(byte, b'?' | b'#')) {
         Some(b'?') => Err(UriError::Query),
         Some(_) => Err(UriError::Fragment),
@@ -215,7 +215,7 @@ fn posix_path(rest: &str) -> Result<String, UriError> {
         return Err(UriError::RawBackslash);
     }
     let (authority, path) = split_authority(rest, &['/'])?;
-    // SECURITY: neither decoded nor folded beyond ASCII, or another host would pass for this one. Test `posix_refused`.
+    // SECURITY: neither decoded nor folded beyond ASCII, or another host would pass for this one (test: posix_refused)
     let named_local = match authority {
         None | Some("") => false,
         Some(host) if host.eq_ignore_ascii_case("localhost") => true,
@@ -251,7 +251,7 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
             if !is_host(host) {
                 return Err(UriError::Host);
             }
-            // SECURITY: without a share there is no directory that could bound anything. Test `windows_refused`.
+            // SECURITY: without a share there is no directory that could bound anything (test: windows_refused)
             if path.len() < 2 || path[1..].starts_with(separators) {
                 return Err(UriError::NoDrive);
             }
@@ -275,7 +275,7 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
             below
         }
     };
-    // SECURITY: `C:` without a separator is where that drive happens to stand, not its top. Test `windows_refused`.
+    // SECURITY: `C:` without a separator is where that drive happens to stand, not its top (test: windows_refused)
     let below = below.strip_prefix(separators).ok_or(UriError::NoDrive)?;
     for segment in below.split(separators) {
         decoded.push('\\');
@@ -286,8 +286,8 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
 
 /// One segment without its escapes.
 ///
-/// SECURITY: split first, then decoded and looked at, never the other way round (CVE-2026-6321). Test `posix_refused`.
 fn decode(segment: &str, style: PathStyle) -> Result<Cow<'_, str>, UriError> {
+    // SECURITY: split first, then decoded and looked at, never the other way round (CVE-2026-6321) (test: posix_refused)
     let mut rest = segment.as_bytes();
     while let Some(start) = rest.iter().position(|byte| *byte == b'%') {
         match (rest.get(start + 1), rest.get(start + 2)) {

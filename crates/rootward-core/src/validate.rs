@@ -138,7 +138,7 @@ const WINDOWS_HOMES: &[&str] = &["Users", "Documents and Settings"];
 /// Whether a place may be shared by those who may not name any.
 pub(crate) fn judge_place(path: &[u8], homes: &[&[u8]], style: PathStyle) -> Result<(), Unshareable> {
     let names = components(path, style).ok_or(Unshareable::Relative)?;
-    // SECURITY: before homes, which open much but not this. Test `secret`.
+    // SECURITY: before homes, which open much but not this (test: secret)
     if let Some(place) = SECRET.iter().find(|place| occurs(place, &names)) {
         return Err(Unshareable::Secret(place));
     }
@@ -162,7 +162,7 @@ fn judge_posix(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unshareabl
         if below(homes) {
             return match home {
                 _ if names.len() == homes.len() => Err(Unshareable::Homes(shown)),
-                // SECURITY: a "home" that is `/` or `/home` would make every other home one's own. Test `odd_homes`.
+                // SECURITY: a "home" that is `/` or `/home` would make every other home one's own (test: odd_homes)
                 Some(home) if home.len() > homes.len() => Ok(()),
                 _ => Err(Unshareable::OtherHome),
             };

@@ -32,7 +32,7 @@ pub(crate) fn same_name(one: &str, other: &str) -> bool {
         let mut upper = letter.to_uppercase();
         match (upper.next(), upper.next()) {
             // SECURITY: Unicode would make `ı` an `I` and `ſ` an `S`; to the system they are letters of their own.
-            // Test `case_does_not_count`.
+            // (test: case_does_not_count)
             (Some(one), None) if letter.is_ascii() == one.is_ascii() => one,
             _ => letter,
         }
@@ -46,7 +46,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Kind, TextError> {
         [] => return Err(TextError::Empty),
         // `//server/share` means a share to some programs and a POSIX path to others.
         [b'/', ..] => return Err(TextError::Foreign),
-        // SECURITY: `\\?\` and `\\.\` go around every other rule. Test `devices`.
+        // SECURITY: `\\?\` and `\\.\` go around every other rule (test: devices)
         [b'\\', b'\\', b'?' | b'.', separator, ..] if is_separator(*separator) => return Err(TextError::Device),
         [b'\\', b'\\', b'?' | b'.'] => return Err(TextError::Device),
         [b'\\', b'\\', share @ ..] => (Kind::Absolute, below_host(share)?),
@@ -80,18 +80,18 @@ fn check_name(name: &[u8]) -> Result<(), TextError> {
     if matches!(name, b"" | b"." | b"..") {
         return Ok(());
     }
-    // SECURITY: `a:b` is a stream of `a`, `a::$DATA` is `a` itself. Test `streams`.
+    // SECURITY: `a:b` is a stream of `a`, `a::$DATA` is `a` itself (test: streams)
     if name.contains(&b':') {
         return Err(TextError::Stream);
     }
     if name.iter().any(|byte| *byte < b' ' || matches!(byte, b'<' | b'>' | b'"' | b'|' | b'?' | b'*')) {
         return Err(TextError::Character);
     }
-    // SECURITY: `NUL.txt` is `NUL` in every directory. Test `devices`.
+    // SECURITY: `NUL.txt` is `NUL` in every directory (test: devices)
     if is_device(name) {
         return Err(TextError::Device);
     }
-    // SECURITY: dropped by the system: `.ssh.` is `.ssh`, `.. ` is `..`. Test `trailing`.
+    // SECURITY: dropped by the system: `.ssh.` is `.ssh`, `.. ` is `..` (test: trailing)
     if matches!(name, [.., b'.' | b' ']) {
         return Err(TextError::TrailingDot);
     }

@@ -1,1 +1,27 @@
 //! Trees, attacks and adapters that Rootward is tested with.
+//!
+//! # Layout
+//!
+//! - [`escape`]: the escape corpus, one table of attacks with their right answers and where each comes from.
+//! - [`door`]: what a thing under test looks like to the corpus; [`report`] runs the table through one.
+//! - [`race`]: attackers that swap directories, files and links while a door is at work.
+//! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
+//! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
+//!
+//! ```no_run
+//! use rootward_testkit::{escape, naive::Naive, report};
+//!
+//! let report = report::run(&Naive, escape::table());
+//! assert!(!report.failures.is_empty());
+//! ```
+
+#![expect(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")]
+
+pub mod door;
+pub mod escape;
+pub mod naive;
+pub mod race;
+pub mod report;
+pub mod snapshot;
+pub mod text;
+pub mod tree;

@@ -47,7 +47,7 @@ impl Grant {
                 Err(error) => return Err(self.failed(error)),
             }
             // A link of that name is refused here, whoever put it there.
-            let flags = os::PIN.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
+            let flags = os::PIN.union(OFlags::DIRECTORY);
             here = Arc::new(os::open_child(here.as_fd(), name, flags).map_err(|error| self.failed(error))?);
         }
         Ok(())

@@ -18,7 +18,7 @@ use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
-use crate::resolve::guess::guess;
+use crate::resolve::guess::{Lost, guess};
 use crate::resolve::{Leaf, Rest, deepest_existing, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
@@ -109,7 +109,7 @@ impl Guard {
         trace.step(|| Step::Text { form: TextForm::FromFirstRoot, path: to_path(&path()) });
         match self.direct(ask, root, rest, trace)? {
             Some(grant) => Ok(grant),
-            None => self.through_links(ask, &path(), Code::SymlinkEscape, trace),
+            None => self.through_links(ask, &path(), escape(rest), trace),
         }
     }
 
@@ -123,14 +123,13 @@ impl Guard {
         trace: &mut T,
     ) -> Result<Grant, Denial> {
         trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
-        match self.direct(ask, root, rest, trace)? {
-            Some(grant) => Ok(grant),
+        if let Some(grant) = self.direct(ask, root, rest, trace)? {
+            return Ok(grant);
+        }
+        match self.placed(root).kind {
             // The pinned root is where the path starts, whatever its name leads to by now.
-            None if self.placed(root).kind == RootKind::Directory => {
-                let path = join(&self.placed(root).place, rest);
-                self.through_links(ask, &path, Code::SymlinkEscape, trace)
-            }
-            None => self.through_links(ask, path, Code::SymlinkEscape, trace),
+            RootKind::Directory => self.through_links(ask, &join(&self.placed(root).place, rest), escape(rest), trace),
+            RootKind::File => self.through_links(ask, path, escape(rest), trace),
         }
     }
 
@@ -167,10 +166,9 @@ impl Guard {
         for _ in 0..ATTEMPTS {
             let guess = match guess(self.0.resolver, path, ask.leaf) {
                 Ok(guess) => guess,
-                Err(error) => {
-                    trace.step(|| Step::System { error: error.to_string() });
-                    // What the system says of a path that may lie outside is not for a peer: one code for all of it.
-                    return Err(ask.denial(Code::OutsideRoots).because(Cause::System(error.kind())));
+                Err(lost) => {
+                    trace.step(|| Step::System { error: lost.error.to_string() });
+                    return Err(self.lost(ask, &lost));
                 }
             };
             trace.step(|| Step::Followed { place: to_path(&guess.place) });
@@ -188,6 +186,22 @@ impl Guard {
             }
         }
         Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled))
+    }
+
+    /// A path that leads nowhere.
+    fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
+        let spot = self.0.tree.deepest_place(&lost.at);
+        let inside = spot.is_some_and(|(root, rest)| {
+            Rest::plain(rest).is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
+        });
+        let code = match lost.error {
+            // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
+            // (test: guard_passes_the_escape_corpus)
+            _ if !inside => Code::OutsideRoots,
+            Errno::ACCESS | Errno::PERM => Code::AccessDenied,
+            _ => Code::InvalidPath,
+        };
+        ask.denial(code).because(Cause::System(lost.error.kind()))
     }
 
     fn open_at(&self, ask: &Ask<'_>, spot: &Spot) -> Result<Opened, Denial> {
@@ -309,6 +323,11 @@ impl Guard {
 
 fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened {
     Opened::Found(Target::Absent { directory, position, absence })
+}
+
+/// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
+fn escape(rest: &[u8]) -> Code {
+    if Rest::plain(rest).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
 }
 
 /// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.

@@ -1,6 +1,6 @@
 //! Where a path leads, links followed with the kernel's meaning: a guess, to be proven by opening.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{FileType, OFlags};
@@ -23,14 +23,31 @@ pub(crate) struct Guess {
     pub(crate) id: Option<FileId>,
 }
 
+/// Why a path leads nowhere.
+#[derive(Debug)]
+pub(crate) struct Lost {
+    /// What the system said.
+    pub(crate) error: Errno,
+    /// The place where it said so; empty if that is not known.
+    pub(crate) at: Vec<u8>,
+}
+
+impl From<Errno> for Lost {
+    fn from(error: Errno) -> Lost {
+        Lost { error, at: Vec::new() }
+    }
+}
+
 /// Follows an absolute path.
-pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
+pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
     if resolver == Resolver::Kernel {
         match by_kernel(path, leaf) {
-            // Something is missing: only a walk knows where. No `/proc`: only a walk knows anything.
-            Err(Errno::NOENT | Errno::NOTDIR) | Ok(None) => {}
             Ok(Some(guess)) => return Ok(guess),
-            Err(error) => return Err(error),
+            // SECURITY: a lookup that keeps failing is refused, never tried in a weaker way
+            // (test: endless_again_is_a_refusal)
+            Err(error @ (Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
+            // The kernel does not say where a lookup ended; a walk does. Nor does it say anything without `/proc`.
+            Ok(None) | Err(_) => {}
         }
     }
     by_walk(path, leaf)
@@ -46,10 +63,11 @@ fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
     Ok(place.starts_with(b"/").then_some(Guess { place, id: Some(id) }))
 }
 
-/// Component by component, the way the kernel does it, with the stack of directories that `..` needs.
-fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
-    let slash = os::pin_slash()?;
-    let mut above: Vec<(OwnedFd, Vec<u8>)> = Vec::new();
+/// Component by component, the way the kernel does it. Only the present directory is held: where it changes its place
+/// meanwhile, the guess is wrong, and will be found out.
+fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
+    let mut here = os::pin_slash()?;
+    let mut place: Vec<u8> = Vec::new();
     let mut ahead: Vec<Vec<u8>> = Vec::new();
     push_reversed(&mut ahead, path);
     let mut links = 0;
@@ -59,64 +77,56 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Errno> {
             continue;
         }
         if name == b".." {
-            above.pop();
+            here = os::open_child(here.as_fd(), b"..", os::PIN)?;
+            place.truncate(place.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
             continue;
         }
-        let here = above.last().map_or(slash.as_fd(), |(handle, _)| handle.as_fd());
-        let next = match os::open_child(here, &name, os::PIN.union(OFlags::NOFOLLOW)) {
-            Err(Errno::NOENT) => return not_there(&above, &name, &ahead, Errno::NOENT),
-            next => next?,
+        let above = place.len();
+        place.push(b'/');
+        place.extend_from_slice(&name);
+        let lost = |error| Lost { error, at: place.clone() };
+        let next = match os::open_child(here.as_fd(), &name, os::PIN) {
+            Err(Errno::NOENT) => return not_there(place, &ahead, Errno::NOENT),
+            next => next.map_err(lost)?,
         };
-        let status = os::status(&next)?;
+        let status = os::status(&next).map_err(lost)?;
         match os::type_of(&status) {
-            FileType::Directory => above.push((next, name)),
+            FileType::Directory => here = next,
             FileType::Symlink if !(ahead.is_empty() && leaf == Leaf::Keep) => {
                 links += 1;
-                // SECURITY: links on procfs jump to objects instead of naming paths
+                // SECURITY: magic links jump to objects instead of naming paths
                 // (test: guard_passes_the_escape_corpus_by_walking)
-                if links > MOST_LINKS || os::is_procfs(next.as_fd())? {
-                    return Err(Errno::LOOP);
+                if links > MOST_LINKS || os::may_be_magic(here.as_fd(), next.as_fd()).map_err(lost)? {
+                    return Err(lost(Errno::LOOP));
                 }
-                let target = os::target_of(next.as_fd())?;
-                if target.is_empty() {
-                    return Err(Errno::NOENT);
-                }
+                let target = os::target_of(next.as_fd()).map_err(lost)?;
+                place.truncate(above);
                 if target.starts_with(b"/") {
-                    above.clear();
+                    here = os::pin_slash()?;
+                    place.clear();
                 }
                 push_reversed(&mut ahead, &target);
             }
-            _ if ahead.is_empty() => {
-                return Ok(Guess { place: place(&above, [name.as_slice()]), id: Some(os::id_of(&status)) });
-            }
-            _ => return not_there(&above, &name, &ahead, Errno::NOTDIR),
-        }
-    }
-    let last = above.last().map_or(slash.as_fd(), |(handle, _)| handle.as_fd());
-    Ok(Guess { place: place(&above, []), id: Some(os::id_of(&os::status(last)?)) })
-}
-
-/// A path that ends where nothing is: its place is known unless it would climb back from there.
-fn not_there(above: &[(OwnedFd, Vec<u8>)], name: &[u8], ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Errno> {
-    if ahead.iter().any(|name| name == b"..") {
-        return Err(error);
-    }
-    let names = std::iter::once(name).chain(ahead.iter().rev().map(Vec::as_slice));
-    Ok(Guess { place: place(above, names), id: None })
-}
-
-fn place<'n>(above: &'n [(OwnedFd, Vec<u8>)], more: impl IntoIterator<Item = &'n [u8]>) -> Vec<u8> {
-    let mut place = Vec::new();
-    for name in above.iter().map(|(_, name)| name.as_slice()).chain(more) {
-        place.push(b'/');
-        if name != b"." {
-            place.extend_from_slice(name);
+            _ if ahead.is_empty() => return Ok(Guess { place, id: Some(os::id_of(&status)) }),
+            _ => return not_there(place, &ahead, Errno::NOTDIR),
         }
     }
     if place.is_empty() {
         place.push(b'/');
     }
-    place
+    Ok(Guess { place, id: Some(os::id_of(&os::status(&here)?)) })
+}
+
+/// A path that ends where nothing is: its place is known unless it would climb back from there.
+fn not_there(mut place: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Lost> {
+    if ahead.iter().any(|name| name == b"..") {
+        return Err(Lost { error, at: place });
+    }
+    for name in ahead.iter().rev() {
+        place.push(b'/');
+        place.extend_from_slice(if name == b"." { b"" } else { name });
+    }
+    Ok(Guess { place, id: None })
 }
 
 /// A slash at the end becomes a `.` of its own: what stands before it must be a directory, also where the slash is the end

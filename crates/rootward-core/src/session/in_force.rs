@@ -189,7 +189,7 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         (_, State::Ready, Heard::List { roots, .. }) => by_mode(policy.mode, roots, &sources.ceiling),
         (_, State::Unusable, Heard::List { roots, .. }) => (Why::Unusable, roots.clone()),
         // SECURITY: what was taken back or lost stays gone; the ceiling would give more than the client ever shared
-        // (tests `a_client_that_takes_its_roots_back_leaves_nothing`, `losing_narrows`).
+        // (test: a_client_that_takes_its_roots_back_leaves_nothing, losing_narrows)
         (_, State::Empty, _) if named == Named::Once => (Why::Revoked, RootSet::default()),
         (_, State::Failed, _) if named == Named::Once => (Why::Lost, RootSet::default()),
         (Follow::Strict, State::Unsupported | State::Empty | State::Failed, _) => (Why::Strict, RootSet::default()),

@@ -175,7 +175,7 @@ impl SessionRoots {
             Progress::Bursting { first, .. } => first,
             Progress::Asked { request, .. } => {
                 // SECURITY: its answer may have been made before the change and name a root that is gone
-                // (test `a_change_overtakes_the_answer_under_way`).
+                // (test: a_change_overtakes_the_answer_under_way)
                 effects.push(Effect::Cancel { request });
                 self.now
             }
@@ -186,7 +186,7 @@ impl SessionRoots {
 
     fn answered(&mut self, request: RequestNumber, roots: RootSet, effects: &mut Vec<Effect>) {
         // SECURITY: only the question under way can be answered; a late answer to an older one would bring back what a
-        // newer one took away (test `answers_in_reverse_order`).
+        // newer one took away (test: answers_in_reverse_order)
         if !self.is_awaited(request) {
             return;
         }

@@ -82,7 +82,7 @@ impl RootSet {
     pub fn combine(mode: Mode, client: &RootSet, ceiling: &RootSet) -> RootSet {
         let roots = match mode {
             // SECURITY: a ceiling that was named and has nothing left holds everything out; to take it for none would
-            // widen what its loss must narrow (test `a_ceiling_that_is_gone_still_is_one`).
+            // widen what its loss must narrow (test: a_ceiling_that_is_gone_still_is_one)
             Mode::Narrow if ceiling.names_any() => narrow(client, ceiling),
             Mode::Narrow | Mode::Replace => client.roots.clone(),
             Mode::Union => union(client, ceiling),
@@ -131,7 +131,7 @@ fn below(root: &PlacedRoot, above: &PlacedRoot, access: Access) -> PlacedRoot {
     if root.place == above.place {
         at_one_place(root.clone(), above, access, above.root.origin)
     } else {
-        // SECURITY: the origin stays the client's (test `a_place_picked_by_the_client_keeps_its_origin`).
+        // SECURITY: the origin stays the client's (test: a_place_picked_by_the_client_keeps_its_origin)
         with_access(root.clone(), access)
     }
 }

@@ -1,0 +1,111 @@
+//! What a decision says, to whom.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use rootward_core::{Access, AuditEvent, Code, Guard, GuardOptions, Occasion, RootSet, Step};
+
+use crate::yard::Yard;
+
+#[test]
+fn an_empty_guard_denies_everything() {
+    let guard = Guard::new(RootSet::default(), GuardOptions::default());
+    for path in ["/", "/etc/passwd", "relative", "~", "", "file:///tmp"] {
+        assert_eq!(guard.check(path, Access::NONE).unwrap_err().code(), Code::NoRoots, "{path}");
+        assert!(!guard.would_contain(path));
+    }
+}
+
+#[test]
+fn a_peer_learns_nothing_of_what_lies_outside() {
+    let yard = Yard::new();
+    yard.link("root/out", yard.path("outside"));
+    yard.link("root/nowhere", yard.path("missing"));
+    let guard = yard.guard(&["root"]);
+    let mut answers = Vec::new();
+    for path in ["out/secret.txt", "out/missing.txt", "out", "nowhere", "nowhere/x", "out/secret.txt/x", "out/"] {
+        let denial = guard.check(path, Access::READ).unwrap_err();
+        answers.push((denial.code().for_peer(), denial.to_string().replace(&format!("`{path}`"), "`PATH`")));
+    }
+    answers.dedup();
+    assert_eq!(answers, [(Code::OutsideRoots, "path `PATH` is outside every root".to_owned())]);
+}
+
+#[test]
+fn the_operator_learns_where_a_link_leads() {
+    let yard = Yard::new();
+    yard.link("root/out", yard.path("outside"));
+    let guard = yard.guard(&["root"]);
+    let denial = guard.check("out/secret.txt", Access::READ).unwrap_err();
+    assert_eq!(denial.code(), Code::SymlinkEscape);
+    assert_eq!(denial.resolved(), Some(yard.path("outside/secret.txt").as_path()));
+    assert!(denial.for_operator().contains("outside/secret.txt"));
+    assert_eq!(guard.check(yard.path("outside"), Access::READ).unwrap_err().code(), Code::OutsideRoots);
+}
+
+#[test]
+fn messages_cannot_move_the_cursor() {
+    let guard = Yard::new().guard(&["root"]);
+    let denial = guard.check("/a\n\x1b[2Jb", Access::READ).unwrap_err();
+    assert_eq!(denial.to_string(), "path `/a\\n\\u{1b}[2Jb` is outside every root");
+}
+
+#[test]
+fn text_alone_is_no_decision() {
+    let yard = Yard::new();
+    yard.link("root/out", yard.path("outside"));
+    let guard = yard.guard(&["root"]);
+    assert!(guard.would_contain(yard.path("root/out/secret.txt")));
+    assert!(guard.check(yard.path("root/out/secret.txt"), Access::READ).is_err());
+    assert!(!guard.would_contain(yard.path("root/a/../top.txt")));
+    assert!(guard.check(yard.path("root/a/../top.txt"), Access::READ).is_ok());
+    assert!(!guard.would_contain(yard.path("root-evil")));
+}
+
+#[test]
+fn explaining_decides_the_same() {
+    let yard = Yard::new();
+    yard.link("root/in", yard.path("root/a"));
+    yard.link("root/out", yard.path("outside"));
+    let guard = yard.guard(&["root:ro"]);
+    for path in ["top.txt", "in/b/file.txt", "out/secret.txt", "a/../top.txt", "new.txt", ".ssh/id", "", "http://x/y"] {
+        for access in [Access::NONE, Access::READ, Access::WRITE] {
+            let (steps, explained) = guard.explain(path, access);
+            let checked = guard.check(path, access);
+            assert_eq!(
+                explained.as_ref().map(rootward_core::Grant::path).map_err(Clone::clone),
+                checked.as_ref().map(rootward_core::Grant::path).map_err(Clone::clone),
+                "{path}"
+            );
+            let readable = !path.is_empty() && !path.contains("://");
+            assert_eq!(steps.iter().any(|step| matches!(step, Step::Text { .. })), readable, "{path}: {steps:?}");
+        }
+    }
+    let (steps, _) = guard.explain("in/b/file.txt", Access::READ);
+    assert!(steps.contains(&Step::Followed { place: yard.path("root/a/b/file.txt") }), "{steps:?}");
+}
+
+#[test]
+fn an_audit_event_holds_the_whole_decision() {
+    let yard = Yard::new();
+    let guard = yard.guard(&["root"]);
+    let occasion = Occasion {
+        time: UNIX_EPOCH + Duration::from_millis(1500),
+        session: "s1",
+        requester: "read_file",
+        generation: guard.generation(),
+    };
+    let event = |path: &str, access| {
+        let decision = guard.check(path, access);
+        let event = AuditEvent::new(occasion, path.as_ref(), access, decision.as_ref());
+        let text = serde_json::to_string(&event).unwrap();
+        text.replace(yard.path("").to_str().unwrap().trim_end_matches('/'), "T")
+    };
+    assert_eq!(
+        event("top.txt", Access::READ),
+        r#"{"time":1500,"session":"s1","requester":"read_file","path":"top.txt","resolved":"T/root/top.txt","access":["read"],"decision":"allow","code":null,"root":"T/root","generation":0}"#
+    );
+    assert_eq!(
+        event("../outside/secret.txt", Access::READ),
+        r#"{"time":1500,"session":"s1","requester":"read_file","path":"../outside/secret.txt","resolved":"T/outside/secret.txt","access":["read"],"decision":"deny","code":"outside_roots","root":null,"generation":0}"#
+    );
+}

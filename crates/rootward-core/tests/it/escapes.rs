@@ -1,0 +1,18 @@
+//! The escape corpus through the guard, with both resolvers.
+
+use rootward_core::Resolver;
+use rootward_testkit::{escape, report};
+
+use crate::door::GuardDoor;
+
+#[test]
+fn guard_passes_the_escape_corpus() {
+    assert_eq!(Resolver::detect(), Resolver::Kernel, "this machine's kernel has no openat2: run where it has");
+    let report = report::run(&GuardDoor(Resolver::Kernel), escape::table());
+    report.assert_clean();
+}
+
+#[test]
+fn guard_passes_the_escape_corpus_by_walking() {
+    report::run(&GuardDoor(Resolver::Walk), escape::table()).assert_clean();
+}

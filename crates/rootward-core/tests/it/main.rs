@@ -1,0 +1,15 @@
+//! The guard as its users meet it: through the public API, on a real disk, under attack.
+
+#![allow(clippy::disallowed_methods, reason = "tests set up and look at files by name")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod decisions;
+mod door;
+mod escapes;
+mod fuzz;
+mod grants;
+mod kernel;
+mod races;
+mod roots;
+mod walks;
+mod yard;
