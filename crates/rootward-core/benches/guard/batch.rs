@@ -1,0 +1,100 @@
+//! `rootward check --stdin`: what a hundred thousand lines cost beyond the checks themselves, the process's start included.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rootward_core::Access;
+
+use crate::Outcome;
+use crate::measure::{in_turns, one_turn};
+use crate::places::guard;
+use crate::reference::target_directory;
+use crate::table::{Bar, Table};
+use crate::walking::Tree;
+
+const ROUNDS: usize = 11;
+
+pub(crate) fn measure(tree: &Tree, top: &Path, table: &mut Table) -> Outcome {
+    let what = "`rootward check --stdin`, 100,000 lines";
+    let against = "the checks alone";
+    let questions = top.join("questions");
+    let mut lines = Vec::new();
+    for file in &tree.files {
+        writeln!(lines, "{}", serde_json::json!({ "path": file }))?;
+    }
+    fs::write(&questions, lines)?;
+    let program = match built() {
+        Ok(binary) => Program { binary, root: &tree.root, questions: &questions, answers: top.join("answers") },
+        Err(why) => {
+            table.add_missing(what, against, &why.to_string());
+            return Ok(());
+        }
+    };
+    if let Err(why) = program.run().and_then(|()| program.judge(tree.files.len())) {
+        table.add_missing(what, against, &why.to_string());
+        return Ok(());
+    }
+    let guard = guard([tree.root.clone()]);
+    let row = in_turns(
+        ROUNDS,
+        || one_turn(1, &mut || program.run().expect("it answered before")),
+        || {
+            one_turn(1, &mut || {
+                for file in &tree.files {
+                    guard.check(file, Access::READ).expect("inside the root");
+                }
+            })
+        },
+    );
+    table.add(what, against, &row, Bar::AtMost(2.5));
+    Ok(())
+}
+
+/// Builds the binary from the sources at hand; what lay there may be older.
+fn built() -> Result<PathBuf, Box<dyn Error>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--package", "rootward"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(Stdio::null())
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("`rootward` could not be built".into());
+    }
+    Ok(target_directory()?.join("release/rootward"))
+}
+
+/// The binary and what it is asked.
+struct Program<'b> {
+    binary: PathBuf,
+    root: &'b Path,
+    questions: &'b Path,
+    answers: PathBuf,
+}
+
+impl Program<'_> {
+    /// Starts it, has every line answered, waits for its end.
+    fn run(&self) -> Result<(), Box<dyn Error>> {
+        let status = Command::new(&self.binary)
+            .args(["check", "--stdin", "--root"])
+            .arg(self.root)
+            .stdin(File::open(self.questions)?)
+            .stdout(File::create(&self.answers)?)
+            .status()?;
+        if status.success() { Ok(()) } else { Err("`check --stdin` failed".into()) }
+    }
+
+    /// Whether every line was answered, and allowed.
+    fn judge(&self, expected: usize) -> Result<(), Box<dyn Error>> {
+        let answers = fs::read_to_string(&self.answers)?;
+        let allowed = |line: &str| {
+            let answer: Option<serde_json::Value> = serde_json::from_str(line).ok();
+            answer.is_some_and(|answer| answer["decision"] == "allow")
+        };
+        let allowed = answers.lines().filter(|line| allowed(line)).count();
+        if allowed == expected { Ok(()) } else { Err("`check --stdin` does not answer yet".into()) }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the guard costs, against the bare calls it stands on and against what others do: `cargo bench -p rootward-core
+//! --bench guard`.
+//!
+//! Whoever claims that safety costs next to nothing shows it. Each row compares two ways of doing the same in one process
+//! and one run, in many short batches that take turns, so that a busy machine disturbs both alike and the ratio stays
+//! true. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//!
+//! # Layout
+//!
+//! [`measure`] times, [`table`] prints, [`cores`] pins, [`places`] makes the directories. A file per concern: [`deciding`],
+//! [`many_roots`], [`reading`], [`reference`], [`walking`], [`batch`], [`allocating`].
+
+#![expect(clippy::disallowed_methods, reason = "the bare calls are what the guard is compared with")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
+
+mod allocating;
+mod batch;
+mod cores;
+mod deciding;
+mod many_roots;
+mod measure;
+mod places;
+mod reading;
+mod reference;
+mod table;
+mod walking;
+
+use std::error::Error;
+
+use table::Table;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn main() -> Outcome {
+    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        eprintln!("nothing measured: run by `cargo bench`");
+        return Ok(());
+    }
+    let mut table = Table::default();
+    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
+    let top = scratch.path().canonicalize()?;
+
+    let pinned = cores::pin_to_one()?;
+    deciding::measure(&top, &mut table)?;
+    many_roots::measure(&top, &mut table)?;
+    reading::measure(&top, &mut table)?;
+    reference::measure(&top, &mut table)?;
+    allocating::measure(&top, &mut table)?;
+    let tree = walking::plant(&top)?;
+    batch::measure(&tree, &top, &mut table)?;
+    pinned.release()?;
+    walking::measure(&tree, &mut table)?;
+
+    println!("{}\n\n{table}", cores::machine(&top)?);
+    Ok(())
+}
