@@ -185,7 +185,7 @@ impl Denial {
             (Code::SymlinkEscape, Some(resolved)) => {
                 format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }
-            (Code::OutsideRoots, Some(resolved)) => {
+            (Code::OutsideRoots, Some(resolved)) if resolved.as_os_str() != self.0.path => {
                 format!("path `{path}` is outside every root: it leads to `{}`", Shown::new(resolved))
             }
             _ => match &self.0.cause {

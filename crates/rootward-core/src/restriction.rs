@@ -4,19 +4,19 @@
 //! link and no other spelling of a root gets around it. Names are compared without regard to ASCII case, because some
 //! file systems do so, and closing too much is the safe mistake.
 
-use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+mod pattern;
+
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
 use crate::access::Access;
 use crate::places;
 use crate::root::Origin;
 use crate::tree::components;
+use pattern::Pattern;
 
 /// Rootward's own settings, store and audit log, at their usual places: never inside a grant, whoever names them.
 const OWN: &[&str] = &[".config/rootward", ".local/state/rootward"];
@@ -55,61 +55,60 @@ enum Holds {
 }
 
 /// One rule.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct Restriction {
     /// As it is shown.
-    pattern: String,
-    /// As it is matched, against an absolute path.
-    glob: String,
+    shown: String,
+    pattern: Pattern,
     closed: Closed,
     reach: Reach,
     holds: Holds,
 }
 
 impl Restriction {
+    fn new(shown: &str, pattern: Pattern, closed: Closed) -> Restriction {
+        Restriction { shown: shown.into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
+    }
+
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
-    pub fn anywhere(glob: &str, closed: Closed) -> Restriction {
-        let matched = format!("**/{}", glob.trim_start_matches('/'));
-        Restriction { pattern: glob.into(), glob: matched, closed, reach: Reach::Below, holds: Holds::Always }
+    pub fn anywhere(glob: &str, closed: Closed) -> Result<Restriction, RestrictionError> {
+        let pattern = Pattern::glob(&format!("**/{}", glob.trim_start_matches('/')));
+        Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
     }
 
-    /// Closes what `glob` matches below `place`. A glob with a `/` counts from `place`, another matches at any depth.
+    /// Closes what `glob` matches below `place`, which is resolved. A glob with a `/` counts from `place`, another matches
+    /// at any depth.
     pub fn below(place: &Path, glob: &str, closed: Closed) -> Result<Restriction, RestrictionError> {
-        let anchor = globset::escape(utf8(place)?.trim_end_matches('/'));
+        let text = place.to_str().ok_or_else(|| RestrictionError::NotUtf8(place.into()))?;
         let between = if glob.trim_end_matches('/').contains('/') { "" } else { "**/" };
-        let matched = format!("{anchor}/{between}{}", glob.trim_start_matches('/'));
-        Ok(Restriction { pattern: glob.into(), glob: matched, closed, reach: Reach::Below, holds: Holds::Always })
+        let anchor = globset::escape(text.trim_end_matches('/'));
+        let pattern = Pattern::glob(&format!("{anchor}/{between}{}", glob.trim_start_matches('/')));
+        Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
     }
 
-    /// Closes one place and all below it.
-    pub fn place(place: &Path, closed: Closed) -> Result<Restriction, RestrictionError> {
-        let text = utf8(place)?;
-        let glob = globset::escape(text.trim_end_matches('/'));
-        Ok(Restriction { pattern: text.into(), glob, closed, reach: Reach::Below, holds: Holds::Always })
+    /// Closes one place, which is resolved, and all below it.
+    pub fn place(place: &Path, closed: Closed) -> Restriction {
+        Restriction::new(&place.display().to_string(), Pattern::place(place), closed)
     }
 
     /// What is closed below any root unless something else is said: secret places, and places that run code for the user.
     /// The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
-        let rule = |pattern: &&str, closed, reach| Restriction {
-            pattern: (*pattern).into(),
-            glob: format!("**/{pattern}"),
-            closed,
-            reach,
+        let rule = |names: &&str, closed| Restriction {
             holds: Holds::UnlessNamedByOperator,
+            ..Restriction::new(names, Pattern::names(names), closed)
         };
-        let secret = places::SECRET.iter().map(|place| rule(place, Closed::Entirely, Reach::Below));
-        let code = places::RUNS_CODE.iter().map(|place| rule(place, Closed::ForWriting, Reach::Below));
+        let secret = places::SECRET.iter().map(|names| rule(names, Closed::Entirely));
+        let code = places::RUNS_CODE.iter().map(|names| rule(names, Closed::ForWriting));
         // Replacing `.git` itself would replace its hooks: a file `.git` may point to any directory (gitrepository-layout(5)).
-        let git = rule(&".git", Closed::ForWriting, Reach::EntryOnly);
-        let own =
-            OWN.iter().map(|place| Restriction { holds: Holds::Always, ..rule(place, Closed::Entirely, Reach::Below) });
+        let git = Restriction { reach: Reach::EntryOnly, ..rule(&".git", Closed::ForWriting) };
+        let own = OWN.iter().map(|names| Restriction { holds: Holds::Always, ..rule(names, Closed::Entirely) });
         secret.chain(code).chain([git]).chain(own).collect()
     }
 
     /// The pattern as it was given.
     pub fn pattern(&self) -> &str {
-        &self.pattern
+        &self.shown
     }
 
     /// How far its place is closed.
@@ -118,8 +117,8 @@ impl Restriction {
     }
 }
 
-fn utf8(place: &Path) -> Result<&str, RestrictionError> {
-    place.to_str().ok_or_else(|| RestrictionError::NotUtf8(place.into()))
+fn bad(pattern: &str, source: globset::Error) -> RestrictionError {
+    RestrictionError::Glob { pattern: pattern.into(), source }
 }
 
 /// Why a restriction cannot be set up.
@@ -133,55 +132,22 @@ pub enum RestrictionError {
         /// What `globset` says.
         source: globset::Error,
     },
-    /// A place whose name is not UTF-8 cannot be part of a pattern.
+    /// A place whose name is not UTF-8 cannot be part of a glob.
     #[error("not a usable restriction: `{}` (the name is not UTF-8)", .0.display())]
     NotUtf8(PathBuf),
 }
 
-/// A compiled list of restrictions.
+/// A list of restrictions, ready to be asked.
 #[derive(Clone, Debug)]
 pub struct Restrictions {
     rules: Vec<Restriction>,
-    globs: GlobSet,
-    last_names: LastNames,
-}
-
-/// The last components of all patterns: lets nearly every path pass without asking the globs.
-#[derive(Clone, Debug)]
-struct LastNames {
-    /// For each first byte, in lower case: a bit for each length that a name with it has.
-    lengths: [u64; 256],
-    names: HashSet<Box<[u8]>>,
-    /// Set when a pattern's last component is no literal, or a very long one: then every name may match.
-    any: bool,
-}
-
-impl LastNames {
-    fn new() -> LastNames {
-        LastNames { lengths: [0; 256], names: HashSet::new(), any: false }
-    }
-
-    fn add(&mut self, glob: &str) {
-        let last = glob.trim_end_matches('/').rsplit('/').next().unwrap_or(glob).to_ascii_lowercase().into_bytes();
-        let Some(first) = last.first() else { return };
-        if last.len() >= 64 || last.iter().any(|byte| b"*?[]{}\\!".contains(byte)) {
-            self.any = true;
-            return;
-        }
-        self.lengths[usize::from(*first)] |= 1 << last.len();
-        self.names.insert(last.into());
-    }
-
-    fn may_match(&self, name: &[u8]) -> bool {
-        if self.any {
-            return true;
-        }
-        let Some(first) = name.first() else { return false };
-        if name.len() >= 64 || self.lengths[usize::from(first.to_ascii_lowercase())] >> name.len() & 1 == 0 {
-            return false;
-        }
-        self.names.contains(name.to_ascii_lowercase().as_slice())
-    }
+    /// The rules whose places end in a known name, by that name in lower case.
+    by_last_name: HashMap<Box<[u8]>, Vec<usize>>,
+    /// The rules whose places may end in any name.
+    globs: Vec<usize>,
+    /// For each first byte, in lower case: a bit for each length that a last name with it has. Lets nearly every name pass
+    /// without another look.
+    lengths: Box<[u64; 256]>,
 }
 
 /// What the restrictions take away at a place, and the first rule that does.
@@ -192,35 +158,33 @@ pub(crate) struct Taken<'r> {
 }
 
 impl Restrictions {
-    /// Compiles a list.
-    pub fn new(rules: Vec<Restriction>) -> Result<Restrictions, RestrictionError> {
-        let mut globs = GlobSetBuilder::new();
-        let mut last_names = LastNames::new();
-        for rule in &rules {
-            globs.add(compile(rule)?);
-            last_names.add(&rule.glob);
+    /// Gets a list ready.
+    pub fn new(rules: Vec<Restriction>) -> Restrictions {
+        let mut by_last_name: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();
+        let mut globs = Vec::new();
+        let mut lengths = Box::new([0; 256]);
+        for (index, rule) in rules.iter().enumerate() {
+            match rule.pattern.last_name() {
+                Some(name @ [first, ..]) if name.len() < 64 => {
+                    lengths[usize::from(*first)] |= 1 << name.len();
+                    by_last_name.entry(name.into()).or_default().push(index);
+                }
+                _ => globs.push(index),
+            }
         }
-        let globs = globs.build().map_err(|source| RestrictionError::Glob { pattern: "(all)".into(), source })?;
-        Ok(Restrictions { rules, globs, last_names })
+        Restrictions { rules, by_last_name, globs, lengths }
     }
 
     /// An empty list: nothing below a root is closed. For those who look after that themselves.
     pub fn none() -> Restrictions {
-        Restrictions { rules: Vec::new(), globs: GlobSet::empty(), last_names: LastNames::new() }
+        Restrictions::new(Vec::new())
     }
 
-    /// The standard list, compiled once.
+    /// The standard list, made once.
     pub fn standard() -> Arc<Restrictions> {
-        static STANDARD: LazyLock<Arc<Restrictions>> = LazyLock::new(|| {
-            #[expect(clippy::expect_used, reason = "constant patterns, compiled by every test of this crate")]
-            Arc::new(Restrictions::new(Restriction::standard()).expect("the standard restrictions compile"))
-        });
+        static STANDARD: LazyLock<Arc<Restrictions>> =
+            LazyLock::new(|| Arc::new(Restrictions::new(Restriction::standard())));
         Arc::clone(&STANDARD)
-    }
-
-    /// Whether any rule's place can end in this name.
-    pub(crate) fn may_end_in(&self, name: &[u8]) -> bool {
-        self.last_names.may_match(name)
     }
 
     /// The rules.
@@ -228,15 +192,25 @@ impl Restrictions {
         &self.rules
     }
 
+    /// Whether any rule's place can end in this name.
+    pub(crate) fn may_end_in(&self, name: &[u8]) -> bool {
+        !self.globs.is_empty() || self.is_a_last_name(name)
+    }
+
+    fn is_a_last_name(&self, name: &[u8]) -> bool {
+        let Some(first) = name.first() else { return false };
+        name.len() < 64 && self.lengths[usize::from(first.to_ascii_lowercase())] >> name.len() & 1 == 1
+    }
+
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
     pub(crate) fn taken_below(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
         let mut taken = Taken { access: Access::NONE, rule: None };
         let root = root.strip_suffix(b"/").unwrap_or(root);
-        for (component, behind) in components(rest) {
-            if self.last_names.may_match(component) {
+        for (name, behind) in components(rest) {
+            if self.may_end_in(name) {
                 let place = [root, b"/", &rest[..behind]].concat();
                 let leaf = behind == rest.len();
-                self.take(&mut taken, &place, |rule| leaf || rule.reach == Reach::Below);
+                self.take(&mut taken, &place, name, |rule| leaf || rule.reach == Reach::Below);
             }
         }
         taken
@@ -245,8 +219,8 @@ impl Restrictions {
     /// What is taken away everywhere in a root because it lies at or below a closed place.
     pub(crate) fn taken_at_root(&self, root: &[u8], origin: Origin) -> Taken<'_> {
         let mut taken = Taken { access: Access::NONE, rule: None };
-        for (_, behind) in components(root) {
-            self.take(&mut taken, &root[..behind], |rule| {
+        for (name, behind) in components(root) {
+            self.take(&mut taken, &root[..behind], name, |rule| {
                 // SECURITY: only the operator lifts a restriction by naming what lies in it, never a client
                 // (test: a_client_cannot_lift_a_restriction_by_naming_it)
                 rule.reach == Reach::Below && (rule.holds == Holds::Always || origin == Origin::Client)
@@ -255,11 +229,11 @@ impl Restrictions {
         taken
     }
 
-    fn take<'r>(&'r self, taken: &mut Taken<'r>, place: &[u8], counts: impl Fn(&Restriction) -> bool) {
-        let candidate = Candidate::new(Path::new(OsStr::from_bytes(place)));
-        for rule in self.globs.matches_candidate(&candidate) {
-            let rule = &self.rules[rule];
-            if counts(rule) {
+    fn take<'r>(&'r self, taken: &mut Taken<'r>, place: &[u8], name: &[u8], counts: impl Fn(&Restriction) -> bool) {
+        let named = self.by_last_name.get(name.to_ascii_lowercase().as_slice());
+        for index in named.into_iter().flatten().chain(&self.globs) {
+            let rule = &self.rules[*index];
+            if counts(rule) && rule.pattern.matches(place) {
                 taken.access = taken.access | rule.closed.access();
                 taken.rule.get_or_insert(rule);
             }
@@ -267,21 +241,12 @@ impl Restrictions {
     }
 }
 
-fn compile(rule: &Restriction) -> Result<Glob, RestrictionError> {
-    GlobBuilder::new(rule.glob.trim_end_matches('/'))
-        .literal_separator(true)
-        .case_insensitive(true)
-        .backslash_escape(true)
-        .build()
-        .map_err(|source| RestrictionError::Glob { pattern: rule.pattern.clone(), source })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn taken(rules: Vec<Restriction>, root: &str, rest: &str) -> String {
-        let restrictions = Restrictions::new(rules).unwrap();
+        let restrictions = Restrictions::new(rules);
         restrictions.taken_below(root.as_bytes(), rest.as_bytes()).access.to_string()
     }
 
@@ -323,17 +288,19 @@ mod tests {
         check(below("secrets"), "x/secrets/a", true);
         check(below("/secrets"), "x/secrets/a", false);
         check(below("/secrets"), "secrets/a", true);
-        check(Restriction::anywhere("private/keys", Closed::Entirely), "x/private/keys/k", true);
-        let place = vec![Restriction::place(Path::new("/h/own"), Closed::Entirely).unwrap()];
+        check(Restriction::anywhere("private/keys", Closed::Entirely).unwrap(), "x/private/keys/k", true);
+        let place = vec![Restriction::place(Path::new("/h/own"), Closed::Entirely)];
         assert_ne!(taken(place, "/", "h/own/x"), "none", "also where `/` itself is the root");
-        check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely).unwrap(), "a[1]/x", true);
-        check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely).unwrap(), "a1/x", false);
-        assert!(Restrictions::new(vec![Restriction::anywhere("a[", Closed::Entirely)]).is_err());
+        let glob = vec![Restriction::below(Path::new("/h"), "own/*", Closed::Entirely).unwrap()];
+        assert_ne!(taken(glob, "/", "h/own/x"), "none", "also where `/` itself is the root");
+        check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely), "a[1]/x", true);
+        check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely), "a1/x", false);
+        assert!(Restriction::anywhere("a[", Closed::Entirely).is_err());
     }
 
     #[test]
     fn a_client_cannot_lift_a_restriction_by_naming_it() {
-        let restrictions = Restrictions::new(Restriction::standard()).unwrap();
+        let restrictions = Restrictions::new(Restriction::standard());
         let at = |place: &str, origin| restrictions.taken_at_root(place.as_bytes(), origin).access.to_string();
         assert_eq!(at("/p/.git/hooks", Origin::Client), "write, delete");
         assert_eq!(at("/p/.git/hooks/sub", Origin::Client), "write, delete");

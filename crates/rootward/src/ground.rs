@@ -191,7 +191,7 @@ fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
-            None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)),
+            None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)?),
             Some(place) => {
                 for place in spellings(place)? {
                     rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
@@ -203,9 +203,9 @@ fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
         // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the
         // environment puts them, as spelled and where that leads, before they exist, too
         // (test: rootwards_own_places_are_closed)
-        rules.push(Restriction::place(place, Closed::Entirely)?);
+        rules.push(Restriction::place(place, Closed::Entirely));
     }
-    Ok(Restrictions::new(rules)?)
+    Ok(Restrictions::new(rules))
 }
 
 /// A place as it is spelled, and where that leads; restrictions hold for places without links.

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use rootward_core::session::NoRoots;
-use rootward_core::{
-    Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, Restrictions, RootError, Shown,
-};
+use rootward_core::{Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, RootError, Shown};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -166,9 +164,9 @@ fn usable(restrict: &Restrict) -> Result<(), String> {
     }
     let rule = match &restrict.below {
         Some(place) => Restriction::below(place, &restrict.pattern, restrict.closed),
-        None => Ok(Restriction::anywhere(&restrict.pattern, restrict.closed)),
+        None => Restriction::anywhere(&restrict.pattern, restrict.closed),
     };
-    rule.and_then(|rule| Restrictions::new(vec![rule])).map(drop).map_err(|error| match error {
+    rule.map(drop).map_err(|error| match error {
         RestrictionError::Glob { source, .. } => source.kind().to_string(),
         error @ RestrictionError::NotUtf8(_) => error.to_string(),
     })

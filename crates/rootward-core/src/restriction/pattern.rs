@@ -1,0 +1,102 @@
+//! What a restriction's place looks like: fixed names, or a glob.
+//!
+//! Nearly all are fixed names. Those are compared name by name, which costs nothing to set up; `globset` is for what a user
+//! writes with wildcards.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::tree::components;
+
+#[derive(Clone, Debug)]
+pub(super) enum Pattern {
+    /// The last names of a place, in lower case; `**` stands for any number of names.
+    Names(Vec<Box<[u8]>>),
+    /// All names of a place, in lower case.
+    Place(Vec<Box<[u8]>>),
+    Glob(Box<GlobMatcher>),
+}
+
+impl Pattern {
+    /// `.git/hooks`, `.git/modules/**/hooks`: at any depth.
+    pub(super) fn names(text: &str) -> Pattern {
+        Pattern::Names(lower(text.as_bytes()))
+    }
+
+    /// Exactly this place.
+    pub(super) fn place(place: &Path) -> Pattern {
+        Pattern::Place(lower(place.as_os_str().as_bytes()))
+    }
+
+    /// A glob over the whole of an absolute path.
+    pub(super) fn glob(text: &str) -> Result<Pattern, globset::Error> {
+        let glob = GlobBuilder::new(text.trim_end_matches('/'))
+            .literal_separator(true)
+            .case_insensitive(true)
+            .backslash_escape(true)
+            .build()?;
+        Ok(Pattern::Glob(Box::new(glob.compile_matcher())))
+    }
+
+    /// The name that every matching place ends in, if there is one.
+    pub(super) fn last_name(&self) -> Option<&[u8]> {
+        match self {
+            Pattern::Names(names) | Pattern::Place(names) => names.last().map(AsRef::as_ref),
+            Pattern::Glob(_) => None,
+        }
+    }
+
+    /// Whether an absolute, resolved path is such a place.
+    pub(super) fn matches(&self, place: &[u8]) -> bool {
+        let (names, anchored) = match self {
+            Pattern::Glob(glob) => return glob.is_match(Path::new(OsStr::from_bytes(place))),
+            Pattern::Names(names) => (names, false),
+            Pattern::Place(names) => (names, true),
+        };
+        let place: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
+        if anchored {
+            return place.len() == names.len() && ends_with(&place, names);
+        }
+        ends_with(&place, names)
+    }
+}
+
+fn lower(path: &[u8]) -> Vec<Box<[u8]>> {
+    components(path).map(|(name, _)| name.to_ascii_lowercase().into()).collect()
+}
+
+fn ends_with(place: &[&[u8]], names: &[Box<[u8]>]) -> bool {
+    match (place, names) {
+        (_, []) => true,
+        (_, [before @ .., last]) if **last == *b"**" => (0..=place.len()).any(|end| ends_with(&place[..end], before)),
+        ([above @ .., name], [before @ .., last]) => name.eq_ignore_ascii_case(last) && ends_with(above, before),
+        ([], _) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_at_the_end_of_a_place() {
+        let check = |names: &str, place: &str, expect: bool| {
+            assert_eq!(Pattern::names(names).matches(place.as_bytes()), expect, "{names} {place}");
+        };
+        check(".ssh", "/h/.ssh", true);
+        check(".ssh", "/h/.SSH", true);
+        check(".ssh", "/h/.ssh/id", false);
+        check(".ssh", "/h/x.ssh", false);
+        check(".git/hooks", "/.git/hooks", true);
+        check(".git/hooks", "/hooks", false);
+        check(".git/hooks", "/.git/x/hooks", false);
+        check(".git/modules/**/hooks", "/p/.git/modules/hooks", true);
+        check(".git/modules/**/hooks", "/p/.git/modules/a/b/hooks", true);
+        check(".git/modules/**/hooks", "/p/modules/a/hooks", false);
+        assert!(Pattern::place(Path::new("/a/b")).matches(b"/a/B"));
+        assert!(!Pattern::place(Path::new("/a/b")).matches(b"/x/a/b"));
+    }
+}
