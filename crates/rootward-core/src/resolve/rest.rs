@@ -21,6 +21,11 @@ pub(crate) struct Rest {
 impl Rest {
     /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
     pub(crate) fn plain(text: &[u8]) -> Option<Rest> {
+        let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
+        let names = text.strip_prefix(b"/").unwrap_or(text);
+        if is_plain(names) {
+            return Some(Rest { bytes: SmallVec::from_slice(names), as_directory });
+        }
         let mut bytes = SmallVec::new();
         for (component, _) in components(text) {
             // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
@@ -33,7 +38,6 @@ impl Rest {
             }
             bytes.extend_from_slice(component);
         }
-        let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
         Some(Rest { bytes, as_directory })
     }
 
@@ -87,6 +91,19 @@ impl Rest {
     }
 }
 
+/// Whether a text is names with one slash between each, as nearly every text is: then it is kept as it stands.
+fn is_plain(names: &[u8]) -> bool {
+    // A component that is empty, `.` or `..`, or begins with a dot and needs a closer look, follows a slash or the beginning.
+    let mut after_slash = true;
+    for byte in names {
+        if after_slash && matches!(byte, b'/' | b'.') {
+            return false;
+        }
+        after_slash = *byte == b'/';
+    }
+    !after_slash || names.is_empty()
+}
+
 impl fmt::Debug for Rest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Rest({:?})", self.as_path())
@@ -110,6 +127,10 @@ mod tests {
         check("/a/b/.", Some(("a/b", true)));
         check("a/b.", Some(("a/b.", false)));
         check("/a/...", Some(("a/...", false)));
+        check("/a/.b/..c", Some(("a/.b/..c", false)));
+        check("a/b/", Some(("a/b", true)));
+        check("//a", Some(("a", false)));
+        check("/.", Some(("", true)));
         check("/a/../b", None);
         check("..", None);
         check("/a/..", None);
