@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::explain::{Step, TextForm, Trace};
 use super::root_handle::RootTrouble;
-use super::{Guard, join};
+use super::{Guard, Handle, join};
 use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
@@ -216,15 +216,15 @@ impl Guard {
         let names = match placed.kind {
             RootKind::Directory => spot.rest.as_bytes(),
             RootKind::File if spot.rest.is_root() => placed.place.file_name().unwrap_or_default().as_bytes(),
-            RootKind::File => return Ok(absent(handle, 0, Absence::NotADirectory)),
+            RootKind::File => return Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
         };
         let flags = self.flags(ask, spot);
         match open(self.0.resolver, handle.as_fd(), names, flags) {
             Ok(object) => Ok(Opened::Found(Target::Object(object))),
             Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
             Err(Errno::NOENT) => match placed.kind {
-                RootKind::File => Ok(absent(handle, 0, Absence::Name)),
+                RootKind::File => Ok(absent(handle.into_shared(), 0, Absence::Name)),
                 RootKind::Directory => self.absent_below(ask, spot, handle),
             },
             // Opening a socket, or a device without a driver, for reading (open(2)).
@@ -237,17 +237,17 @@ impl Guard {
         }
     }
 
-    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot, handle: Arc<OwnedFd>) -> Result<Opened, Denial> {
+    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot, handle: Handle<'_>) -> Result<Opened, Denial> {
         let names = spot.rest.as_bytes();
         match deepest_existing(self.0.resolver, handle.as_fd(), names) {
             Ok((directory, position)) => {
                 let more = names[position..].iter().skip(1).any(|byte| *byte == b'/');
                 let absence = if more { Absence::Parent } else { Absence::Name };
-                let directory = if position == 0 { handle } else { Arc::new(directory) };
+                let directory = if position == 0 { handle.into_shared() } else { Arc::new(directory) };
                 Ok(absent(directory, position, absence))
             }
             Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
