@@ -90,6 +90,7 @@ impl Target {
 }
 
 impl Grant {
+    #[inline]
     pub(crate) fn new(guard: Guard, root: RootIndex, rest: Rest, access: Access, target: Target) -> Grant {
         Grant { guard, root, rest, access, target }
     }

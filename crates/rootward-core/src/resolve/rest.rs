@@ -18,29 +18,64 @@ pub(crate) struct Rest {
     as_directory: bool,
 }
 
-impl Rest {
+/// Room for names that do not stand in the text as they are opened.
+pub(crate) type Room = SmallVec<[u8; 128]>;
+
+/// What a [`Rest`] holds, borrowed from the text where it stands there as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'n> {
+    bytes: &'n [u8],
+    as_directory: bool,
+}
+
+impl<'n> Names<'n> {
     /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
-    pub(crate) fn plain(text: &[u8]) -> Option<Rest> {
+    pub(crate) fn plain(text: &'n [u8], room: &'n mut Room) -> Option<Names<'n>> {
         let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
         let names = text.strip_prefix(b"/").unwrap_or(text);
         if is_plain(names) {
-            return Some(Rest { bytes: SmallVec::from_slice(names), as_directory });
+            return Some(Names { bytes: names, as_directory });
         }
-        let mut bytes = SmallVec::new();
+        room.clear();
         for (component, _) in components(text) {
             // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
             // (test: guard_passes_the_escape_corpus)
             if component == b".." {
                 return None;
             }
-            if !bytes.is_empty() {
-                bytes.push(b'/');
+            if !room.is_empty() {
+                room.push(b'/');
             }
-            bytes.extend_from_slice(component);
+            room.extend_from_slice(component);
         }
-        Some(Rest { bytes, as_directory })
+        Some(Names { bytes: room, as_directory })
     }
 
+    pub(crate) fn as_bytes(self) -> &'n [u8] {
+        self.bytes
+    }
+
+    pub(crate) fn is_root(self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Whether the text insists on a directory.
+    pub(crate) fn as_directory(self) -> bool {
+        self.as_directory
+    }
+
+    /// The part behind `position`, which a deeper root ends at.
+    pub(crate) fn behind(self, position: usize) -> Names<'n> {
+        Names { bytes: behind(self.bytes, position), ..self }
+    }
+
+    /// The absolute path, below `root`.
+    pub(crate) fn below(self, root: &Path) -> PathBuf {
+        below(root, self.bytes)
+    }
+}
+
+impl Rest {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -55,9 +90,8 @@ impl Rest {
     }
 
     /// The part behind `position`, which a deeper root ends at.
-    pub(crate) fn behind(&self, position: usize) -> Rest {
-        let bytes = self.bytes[position..].iter().copied().skip_while(|byte| *byte == b'/').collect();
-        Rest { bytes, as_directory: self.as_directory }
+    pub(crate) fn behind(&self, position: usize) -> &[u8] {
+        behind(&self.bytes, position)
     }
 
     /// Parent and last name; `None` for the root itself.
@@ -87,8 +121,30 @@ impl Rest {
 
     /// The absolute path, below `root`.
     pub(crate) fn below(&self, root: &Path) -> PathBuf {
-        if self.is_root() { root.to_owned() } else { root.join(self.as_path()) }
+        below(root, &self.bytes)
     }
+}
+
+impl From<Names<'_>> for Rest {
+    #[inline]
+    fn from(names: Names<'_>) -> Rest {
+        Rest { bytes: SmallVec::from_slice(names.bytes), as_directory: names.as_directory }
+    }
+}
+
+fn behind(names: &[u8], position: usize) -> &[u8] {
+    let behind = &names[position..];
+    behind.strip_prefix(b"/").unwrap_or(behind)
+}
+
+/// Allocates once.
+fn below(root: &Path, names: &[u8]) -> PathBuf {
+    let mut path = PathBuf::with_capacity(root.as_os_str().len() + 1 + names.len());
+    path.push(root);
+    if !names.is_empty() {
+        path.push(std::ffi::OsStr::from_bytes(names));
+    }
+    path
 }
 
 /// Whether a text is names with one slash between each, as nearly every text is: then it is kept as it stands.
@@ -117,8 +173,9 @@ mod tests {
     #[test]
     fn reads_names_only() {
         let check = |text: &str, expect: Option<(&str, bool)>| {
-            let rest = Rest::plain(text.as_bytes());
-            let seen = rest.as_ref().map(|rest| (std::str::from_utf8(rest.as_bytes()).unwrap(), rest.as_directory()));
+            let mut room = Room::new();
+            let names = Names::plain(text.as_bytes(), &mut room);
+            let seen = names.map(|names| (std::str::from_utf8(names.as_bytes()).unwrap(), names.as_directory()));
             assert_eq!(seen, expect, "{text}");
         };
         check("", Some(("", false)));
@@ -138,10 +195,11 @@ mod tests {
 
     #[test]
     fn splits_and_joins() {
-        let rest = Rest::plain(b"a/b/c").unwrap();
+        let mut room = Room::new();
+        let rest = Rest::from(Names::plain(b"a/b/c", &mut room).unwrap());
         assert_eq!(rest.split_last(), Some((b"a/b".as_slice(), b"c".as_slice())));
-        assert_eq!(rest.behind(1).as_bytes(), b"b/c");
+        assert_eq!(rest.behind(1), b"b/c");
         assert_eq!(rest.join(b"d").as_bytes(), b"a/b/c/d");
-        assert_eq!(Rest::plain(b"").unwrap().split_last(), None);
+        assert_eq!(Rest::default().split_last(), None);
     }
 }
