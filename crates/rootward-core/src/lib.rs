@@ -1,4 +1,54 @@
 //! Decides paths against roots, and opens what is allowed so that no race slips past the decision.
+//!
+//! A *root* is a directory or file that a user shares. A [`Guard`] is a set of roots with handles; it decides every path
+//! that comes from elsewhere. What it allows, it hands out as a [`Grant`]: the resolved object, already pinned, and the only
+//! thing that reads, writes, lists, renames or removes. What it refuses, it refuses with a [`Denial`]: a stable code, one
+//! sentence, and for the operator the cause.
+//!
+//! ```
+//! use rootward_core::{Access, Guard, GuardOptions, Origin, Root, RootSet, Validation};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let project = directory.path();
+//! // The user shares one directory, for reading.
+//! let root = Root::from_path(project, Origin::Flag)?.with_access(Access::READ);
+//! let set = RootSet::place_ambient([root], &Validation::new(None));
+//! let guard = Guard::new(set, GuardOptions::default());
+//!
+//! // A peer names paths. A grant reads what was decided on, whatever becomes of the name meanwhile.
+//! # std::os::unix::fs::symlink("/etc", project.join("innocent"))?;
+//! # std::fs::write(project.join("notes.txt"), "hello")?;
+//! let grant = guard.check("notes.txt", Access::READ)?;
+//! assert_eq!(grant.read(1 << 20)?, b"hello");
+//!
+//! // A link that leads out, a climb, a write: refused, each with its code.
+//! let refused = |path, access| guard.check(path, access).unwrap_err().code().for_peer().as_str();
+//! assert_eq!(refused("innocent/passwd", Access::READ), "outside_roots");
+//! assert_eq!(refused("../../etc/passwd", Access::READ), "outside_roots");
+//! assert_eq!(refused("notes.txt", Access::WRITE), "access_denied");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Layout
+//!
+//! What is shared:
+//! - [`Root`], [`RootUri`], [`Access`], [`Origin`]: one root as it was named; [`Validation`]: who may name what.
+//! - [`RootSet`]: roots found on disk; [`Mode`] combines a client's with the operator's; [`Difference`] compares two.
+//! - [`Restrictions`]: places that stay closed in any root; [`places`] lists the usual ones.
+//!
+//! Deciding, in `guard/`:
+//! - [`Guard::check`] and its kin, in the five steps of `guard/decide.rs`; [`Guard::explain`] tells them.
+//! - `text.rs` reads a path's text, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
+//!   `os.rs` makes the system calls: the only file that names a file to the system.
+//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`]: the record of a decision.
+//!
+//! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
+//! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
+//! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
+//!
+//! Over time: [`session`], the state machine that says which roots are in force.
+//!
+//! No async, no logging, no MCP. Functions that look at the disk on their own account end in `_ambient`.
 
 mod access;
 mod audit;

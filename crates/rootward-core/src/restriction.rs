@@ -231,6 +231,7 @@ impl Restrictions {
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
     pub(crate) fn taken_below(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
         let mut taken = Taken { access: Access::NONE, rule: None };
+        let root = root.strip_suffix(b"/").unwrap_or(root);
         for (component, behind) in components(rest) {
             if self.last_names.may_match(component) {
                 let place = [root, b"/", &rest[..behind]].concat();
@@ -323,6 +324,8 @@ mod tests {
         check(below("/secrets"), "x/secrets/a", false);
         check(below("/secrets"), "secrets/a", true);
         check(Restriction::anywhere("private/keys", Closed::Entirely), "x/private/keys/k", true);
+        let place = vec![Restriction::place(Path::new("/h/own"), Closed::Entirely).unwrap()];
+        assert_ne!(taken(place, "/", "h/own/x"), "none", "also where `/` itself is the root");
         check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely).unwrap(), "a[1]/x", true);
         check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely).unwrap(), "a1/x", false);
         assert!(Restrictions::new(vec![Restriction::anywhere("a[", Closed::Entirely)]).is_err());

@@ -285,7 +285,6 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
 }
 
 /// One segment without its escapes.
-///
 fn decode(segment: &str, style: PathStyle) -> Result<Cow<'_, str>, UriError> {
     // SECURITY: split first, then decoded and looked at, never the other way round (CVE-2026-6321) (test: posix_refused)
     let mut rest = segment.as_bytes();

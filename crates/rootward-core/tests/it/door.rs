@@ -3,12 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use rootward_core::{
     Access, Denial, Grant, GrantError, Guard, GuardOptions, Origin, Replace, Resolver, Root, RootSet, Validation,
 };
-use rootward_testkit::door::{self, Door, Outcome, Request};
+use rootward_testkit::door::{Door, Outcome, Request};
 use rootward_testkit::escape::Act;
 
 /// A guard made anew for every request, with one of the two resolvers.
@@ -18,36 +17,6 @@ impl Door for GuardDoor {
     fn act(&self, request: &Request) -> Outcome {
         let guard = guard(self.0, request);
         act(&guard, request).unwrap_or_else(|failure| failure)
-    }
-}
-
-/// One guard for as long as the roots are the same: keeps its handles through a whole race.
-pub(crate) struct LastingDoor {
-    resolver: Resolver,
-    last: Mutex<Option<(Vec<door::Root>, Guard)>>,
-}
-
-impl LastingDoor {
-    pub(crate) fn new(resolver: Resolver) -> LastingDoor {
-        LastingDoor { resolver, last: Mutex::new(None) }
-    }
-
-    fn guard(&self, request: &Request) -> Guard {
-        let mut last = self.last.lock().unwrap();
-        match &*last {
-            Some((roots, guard)) if *roots == request.roots => guard.clone(),
-            _ => {
-                let guard = guard(self.resolver, request);
-                *last = Some((request.roots.clone(), guard.clone()));
-                guard
-            }
-        }
-    }
-}
-
-impl Door for LastingDoor {
-    fn act(&self, request: &Request) -> Outcome {
-        act(&self.guard(request), request).unwrap_or_else(|failure| failure)
     }
 }
 
@@ -67,7 +36,7 @@ pub(crate) fn guard(resolver: Resolver, request: &Request) -> Guard {
     Guard::new(set, options)
 }
 
-fn act(guard: &Guard, request: &Request) -> Result<Outcome, Outcome> {
+pub(crate) fn act(guard: &Guard, request: &Request) -> Result<Outcome, Outcome> {
     let path = OsStr::from_bytes(&request.path);
     let to = OsStr::from_bytes(request.to.as_deref().unwrap_or_default());
     let check = |access| guard.check(path, access).map_err(denied);

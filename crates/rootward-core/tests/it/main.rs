@@ -9,6 +9,8 @@ mod escapes;
 mod fuzz;
 mod grants;
 mod kernel;
+// The oracle asks the kernel where things are after they were decided; here they move meanwhile.
+#[cfg(not(rootward_oracle))]
 mod races;
 mod roots;
 mod walks;

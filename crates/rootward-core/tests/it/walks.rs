@@ -90,6 +90,26 @@ fn a_walk_can_be_cut_short() {
 }
 
 #[test]
+#[should_panic(expected = "a scoped thread panicked")]
+fn a_panic_in_a_visit_ends_the_walk() {
+    let yard = Yard::new();
+    for number in 0..100 {
+        yard.file(&format!("root/many/{number}/x"), "");
+    }
+    let guard = yard.guard(&["root"]);
+    let main = std::thread::current().id();
+    let turn = AtomicUsize::new(0);
+    let options = WalkOptions { threads: 4, ..WalkOptions::default() };
+    let _ = guard.check(".", Access::READ).unwrap().walk(options, |_| {
+        if std::thread::current().id() != main && turn.fetch_add(1, Ordering::Relaxed) == 0 {
+            panic!("a visit went wrong");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        Visit::Continue
+    });
+}
+
+#[test]
 fn files_met_on_a_walk_are_opened_from_their_directory() {
     let yard = Yard::new();
     yard.link("root/link", yard.path("outside/secret.txt"));

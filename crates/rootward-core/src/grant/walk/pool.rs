@@ -16,6 +16,15 @@ struct State<J> {
     stopped: bool,
 }
 
+/// Ends a job, also by a panic in it: the other threads must not wait for one that is gone.
+struct Done<'p, J: Send>(&'p Pool<J>);
+
+impl<J: Send> Drop for Done<'_, J> {
+    fn drop(&mut self) {
+        self.0.done();
+    }
+}
+
 impl<J: Send> Pool<J> {
     /// Works on `first` and on whatever is added, with `threads` threads (0: one per core), until nothing is left.
     pub(super) fn run<W>(
@@ -33,8 +42,8 @@ impl<J: Send> Pool<J> {
         let turn = || {
             let mut worker = new_worker();
             while let Some(job) = pool.take() {
+                let _done = Done(&pool);
                 work(job, &mut worker, &pool);
-                pool.done();
             }
         };
         thread::scope(|scope| {
