@@ -19,7 +19,7 @@ use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
 use crate::resolve::guess::{Lost, guess};
-use crate::resolve::{Leaf, Names, Rest, Room, deepest_existing, open};
+use crate::resolve::{Leaf, NameBuffer, Names, Rest, deepest_existing, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
 use crate::text::PathText;
@@ -108,8 +108,8 @@ impl Guard {
         };
         let path = || join(&self.placed(root).place, rest);
         trace.step(|| Step::Text { form: TextForm::FromFirstRoot, path: to_path(&path()) });
-        let mut room = Room::new();
-        match self.direct(ask, root, rest, &mut room, trace)? {
+        let mut buffer = NameBuffer::new();
+        match self.direct(ask, root, rest, &mut buffer, trace)? {
             Some((spot, target)) => self.grant(ask, spot, target, trace),
             None => self.through_links(ask, &path(), escape(rest), trace),
         }
@@ -125,8 +125,8 @@ impl Guard {
         trace: &mut T,
     ) -> Result<Grant, Denial> {
         trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
-        let mut room = Room::new();
-        if let Some((spot, target)) = self.direct(ask, root, rest, &mut room, trace)? {
+        let mut buffer = NameBuffer::new();
+        if let Some((spot, target)) = self.direct(ask, root, rest, &mut buffer, trace)? {
             return self.grant(ask, spot, target, trace);
         }
         match self.placed(root).kind {
@@ -142,10 +142,10 @@ impl Guard {
         ask: &Ask<'_>,
         root: RootIndex,
         rest: &'n [u8],
-        room: &'n mut Room,
+        buffer: &'n mut NameBuffer,
         trace: &mut T,
     ) -> Result<Option<(Spot<'n>, Target)>, Denial> {
-        let Some(rest) = Names::plain(rest, room) else { return Ok(None) };
+        let Some(rest) = Names::plain(rest, buffer) else { return Ok(None) };
         let spot = match self.0.tree.deeper(root, rest.as_bytes()) {
             Some((deeper, behind)) => Spot { root: deeper, rest: rest.behind(behind) },
             None => Spot { root, rest },
@@ -179,8 +179,8 @@ impl Guard {
             let Some((root, rest)) = self.0.tree.deepest_place(&guess.place) else {
                 return Err(ask.denial(escape).leading_to(to_path(&guess.place)));
             };
-            let mut room = Room::new();
-            let Some(rest) = Names::plain(rest, &mut room) else { break };
+            let mut buffer = NameBuffer::new();
+            let Some(rest) = Names::plain(rest, &mut buffer) else { break };
             let spot = Spot { root, rest };
             // SECURITY: the guess is only text by now; the object is opened anew below its root and must be the one that
             // was guessed (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
@@ -197,7 +197,7 @@ impl Guard {
     fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
         let spot = self.0.tree.deepest_place(&lost.at);
         let inside = spot.is_some_and(|(root, rest)| {
-            Names::plain(rest, &mut Room::new())
+            Names::plain(rest, &mut NameBuffer::new())
                 .is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
         });
         let code = match lost.error {
@@ -333,7 +333,7 @@ fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened 
 
 /// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
 fn escape(rest: &[u8]) -> Code {
-    if Names::plain(rest, &mut Room::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
+    if Names::plain(rest, &mut NameBuffer::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
 }
 
 /// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.

@@ -18,8 +18,8 @@ pub(crate) struct Rest {
     as_directory: bool,
 }
 
-/// Room for names that do not stand in the text as they are opened.
-pub(crate) type Room = SmallVec<[u8; 128]>;
+/// NameBuffer for names that do not stand in the text as they are opened.
+pub(crate) type NameBuffer = SmallVec<[u8; 128]>;
 
 /// What a [`Rest`] holds, borrowed from the text where it stands there as it is.
 #[derive(Clone, Copy, Debug)]
@@ -30,25 +30,25 @@ pub(crate) struct Names<'n> {
 
 impl<'n> Names<'n> {
     /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
-    pub(crate) fn plain(text: &'n [u8], room: &'n mut Room) -> Option<Names<'n>> {
+    pub(crate) fn plain(text: &'n [u8], buffer: &'n mut NameBuffer) -> Option<Names<'n>> {
         let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
         let names = text.strip_prefix(b"/").unwrap_or(text);
         if is_plain(names) {
             return Some(Names { bytes: names, as_directory });
         }
-        room.clear();
+        buffer.clear();
         for (component, _) in components(text) {
             // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
             // (test: guard_passes_the_escape_corpus)
             if component == b".." {
                 return None;
             }
-            if !room.is_empty() {
-                room.push(b'/');
+            if !buffer.is_empty() {
+                buffer.push(b'/');
             }
-            room.extend_from_slice(component);
+            buffer.extend_from_slice(component);
         }
-        Some(Names { bytes: room, as_directory })
+        Some(Names { bytes: buffer, as_directory })
     }
 
     pub(crate) fn as_bytes(self) -> &'n [u8] {
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn reads_names_only() {
         let check = |text: &str, expect: Option<(&str, bool)>| {
-            let mut room = Room::new();
-            let names = Names::plain(text.as_bytes(), &mut room);
+            let mut buffer = NameBuffer::new();
+            let names = Names::plain(text.as_bytes(), &mut buffer);
             let seen = names.map(|names| (std::str::from_utf8(names.as_bytes()).unwrap(), names.as_directory()));
             assert_eq!(seen, expect, "{text}");
         };
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn splits_and_joins() {
-        let mut room = Room::new();
-        let rest = Rest::from(Names::plain(b"a/b/c", &mut room).unwrap());
+        let mut buffer = NameBuffer::new();
+        let rest = Rest::from(Names::plain(b"a/b/c", &mut buffer).unwrap());
         assert_eq!(rest.split_last(), Some((b"a/b".as_slice(), b"c".as_slice())));
         assert_eq!(rest.behind(1), b"b/c");
         assert_eq!(rest.join(b"d").as_bytes(), b"a/b/c/d");
