@@ -18,7 +18,7 @@ pub(crate) struct Rest {
     as_directory: bool,
 }
 
-/// NameBuffer for names that do not stand in the text as they are opened.
+/// Holds names that do not stand in the text as they are opened.
 pub(crate) type NameBuffer = SmallVec<[u8; 128]>;
 
 /// What a [`Rest`] holds, borrowed from the text where it stands there as it is.
