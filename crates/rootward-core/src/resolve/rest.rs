@@ -11,7 +11,7 @@ use crate::tree::components;
 /// A relative path without `.`, `..`, empty components or slashes at the ends. Empty means the root itself.
 ///
 /// Short ones are kept inline: deciding a path allocates nothing.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(PartialEq, Eq, Default)]
 pub(crate) struct Rest {
     bytes: SmallVec<[u8; 128]>,
     /// The text ended in `/` or `/.`, which only a directory may be called.
@@ -107,12 +107,20 @@ impl Rest {
 
     /// The path of an entry of this directory.
     pub(crate) fn join(&self, name: &[u8]) -> Rest {
-        let mut bytes = self.bytes.clone();
-        if !bytes.is_empty() {
-            bytes.push(b'/');
+        let mut entry = self.clone();
+        entry.move_to(self.bytes.len(), name);
+        entry
+    }
+
+    /// Makes this the path of an entry of the directory whose path is the first `directory` bytes: going through a
+    /// directory copies its own path once.
+    pub(crate) fn move_to(&mut self, directory: usize, name: &[u8]) {
+        self.bytes.truncate(directory);
+        if !self.bytes.is_empty() {
+            self.bytes.push(b'/');
         }
-        bytes.extend_from_slice(name);
-        Rest { bytes, as_directory: false }
+        self.bytes.extend_from_slice(name);
+        self.as_directory = false;
     }
 
     pub(crate) fn as_path(&self) -> &Path {
@@ -122,6 +130,13 @@ impl Rest {
     /// The absolute path, below `root`.
     pub(crate) fn below(&self, root: &Path) -> PathBuf {
         below(root, &self.bytes)
+    }
+}
+
+/// In one copy: `SmallVec`'s own goes byte by byte, and reading what was written so stalls the processor.
+impl Clone for Rest {
+    fn clone(&self) -> Rest {
+        Rest { bytes: SmallVec::from_slice(&self.bytes), as_directory: self.as_directory }
     }
 }
 
@@ -199,7 +214,12 @@ mod tests {
         let rest = Rest::from(Names::plain(b"a/b/c", &mut buffer).unwrap());
         assert_eq!(rest.split_last(), Some((b"a/b".as_slice(), b"c".as_slice())));
         assert_eq!(rest.behind(1), b"b/c");
-        assert_eq!(rest.join(b"d").as_bytes(), b"a/b/c/d");
+        let mut entry = rest.join(b"d");
+        assert_eq!(entry.as_bytes(), b"a/b/c/d");
+        entry.move_to(5, b"other");
+        assert_eq!(entry.as_bytes(), b"a/b/c/other");
+        entry.move_to(0, b"x");
+        assert_eq!(entry.as_bytes(), b"x");
         assert_eq!(Rest::default().split_last(), None);
     }
 }
