@@ -54,6 +54,7 @@ mod access;
 mod audit;
 mod containment;
 mod denial;
+pub mod env;
 mod grant;
 mod guard;
 mod os;

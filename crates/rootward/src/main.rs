@@ -1,3 +1,77 @@
-//! The `rootward` binary.
+//! The `rootward` binary: reads the command line, hands over to one verb, and turns its outcome into an exit code.
+//!
+//! One file per verb. Standard output carries answers, standard error everything else.
 
-fn main() {}
+mod answer;
+mod check;
+mod decision;
+mod directories;
+mod doctor;
+mod explain;
+mod ground;
+mod hint;
+mod message;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Holds every MCP server to the directories its user chose
+#[derive(Parser)]
+#[command(name = "rootward", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, 2 wrong use or failure";
+
+#[derive(Subcommand)]
+enum Verb {
+    Check(check::Check),
+    Explain(explain::Explain),
+    Doctor(doctor::Doctor),
+}
+
+/// How a verb ended, as the exit code tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// Done, or everything was allowed.
+    Done,
+    /// Something was denied.
+    Denied,
+    /// Something could not be decided at all; what was wrong has been said.
+    Failed,
+}
+
+impl Outcome {
+    /// The worse of two.
+    #[must_use]
+    fn and(self, other: Outcome) -> Outcome {
+        if u8::from(other) > u8::from(self) { other } else { self }
+    }
+}
+
+impl From<Outcome> for u8 {
+    fn from(outcome: Outcome) -> u8 {
+        match outcome {
+            Outcome::Done => 0,
+            Outcome::Denied => 1,
+            Outcome::Failed => 2,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match CommandLine::parse().verb {
+        Verb::Check(check) => check.run(),
+        Verb::Explain(explain) => explain.run(),
+        Verb::Doctor(doctor) => doctor.run(),
+    };
+    let outcome = result.unwrap_or_else(|error| {
+        message::failure(&error);
+        Outcome::Failed
+    });
+    ExitCode::from(u8::from(outcome))
+}

@@ -52,6 +52,13 @@ pub struct Metadata {
 }
 
 impl Grant {
+    /// What kind of object was pinned; none where there was none. Whatever the access: what cannot be opened can be told
+    /// before it is tried.
+    pub fn kind(&self) -> Option<FileKind> {
+        let status = os::status(self.object().ok()?).ok()?;
+        Some(os::type_of(&status).into())
+    }
+
     /// Describes the object; needs read access.
     pub fn metadata(&self) -> Result<Metadata, GrantError> {
         self.need(Access::READ)?;

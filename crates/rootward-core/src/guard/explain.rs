@@ -1,10 +1,11 @@
 //! A decision, step by step, for a person who wants to know why.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::access::Access;
+use crate::shown::Shown;
 
 /// One step on the way to a decision. They come in the order in which they were taken.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -15,11 +16,13 @@ pub enum Step {
         /// What kind of text it is.
         form: TextForm,
         /// The path it means, not yet resolved.
+        #[serde(serialize_with = "as_text")]
         path: PathBuf,
     },
     /// The components lead into this root.
     RootByText {
         /// The root's path as it was named.
+        #[serde(serialize_with = "as_text")]
         root: PathBuf,
     },
     /// The components lead into no root; where links lead remains to be seen.
@@ -27,16 +30,19 @@ pub enum Step {
     /// The object was opened below the root in one go: no link stands in the way.
     Direct {
         /// Where it lies.
+        #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
     /// Links or `..` stand in the way; followed, they lead here.
     Followed {
         /// Where they lead.
+        #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
     /// What the path names does not exist (yet).
     Absent {
         /// Where it would lie.
+        #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
     /// The system refused to resolve the path.
@@ -47,6 +53,7 @@ pub enum Step {
     /// The root that holds the place, with the access it gives.
     Governed {
         /// The root's path as it was named.
+        #[serde(serialize_with = "as_text")]
         root: PathBuf,
         /// What it is shared for.
         gives: Access,
@@ -74,6 +81,14 @@ pub enum TextForm {
     FromFirstRoot,
 }
 
+/// A path as it is where it is text, and as it is shown where it is not: a name that is not UTF-8 must not cost the rest.
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    match path.to_str() {
+        Some(text) => serializer.serialize_str(text),
+        None => Shown::new(path).serialize(serializer),
+    }
+}
+
 /// Who wants to hear of the steps; nobody, on the hot path.
 pub(crate) trait Trace {
     fn step(&mut self, step: impl FnOnce() -> Step);
@@ -89,5 +104,24 @@ impl Trace for Silent {
 impl Trace for Vec<Step> {
     fn step(&mut self, step: impl FnOnce() -> Step) {
         self.push(step());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_step_can_be_written_whatever_its_path() {
+        let check = |path: &[u8], expect: &str| {
+            let step = Step::Direct { place: Path::new(OsStr::from_bytes(path)).to_owned() };
+            let written = serde_json::to_value(step).unwrap();
+            assert_eq!((&written["step"], &written["place"]), (&"direct".into(), &expect.into()));
+        };
+        check(b"/a\nb", "/a\nb");
+        check(b"/a\xff", "/a\\xff");
     }
 }

@@ -1,0 +1,72 @@
+//! The answer for programs: one JSON object for each path, the same from `check --json`, `check --stdin` and, with the steps,
+//! `explain --json`.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use rootward_core::{Code, Shown};
+use serde::Serialize;
+
+use crate::decision::Decision;
+
+/// What is answered for one path.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer<'a> {
+    /// As asked; null where the question could not be read.
+    pub(crate) path: Option<Cow<'a, str>>,
+    pub(crate) decision: &'static str,
+    /// Why not; null where allowed.
+    pub(crate) code: Option<&'static str>,
+    /// The root that the place lies in, as it was named.
+    pub(crate) root: Option<Cow<'a, str>>,
+    /// Where the path leads.
+    pub(crate) resolved: Option<Cow<'a, str>>,
+    /// What was wrong with the question itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn new(path: &'a OsStr, decision: &'a Decision) -> Answer<'a> {
+        match decision {
+            Decision::Allow(grant) => Answer {
+                path: Some(text(path)),
+                decision: "allow",
+                code: None,
+                root: Some(text(grant.root().root.path.as_os_str())),
+                resolved: Some(owned_text(grant.path())),
+                error: None,
+            },
+            Decision::Deny(refused) => Answer {
+                path: Some(text(path)),
+                decision: "deny",
+                code: Some(refused.denial.code().as_str()),
+                root: refused.root.as_ref().map(|root| text(root.as_os_str())),
+                resolved: refused.resolved.as_ref().map(|place| text(place.as_os_str())),
+                error: None,
+            },
+        }
+    }
+
+    /// The answer to a question that cannot be decided: a refusal.
+    pub(crate) fn unreadable(path: Option<&'a str>, error: String) -> Answer<'a> {
+        Answer {
+            path: path.map(Cow::Borrowed),
+            decision: "deny",
+            code: Some(Code::InvalidPath.as_str()),
+            root: None,
+            resolved: None,
+            error: Some(error),
+        }
+    }
+}
+
+/// A path as it is where it is text, and as it is shown where it is not UTF-8: JSON holds text only.
+pub(crate) fn text(path: &OsStr) -> Cow<'_, str> {
+    path.to_str().map_or_else(|| Shown::new(path).to_string().into(), Cow::Borrowed)
+}
+
+fn owned_text(path: PathBuf) -> Cow<'static, str> {
+    path.into_os_string().into_string().unwrap_or_else(|path| Shown::new(&path).to_string()).into()
+}

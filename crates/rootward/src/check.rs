@@ -1,0 +1,103 @@
+//! `rootward check`: decides paths.
+
+mod batch;
+mod lines;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::Args;
+use rootward_core::{Guard, Shown};
+
+use crate::Outcome;
+use crate::answer::Answer;
+use crate::decision::Decision;
+use crate::ground::{Ground, InForce, Question};
+use crate::hint::hint;
+use crate::message;
+
+/// Decide whether paths may be used
+///
+/// Prints a line for each path that is allowed, and says on standard error why another is not. Links are followed: where a
+/// path leads decides, not how it is written.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    question: Question,
+    /// Answer with one JSON object a line: `path`, `decision` (`allow` or `deny`), `code`, `root`, `resolved`
+    #[arg(long)]
+    json: bool,
+    /// Read JSON lines `{"path": …, "access"?: …, "roots"?: […], "base"?: …}` and answer each in order, as `--json` does;
+    /// a line's own roots replace all others
+    #[arg(long, conflicts_with = "paths")]
+    stdin: bool,
+    /// A path or `file:` URI
+    #[arg(value_name = "PATH", required_unless_present = "stdin")]
+    paths: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 all allowed, 1 one or more denied, 2 wrong use or failure";
+
+impl Check {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let ground = Ground::load_ambient()?;
+        let in_force = ground.in_force(&self.question.roots)?;
+        in_force.warn();
+        let base = ground.base(self.question.base.as_deref(), None)?;
+        if self.stdin {
+            let batch = batch::Batch::new(&ground, in_force.set, base, self.question.access);
+            return batch.run(io::stdin().lock(), &mut io::stdout().lock());
+        }
+        let guard = ground.guard(in_force.set.clone(), base);
+        let mut out = io::stdout().lock();
+        if self.json { self.as_json(&guard, &mut out) } else { self.as_text(&ground, &in_force, &guard, &mut out) }
+    }
+
+    fn as_json(&self, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
+        let mut outcome = Outcome::Done;
+        for path in &self.paths {
+            let decision = Decision::of(guard, path, self.question.access);
+            outcome = outcome.and(outcome_of(&decision));
+            serde_json::to_writer(&mut *out, &Answer::new(path, &decision))?;
+            out.write_all(b"\n")?;
+        }
+        out.flush()?;
+        Ok(outcome)
+    }
+
+    fn as_text(&self, ground: &Ground, in_force: &InForce, guard: &Guard, out: &mut impl Write) -> Result<Outcome> {
+        let mut outcome = Outcome::Done;
+        let mut hints: Vec<String> = Vec::new();
+        for path in &self.paths {
+            let decision = Decision::of(guard, path, self.question.access);
+            outcome = outcome.and(outcome_of(&decision));
+            match &decision {
+                Decision::Allow(grant) => {
+                    let (place, root) = (grant.path(), &grant.root().root.path);
+                    let absent = if grant.exists() { "" } else { ", does not exist" };
+                    let (place, root) = (Shown::new(&place), Shown::new(root));
+                    writeln!(out, "allow  {} -> {place} (root {root}{absent})", Shown::new(path))?;
+                }
+                Decision::Deny(refused) => {
+                    // In the order of the paths where both streams go to one terminal.
+                    out.flush()?;
+                    message::error(&refused.denial.for_operator());
+                    // Said once, after all the errors: ten paths outside need no ten lists of the same roots.
+                    hints.extend(hint(refused, guard, ground, in_force).filter(|hint| !hints.contains(hint)));
+                }
+            }
+        }
+        out.flush()?;
+        message::hints(&hints);
+        Ok(outcome)
+    }
+}
+
+fn outcome_of(decision: &Decision) -> Outcome {
+    match decision {
+        Decision::Allow(_) => Outcome::Done,
+        Decision::Deny(_) => Outcome::Denied,
+    }
+}

@@ -1,0 +1,223 @@
+//! What every decision on the command line stands on: settings, home, closed places, and the roots in force.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use rootward_core::session::Follow;
+use rootward_core::{
+    Access, Closed, Guard, GuardOptions, Origin, PathStyle, PathText, Resolver, Restriction, Restrictions, Root,
+    RootSet, Shown, Validation,
+};
+
+use crate::directories::{Directories, Environment};
+use crate::message;
+use crate::settings::{NamedRoot, Settings, Source};
+
+/// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
+const MOST_HANDLES: usize = 128;
+
+/// What `check` and `explain` have in common.
+#[derive(Args, Debug)]
+pub(crate) struct Question {
+    /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default),
+    /// `:add` (read, write) or `:rwx` (all) at its end; may be repeated. Without it, the roots of `ROOTWARD_ROOTS`, else
+    /// those of the settings file, else the fallback directory
+    #[arg(long = "root", value_name = "ROOT")]
+    pub(crate) roots: Vec<OsString>,
+    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas
+    #[arg(long, value_name = "ACCESS", default_value = "read", value_parser = access)]
+    pub(crate) access: Access,
+    /// Where relative paths start [default: the working directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<OsString>,
+}
+
+fn access(words: &str) -> Result<Access, String> {
+    Access::from_words(words).ok_or_else(|| "expected `read`, `write`, `execute`, `delete` or a comma list".to_owned())
+}
+
+/// The roots in force, and those left out.
+#[derive(Debug)]
+pub(crate) struct InForce {
+    pub(crate) set: RootSet,
+    /// Who named them.
+    pub(crate) source: Source,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// A root that was named and cannot be used.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    pub(crate) text: String,
+    pub(crate) reason: String,
+}
+
+impl InForce {
+    /// Tells what was left out.
+    pub(crate) fn warn(&self) {
+        for LeftOut { text, reason } in &self.left_out {
+            message::warning(&format!("root `{text}` is left out: {reason}"));
+        }
+    }
+}
+
+/// What all guards of this process share.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) environment: Environment,
+    pub(crate) directories: Directories,
+    pub(crate) settings: Settings,
+    /// Rootward's own files, as spelled and where that leads.
+    own: Vec<PathBuf>,
+    restrictions: Arc<Restrictions>,
+    resolver: Resolver,
+    /// None where it was removed or cannot be read: then nothing can be relative to it.
+    working_directory: Option<PathBuf>,
+}
+
+impl Ground {
+    /// Reads environment, settings and working directory.
+    pub(crate) fn load_ambient() -> Result<Ground> {
+        let environment = Environment::of_process();
+        let directories = Directories::new(&environment);
+        let settings = Settings::load_ambient(&environment, &directories)?;
+        let resolver = Resolver::detect();
+        let own = directories.own().map(|place| spellings(place)).collect::<Result<Vec<_>>>()?.concat();
+        let restrictions = Arc::new(restrictions(&settings, &own)?);
+        let working_directory = std::env::current_dir().ok();
+        Ok(Ground { environment, directories, settings, own, restrictions, resolver, working_directory })
+    }
+
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.directories.home.as_deref()
+    }
+
+    /// Whether a restriction with this pattern protects Rootward's own files.
+    pub(crate) fn is_own(&self, pattern: &str) -> bool {
+        pattern.ends_with("/rootward") || self.own.iter().any(|place| place.as_os_str() == pattern)
+    }
+
+    /// The roots in force: those of the flags, else of environment or settings file, else the fallback directory. Never merged.
+    pub(crate) fn in_force(&self, flags: &[OsString]) -> Result<InForce> {
+        if !flags.is_empty() {
+            let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
+            return Ok(self.place(&named, Source::Flag));
+        }
+        let Settings { roots, fallback_dir, .. } = &self.settings;
+        let fallback = || self.place(fallback_dir.value.as_slice(), fallback_dir.source);
+        Ok(match self.settings.follow() {
+            Follow::FallbackOnly => fallback(),
+            Follow::Client if roots.value.is_empty() => fallback(),
+            Follow::Client | Follow::Strict | Follow::IgnoreClient => self.place(&roots.value, roots.source),
+        })
+    }
+
+    /// A root as it stands on the command line or in a line of a batch.
+    pub(crate) fn typed_root(&self, text: &OsStr) -> Result<NamedRoot> {
+        // An empty base makes a relative root an error, which is what it is without a working directory.
+        let base = self.working_directory.as_deref().unwrap_or(Path::new(""));
+        let root = Root::from_typed(text, base, self.home(), Origin::Flag)?;
+        Ok(NamedRoot { text: Shown::new(text).to_string(), root })
+    }
+
+    /// Looks roots up on disk.
+    pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
+        let validation = Validation::new(self.directories.home.clone());
+        let set = RootSet::place_ambient(named.iter().map(|named| named.root.clone()), &validation);
+        let left_out = set.refused().iter().map(|refused| {
+            let as_written = named.iter().find(|named| Some(&named.root) == refused.root.as_ref());
+            let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
+            LeftOut { text, reason: refused.reason.to_string() }
+        });
+        InForce { left_out: left_out.collect(), source, set: shown_where_they_lie(&set) }
+    }
+
+    pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
+        Guard::new(set, options(self.directories.home.clone(), Some(base), &self.restrictions, self.resolver))
+    }
+
+    /// Where relative paths start: `text`, itself relative to `above` or to the working directory.
+    pub(crate) fn base(&self, text: Option<&OsStr>, above: Option<&Path>) -> Result<PathBuf> {
+        let above = || above.or(self.working_directory.as_deref()).context("the working directory cannot be found");
+        let Some(text) = text else { return above().map(Path::to_owned) };
+        let home = self.home().map(|home| home.as_os_str().as_bytes());
+        match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
+            Ok(PathText::Absolute(path)) => Ok(path_from(path)),
+            Ok(PathText::Relative(path)) => Ok(above()?.join(OsStr::from_bytes(path))),
+            Err(reason) => Err(anyhow!("not a usable base: `{}` ({reason})", Shown::new(text))),
+        }
+    }
+}
+
+/// A root that was named with a `..` is called by the place it lies at: `/src/app/..` says less than `/src`.
+fn shown_where_they_lie(set: &RootSet) -> RootSet {
+    let roots = set.roots().iter().cloned().map(|mut placed| {
+        if placed.root.path.components().any(|component| component == Component::ParentDir) {
+            placed.root.path.clone_from(&placed.place);
+        }
+        placed
+    });
+    RootSet::new(roots, set.refused().iter().cloned())
+}
+
+fn path_from(bytes: Cow<'_, [u8]>) -> PathBuf {
+    OsString::from_vec(bytes.into_owned()).into()
+}
+
+/// All of them: taking the rest from the default would compile the standard restrictions a second time.
+fn options(
+    home: Option<PathBuf>,
+    base: Option<PathBuf>,
+    restrictions: &Arc<Restrictions>,
+    resolver: Resolver,
+) -> GuardOptions {
+    GuardOptions {
+        home,
+        base,
+        restrictions: Arc::clone(restrictions),
+        resolver,
+        generation: 0,
+        most_handles: MOST_HANDLES,
+    }
+}
+
+/// The standard closed places, those of the settings file, and Rootward's own.
+fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
+    let mut rules = Restriction::standard();
+    for restrict in &settings.restrict.value {
+        match &restrict.below {
+            None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)),
+            Some(place) => {
+                for place in spellings(place)? {
+                    rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
+                }
+            }
+        }
+    }
+    for place in own {
+        // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the
+        // environment puts them, as spelled and where that leads, before they exist, too
+        // (test: rootwards_own_places_are_closed)
+        rules.push(Restriction::place(place, Closed::Entirely)?);
+    }
+    Ok(Restrictions::new(rules)?)
+}
+
+/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+fn spellings(place: &Path) -> Result<Vec<PathBuf>> {
+    let top = Root::from_path("/", Origin::Flag)?.with_access(Access::NONE);
+    let options = options(None, None, &Arc::new(Restrictions::none()), Resolver::detect());
+    let guard = Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options);
+    // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
+    let lies_at = guard
+        .check(place, Access::NONE)
+        .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))?;
+    let spelled: PathBuf = place.components().collect();
+    let lies_at = lies_at.path();
+    Ok(if spelled == lies_at { vec![spelled] } else { vec![spelled, lies_at] })
+}

@@ -1,0 +1,278 @@
+//! The settings in force, each with where it came from: flag over environment over settings file over default.
+//!
+//! Nothing is guessed: an unknown key, a wrong type or a word that means nothing ends the program with the place of the mistake.
+
+mod environment;
+mod file;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use rootward_core::session::{Follow, NoRoots, Policy};
+use rootward_core::{Closed, Mode, Root, RootError, Shown};
+
+use crate::directories::{Directories, Environment};
+use crate::message::Hinted;
+
+/// Where a value came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// The command line.
+    Flag,
+    /// This variable.
+    Environment(&'static str),
+    /// `config.toml`.
+    File,
+    /// Nobody said anything.
+    Default,
+}
+
+impl Source {
+    /// One word, for programs.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Source::Flag => "flag",
+            Source::Environment(_) => "environment",
+            Source::File => "config",
+            Source::Default => "default",
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Flag => f.write_str("flag"),
+            Source::Environment(name) => write!(f, "environment ({name})"),
+            Source::File => f.write_str("settings file"),
+            Source::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Setting<T> {
+    pub(crate) value: T,
+    pub(crate) source: Source,
+}
+
+impl<T> Setting<T> {
+    /// The first of environment and file that says something, else the default.
+    fn first(environment: Option<(T, &'static str)>, file: Option<T>, default: T) -> Setting<T> {
+        match (environment, file) {
+            (Some((value, name)), _) => Setting { value, source: Source::Environment(name) },
+            (None, Some(value)) => Setting { value, source: Source::File },
+            (None, None) => Setting { value: default, source: Source::Default },
+        }
+    }
+}
+
+/// A root as somebody wrote it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamedRoot {
+    /// As it was written.
+    pub(crate) text: String,
+    /// What it means.
+    pub(crate) root: Root,
+}
+
+/// A restriction as the settings file has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Restrict {
+    pub(crate) pattern: String,
+    pub(crate) closed: Closed,
+    /// The directory it holds in; everywhere where there is none.
+    pub(crate) below: Option<PathBuf>,
+}
+
+/// The settings file and whether there is one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum SettingsFile {
+    Read(PathBuf),
+    Missing(PathBuf),
+    /// Neither `HOME` nor `XDG_CONFIG_HOME` says where it would be.
+    Nowhere,
+}
+
+/// Everything that can be set.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) file: SettingsFile,
+    pub(crate) roots: Setting<Vec<NamedRoot>>,
+    pub(crate) mode: Setting<Mode>,
+    pub(crate) strict: Setting<bool>,
+    pub(crate) ignore_client: Setting<bool>,
+    pub(crate) fallback_dir: Setting<Option<NamedRoot>>,
+    pub(crate) fallback_only: Setting<bool>,
+    pub(crate) no_roots: Setting<NoRoots>,
+    pub(crate) roots_ttl: Setting<Option<Duration>>,
+    pub(crate) roots_timeout: Setting<Duration>,
+    pub(crate) debounce: Setting<Duration>,
+    pub(crate) restrict: Setting<Vec<Restrict>>,
+}
+
+impl Settings {
+    /// Reads environment and settings file. The file is Rootward's own, so it is opened by name.
+    pub(crate) fn load_ambient(environment: &Environment, directories: &Directories) -> Result<Settings> {
+        let home = directories.home.as_deref();
+        let (state, written) = match directories.settings_file() {
+            None => (SettingsFile::Nowhere, file::Written::default()),
+            Some(path) => match file::read_ambient(&path)? {
+                None => (SettingsFile::Missing(path), file::Written::default()),
+                Some(text) => {
+                    let written = file::parse(&text, home).map_err(|mistake| mistake.in_file(&path))?;
+                    (SettingsFile::Read(path), written)
+                }
+            },
+        };
+        Settings::combine(state, environment::read(environment, home)?, written)
+    }
+
+    fn combine(state: SettingsFile, said: environment::Said, written: file::Written) -> Result<Settings> {
+        let default = Policy::default();
+        let named = |roots: Vec<NamedRoot>| (!roots.is_empty()).then_some(roots);
+        let settings = Settings {
+            file: state,
+            roots: Setting::first(said.roots, named(written.roots), Vec::new()),
+            mode: Setting::first(said.mode, written.mode, default.mode),
+            strict: Setting::first(said.strict, written.strict, false),
+            ignore_client: Setting::first(said.ignore_client, written.ignore_client, false),
+            fallback_dir: Setting::first(
+                said.fallback_dir.map(|(root, name)| (Some(root), name)),
+                written.fallback_dir.map(Some),
+                None,
+            ),
+            fallback_only: Setting::first(said.fallback_only, written.fallback_only, false),
+            no_roots: Setting::first(None, written.no_roots, default.no_roots),
+            roots_ttl: Setting::first(
+                said.roots_ttl.map(|(time, name)| (Some(time), name)),
+                written.roots_ttl.map(Some),
+                None,
+            ),
+            roots_timeout: Setting::first(said.roots_timeout, written.roots_timeout, default.timeout),
+            debounce: Setting::first(said.debounce, written.debounce, default.debounce),
+            restrict: Setting::first(None, written.restrict, Vec::new()),
+        };
+        settings.refuse_contradiction()?;
+        Ok(settings)
+    }
+
+    /// `strict`, `ignore_client` and `fallback_only` are three answers to one question.
+    fn refuse_contradiction(&self) -> Result<(), Hinted> {
+        let on: Vec<String> = self
+            .switches()
+            .into_iter()
+            .filter(|(_, setting, _)| setting.value)
+            .map(|(name, setting, _)| format!("`{name}` ({})", setting.source))
+            .collect();
+        match on.as_slice() {
+            [] | [_] => Ok(()),
+            _ => Err(Hinted {
+                says: format!("settings contradict each other: {}", on.join(", ")),
+                hint: "each of them says alone whose roots count: keep one, and set the others to `false`".to_owned(),
+            }),
+        }
+    }
+
+    fn switches(&self) -> [(&'static str, &Setting<bool>, Follow); 3] {
+        [
+            ("strict", &self.strict, Follow::Strict),
+            ("ignore_client", &self.ignore_client, Follow::IgnoreClient),
+            ("fallback_only", &self.fallback_only, Follow::FallbackOnly),
+        ]
+    }
+
+    /// Whose roots count.
+    pub(crate) fn follow(&self) -> Follow {
+        let on = self.switches().into_iter().find(|(_, setting, _)| setting.value);
+        on.map_or(Follow::Client, |(.., follow)| follow)
+    }
+
+    /// The settings of a session.
+    pub(crate) fn policy(&self) -> Policy {
+        let default = Policy::default();
+        Policy {
+            mode: self.mode.value,
+            follow: self.follow(),
+            no_roots: self.no_roots.value,
+            timeout: self.roots_timeout.value,
+            debounce: self.debounce.value,
+            debounce_limit: default.debounce_limit.max(self.debounce.value),
+            lifetime: self.roots_ttl.value.or(default.lifetime),
+            lifetime_announced: self.roots_ttl.value.or(default.lifetime_announced),
+            retry_after: default.retry_after,
+        }
+    }
+}
+
+/// A root in the environment or the settings file. Whoever wrote it was in no directory, so it is absolute or in the home.
+fn named_root(
+    text: &std::ffi::OsStr,
+    home: Option<&Path>,
+    origin: rootward_core::Origin,
+) -> Result<NamedRoot, RootError> {
+    let root = Root::from_typed(text, Path::new(""), home, origin)?;
+    Ok(NamedRoot { text: Shown::new(text).to_string(), root })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: impl Into<Environment>, text: &str) -> Result<Settings> {
+        let home = Some(Path::new("/h"));
+        let written = file::parse(text, home).map_err(|mistake| mistake.in_file(Path::new("/c.toml")))?;
+        Settings::combine(SettingsFile::Nowhere, environment::read(&variables.into(), home)?, written)
+    }
+
+    #[test]
+    fn environment_over_file_over_default() {
+        let text = "mode = 'union'\nroots = ['/a:ro', '~/b']\nstrict = true\nroots_ttl_ms = 7";
+        let all = settings([("ROOTWARD_MODE", "replace"), ("ROOTWARD_STRICT", "off")], text).unwrap();
+        assert_eq!((all.mode.value, all.mode.source), (Mode::Replace, Source::Environment("ROOTWARD_MODE")));
+        assert_eq!((all.strict.value, all.strict.source), (false, Source::Environment("ROOTWARD_STRICT")));
+        assert_eq!((all.debounce.value, all.debounce.source), (Duration::from_millis(250), Source::Default));
+        let roots: Vec<_> = all.roots.value.iter().map(|named| named.root.path.to_str().unwrap()).collect();
+        assert_eq!((roots.as_slice(), all.roots.source), (["/a", "/h/b"].as_slice(), Source::File));
+        let policy = all.policy();
+        assert_eq!(policy.lifetime, Some(Duration::from_millis(7)));
+        assert_eq!(policy.lifetime_announced, Some(Duration::from_millis(7)));
+        assert_eq!(policy.follow, Follow::Client);
+    }
+
+    #[test]
+    fn nothing_said_is_the_default_policy() {
+        let all = settings(Environment::default(), "").unwrap();
+        assert_eq!(all.policy(), Policy::default());
+    }
+
+    #[test]
+    fn roots_of_the_environment_replace_those_of_the_file() {
+        let all = settings([("ROOTWARD_ROOTS", "/e")], "roots = ['/a']").unwrap();
+        assert_eq!(all.roots.source, Source::Environment("ROOTWARD_ROOTS"));
+        assert_eq!(all.roots.value.len(), 1);
+        // Named by nobody: the next one is asked.
+        let all = settings([("ROOTWARD_ROOTS", "")], "roots = ['/a']").unwrap();
+        assert_eq!(all.roots.source, Source::File);
+    }
+
+    #[test]
+    fn three_answers_to_one_question_are_refused() {
+        let check = |variables: Environment, text: &str, expect: Result<Follow, &str>| {
+            let seen = settings(variables, text).map(|all| all.follow()).map_err(|error| error.to_string());
+            assert_eq!(seen, expect.map_err(str::to_owned));
+        };
+        check([("ROOTWARD_STRICT", "1")].into(), "", Ok(Follow::Strict));
+        check(Environment::default(), "ignore_client = true", Ok(Follow::IgnoreClient));
+        check([("ROOTWARD_STRICT", "no")].into(), "strict = true\nfallback_only = true", Ok(Follow::FallbackOnly));
+        check(
+            [("ROOTWARD_STRICT", "yes")].into(),
+            "ignore_client = true",
+            Err("settings contradict each other: `strict` (environment (ROOTWARD_STRICT)), \
+                 `ignore_client` (settings file)"),
+        );
+    }
+}

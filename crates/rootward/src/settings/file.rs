@@ -1,0 +1,242 @@
+//! What `config.toml` says. Every mistake is told with its line and column.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::Context;
+use rootward_core::session::NoRoots;
+use rootward_core::{
+    Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, Restrictions, RootError, Shown,
+};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{NamedRoot, Restrict, named_root};
+
+/// The settings that the file names.
+#[derive(Default, Debug)]
+pub(super) struct Written {
+    pub(super) roots: Vec<NamedRoot>,
+    pub(super) mode: Option<Mode>,
+    pub(super) strict: Option<bool>,
+    pub(super) ignore_client: Option<bool>,
+    pub(super) fallback_dir: Option<NamedRoot>,
+    pub(super) fallback_only: Option<bool>,
+    pub(super) no_roots: Option<NoRoots>,
+    pub(super) roots_ttl: Option<Duration>,
+    pub(super) roots_timeout: Option<Duration>,
+    pub(super) debounce: Option<Duration>,
+    pub(super) restrict: Option<Vec<Restrict>>,
+}
+
+/// The file as its keys have it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(default)]
+    roots: Vec<Spanned<String>>,
+    mode: Option<Spanned<String>>,
+    strict: Option<bool>,
+    ignore_client: Option<bool>,
+    fallback_dir: Option<Spanned<String>>,
+    fallback_only: Option<bool>,
+    no_roots: Option<Spanned<String>>,
+    roots_ttl_ms: Option<u64>,
+    roots_timeout_ms: Option<Spanned<u64>>,
+    debounce_ms: Option<u64>,
+    restrict: Option<Vec<RestrictKeys>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestrictKeys {
+    pattern: Spanned<String>,
+    closed: Option<Spanned<String>>,
+    below: Option<Spanned<String>>,
+}
+
+/// Something wrong in the file, and where.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Mistake {
+    line: usize,
+    column: usize,
+    says: String,
+}
+
+impl Mistake {
+    fn at(text: &str, offset: usize, says: impl Into<String>) -> Mistake {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Mistake {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            says: says.into(),
+        }
+    }
+
+    pub(super) fn in_file(self, path: &Path) -> anyhow::Error {
+        let Mistake { line, column, says } = self;
+        anyhow::anyhow!("settings file `{}`, line {line}, column {column}: {says}", Shown::new(path))
+    }
+}
+
+/// The file's text; none where there is no file.
+#[expect(clippy::disallowed_methods, reason = "Rootward's own settings file, not a path of a peer")]
+pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        // SECURITY: settings that are there and cannot be read may hold a ceiling; to go on without them would widen what
+        // it holds down (test: settings_that_cannot_be_read_are_no_missing_settings)
+        Err(error) => Err(error).with_context(|| format!("settings file `{}` cannot be read", Shown::new(path))),
+    }
+}
+
+pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake> {
+    let keys: Keys = toml::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        Mistake::at(text, offset, error.message().lines().collect::<Vec<_>>().join(", "))
+    })?;
+    let wrong = |spot: &Spanned<String>, reason: &str| {
+        let shown = Shown::new(spot.get_ref().as_str()).to_string();
+        Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
+    };
+    let root = |spot: &Spanned<String>, origin| {
+        let named = named_root(spot.get_ref().as_ref(), home, origin);
+        named.map_err(|error: RootError| wrong(spot, &format!("not a usable root: {}", error.reason())))
+    };
+    let word = |spot: &Spanned<String>, words: &[&str]| {
+        let known = words.iter().position(|word| word == spot.get_ref());
+        known.ok_or_else(|| wrong(spot, &format!("expected `{}`", words.join("` or `"))))
+    };
+    let restrict = |keys: &RestrictKeys| {
+        let closed = keys.closed.as_ref().map(|spot| word(spot, &["all", "writing"])).transpose()?;
+        let below = keys.below.as_ref().map(|spot| directory(spot.get_ref(), home).map_err(|why| wrong(spot, &why)));
+        let pattern = keys.pattern.get_ref().clone();
+        let restrict = Restrict {
+            closed: if closed == Some(1) { Closed::ForWriting } else { Closed::Entirely },
+            below: below.transpose()?,
+            pattern,
+        };
+        usable(&restrict).map_err(|why| wrong(&keys.pattern, &why))?;
+        Ok(restrict)
+    };
+    let timeout = |spot: Spanned<u64>| match *spot.get_ref() {
+        0 => Err(Mistake::at(text, spot.span().start, "`0` (no client can answer in 0 ms)")),
+        time => Ok(Duration::from_millis(time)),
+    };
+    Ok(Written {
+        roots: keys.roots.iter().map(|spot| root(spot, Origin::Config)).collect::<Result<_, _>>()?,
+        mode: keys
+            .mode
+            .map(|spot| Mode::from_str(spot.get_ref()).map_err(|error| wrong(&spot, &error.to_string())))
+            .transpose()?,
+        strict: keys.strict,
+        ignore_client: keys.ignore_client,
+        fallback_dir: keys.fallback_dir.map(|spot| root(&spot, Origin::Fallback)).transpose()?,
+        fallback_only: keys.fallback_only,
+        no_roots: keys
+            .no_roots
+            .map(|spot| word(&spot, &["deny", "allow-all"]))
+            .transpose()?
+            .map(|position| if position == 0 { NoRoots::Deny } else { NoRoots::AllowAll }),
+        roots_ttl: keys.roots_ttl_ms.map(Duration::from_millis),
+        roots_timeout: keys.roots_timeout_ms.map(timeout).transpose()?,
+        debounce: keys.debounce_ms.map(Duration::from_millis),
+        restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
+    })
+}
+
+fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let home = home.map(|home| home.as_os_str().as_bytes());
+    match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
+        Ok(PathText::Absolute(path)) => Ok(std::ffi::OsString::from_vec(path.into_owned()).into()),
+        Ok(PathText::Relative(_)) => Err("not an absolute path".to_owned()),
+        Err(reason) => Err(reason.to_string()),
+    }
+}
+
+/// Whether a restriction can be compiled.
+fn usable(restrict: &Restrict) -> Result<(), String> {
+    if restrict.pattern.trim_matches('/').is_empty() {
+        return Err("a pattern that matches nothing".to_owned());
+    }
+    let rule = match &restrict.below {
+        Some(place) => Restriction::below(place, &restrict.pattern, restrict.closed),
+        None => Ok(Restriction::anywhere(&restrict.pattern, restrict.closed)),
+    };
+    rule.and_then(|rule| Restrictions::new(vec![rule])).map(drop).map_err(|error| match error {
+        RestrictionError::Glob { source, .. } => source.kind().to_string(),
+        error @ RestrictionError::NotUtf8(_) => error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key() {
+        let text = "
+            roots = ['/a:ro', 'file:///b%20c', '~/d:rwx']
+            mode = 'replace'
+            strict = true
+            ignore_client = false
+            fallback_dir = '~'
+            fallback_only = false
+            no_roots = 'allow-all'
+            roots_ttl_ms = 1
+            roots_timeout_ms = 2
+            debounce_ms = 3
+            restrict = [{ pattern = '*.pem' }, { pattern = 'secrets/**', closed = 'writing', below = '~/d' }]
+        ";
+        let written = parse(text, Some(Path::new("/h"))).unwrap();
+        let roots: Vec<_> = written.roots.iter().map(|named| (named.root.path.as_path(), named.root.access)).collect();
+        let expect = [("/a", "ro"), ("/b c", "rw"), ("/h/d", "rwx")];
+        assert_eq!(
+            roots,
+            expect.map(|(path, suffix)| (Path::new(path), rootward_core::Access::from_suffix(suffix).unwrap()))
+        );
+        assert_eq!((written.mode, written.no_roots), (Some(Mode::Replace), Some(NoRoots::AllowAll)));
+        assert_eq!(written.fallback_dir.unwrap().root.path, Path::new("/h"));
+        assert_eq!(written.debounce, Some(Duration::from_millis(3)));
+        let restrict = written.restrict.unwrap();
+        assert_eq!(restrict[0].closed, Closed::Entirely);
+        assert_eq!((restrict[1].closed, restrict[1].below.as_deref()), (Closed::ForWriting, Some(Path::new("/h/d"))));
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let check = |text: &str, line: usize, column: usize, says: &str| {
+            let mistake = parse(text, Some(Path::new("/h"))).map(drop).unwrap_err();
+            assert_eq!((mistake.line, mistake.column), (line, column), "{text}: {}", mistake.says);
+            assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
+        };
+        check("mode = 'narrow'\nrots = []", 2, 1, "unknown field `rots`");
+        check("strict = 'yes'", 1, 10, "invalid type");
+        check("mode = 'wide'", 1, 8, "unknown mode `wide`");
+        check("mode = 'union'\nmode = 'union'", 2, 1, "duplicate key");
+        check("roots = ['/a',\n  'b']", 2, 3, "`b` (not a usable root: not an absolute path)");
+        check("# ä\nroots = ['http://x']", 2, 10, "scheme `http`");
+        check("roots_ttl_ms = -1", 1, 16, "invalid value");
+        check("roots_timeout_ms = 0", 1, 20, "no client can answer");
+        check("no_roots = 'allow'", 1, 12, "expected `deny` or `allow-all`");
+        check("[[restrict]]\npattern = 'a['", 2, 11, "`a[` (");
+        check("[[restrict]]\npattern = ''", 2, 11, "matches nothing");
+        check("[[restrict]]\nclosed = 'all'", 1, 1, "missing field `pattern`");
+        check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
+        check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
+        check("mode = ", 1, 8, "");
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_no_missing_settings() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read_ambient(&directory.path().join("config.toml")).unwrap(), None);
+        // A directory in the file's place stands for whatever keeps it from being read.
+        assert!(read_ambient(directory.path()).is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! `doctor`: what the machine offers differs, how it is said does not.
+
+use serde_json::Value;
+
+use crate::stage::{Stage, assert_told};
+
+const KERNEL: (&str, &str) =
+    (r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files) +).*$", "$1[SEEN]");
+
+#[test]
+fn settings_and_roots() {
+    let stage = Stage::new().with_settings(
+        "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
+         mode = 'union'\nrestrict = [{ pattern = '*.pem' }]",
+    );
+    let stage = stage.with("ROOTWARD_DEBOUNCE_MS", "100").with("ROOTWARD_STRICT", "1").with("ROOTWARD_ROOT", "/srv");
+    insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor", stage, ["doctor"]) });
+    insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_bare", Stage::new(), ["doctor"]) });
+}
+
+#[test]
+fn json_says_the_same() {
+    let stage = Stage::new().with("ROOTWARD_ROOTS_TTL_MS", "5000").with("ROOTWARD_MODE", "replace");
+    let run = stage.run(["doctor", "--json"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(report["kernel"]["release"], release.trim());
+    let setting = |name: &str| {
+        report["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name).unwrap().clone()
+    };
+    assert_eq!(setting("roots_ttl_ms")["value"], 5000);
+    assert_eq!(setting("mode")["source"], "environment");
+    assert_eq!(setting("strict")["value"], false);
+    assert_eq!(setting("roots")["value"], Value::Array(Vec::new()));
+    assert_eq!(report["settings_file"]["exists"], false);
+}

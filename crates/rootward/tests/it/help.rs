@@ -1,0 +1,26 @@
+//! What the binary says about itself.
+
+use crate::stage::{Stage, assert_told};
+
+#[test]
+fn help_of_each_verb() {
+    let stage = Stage::new();
+    assert_told!("help", stage, ["--help"], ["--version"]);
+    assert_told!("help_check", stage, ["check", "--help"]);
+    assert_told!("help_explain", stage, ["explain", "--help"]);
+    assert_told!("help_doctor", stage, ["doctor", "--help"]);
+}
+
+#[test]
+fn wrong_use() {
+    let stage = Stage::new();
+    assert_told!(
+        "wrong_use",
+        stage,
+        ["check"],
+        ["check", "--access", "fly", "README.md"],
+        ["check", "--stdin", "README.md"],
+        ["explain"],
+        ["chekc"],
+    );
+}

@@ -1,0 +1,14 @@
+//! The binary as a user meets it: run for real, in trees of its own, with an environment of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::disallowed_methods, reason = "tests build the trees that the binary is run in")]
+
+mod agreement;
+mod batch;
+mod check;
+mod doctor;
+mod explain;
+mod help;
+mod own_places;
+mod settings;
+mod stage;

@@ -1,0 +1,50 @@
+//! Rootward's own settings and log are never inside a grant.
+
+use std::os::unix::fs::symlink;
+
+use crate::stage::Stage;
+
+#[test]
+fn rootwards_own_places_are_closed() {
+    let check = |stage: &Stage, path: &str, roots: &[&str]| {
+        let mut arguments = vec!["check".to_owned(), "--json".to_owned()];
+        for root in roots {
+            arguments.extend(["--root".to_owned(), format!("{}:rwx", stage.path(root).display())]);
+        }
+        arguments.push(stage.path(path).display().to_string());
+        let run = stage.run(&arguments);
+        assert!(run.stdout.contains("\"restricted\""), "{path} below {roots:?}: {}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, Some(1));
+    };
+    let stage = Stage::new();
+    stage.write("conf/rootward/config.toml", "");
+    let (conf, log) = (stage.path("conf"), stage.path("state"));
+    let stage = stage.with("XDG_CONFIG_HOME", conf).with("XDG_STATE_HOME", log);
+    for roots in
+        [["."].as_slice(), &["conf"], &["conf/rootward"], &["conf/rootward/config.toml"], &[".", "conf/rootward"]]
+    {
+        check(&stage, "conf/rootward/config.toml", roots);
+    }
+    // Closed before it exists, so that nobody makes it.
+    check(&stage, "state/rootward/audit/new", &["."]);
+
+    // Where the directory is reached through a link, its real place is closed, too.
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("real")).unwrap();
+    symlink("real", stage.path("conf")).unwrap();
+    let conf = stage.path("conf");
+    let stage = stage.with("XDG_CONFIG_HOME", conf);
+    for path in ["real/rootward/config.toml", "conf/rootward/config.toml", "real/rootward"] {
+        check(&stage, path, &["."]);
+    }
+
+    // And where the link leads to nothing yet.
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("conf")).unwrap();
+    symlink("../later", stage.path("conf/rootward")).unwrap();
+    let conf = stage.path("conf");
+    let stage = stage.with("XDG_CONFIG_HOME", conf);
+    for path in ["later", "later/config.toml", "conf/rootward/config.toml"] {
+        check(&stage, path, &["."]);
+    }
+}
