@@ -26,6 +26,11 @@ pub(crate) struct RootTree {
     nodes: Vec<Node>,
     /// The node of each root's place.
     places: Vec<usize>,
+    /// What all roots have in common: nearly every path inside begins with these very bytes, and one comparison is faster
+    /// than a look at each component.
+    trunk: Vec<u8>,
+    /// The node that the trunk leads to: the first that is a root or where ways part.
+    trunk_end: usize,
 }
 
 /// The components of a path with the position behind each; empty ones and `.` are passed over.
@@ -40,7 +45,8 @@ pub(crate) fn components(path: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
 
 impl RootTree {
     pub(crate) fn new(roots: &[PlacedRoot]) -> RootTree {
-        let mut tree = RootTree { nodes: vec![Node::default()], places: Vec::with_capacity(roots.len()) };
+        let places = Vec::with_capacity(roots.len());
+        let mut tree = RootTree { nodes: vec![Node::default()], places, trunk: Vec::new(), trunk_end: 0 };
         for (index, root) in (0..).zip(roots) {
             let place = tree.node(&root.place);
             tree.nodes[place].placed.get_or_insert(index);
@@ -51,7 +57,28 @@ impl RootTree {
                 tree.nodes[named].named.get_or_insert(index);
             }
         }
+        tree.grow_trunk();
         tree
+    }
+
+    fn grow_trunk(&mut self) {
+        let mut node = &self.nodes[0];
+        while node.placed.is_none() && node.named.is_none() && node.children.len() == 1 {
+            let Some((component, child)) = node.children.iter().next() else { break };
+            self.trunk.push(b'/');
+            self.trunk.extend_from_slice(component);
+            self.trunk_end = *child;
+            node = &self.nodes[*child];
+        }
+    }
+
+    /// Where the search in an absolute path can begin: a node, and how much of the path leads to it.
+    fn beginning(&self, path: &[u8]) -> (usize, usize) {
+        match path.strip_prefix(self.trunk.as_slice()) {
+            // The whole last component, not the beginning of a longer one.
+            Some([] | [b'/', ..]) => (self.trunk_end, self.trunk.len()),
+            _ => (0, 0),
+        }
     }
 
     fn node(&mut self, path: &Path) -> usize {
@@ -72,13 +99,15 @@ impl RootTree {
 
     /// The deepest root that the components of an absolute path lead into, by either spelling, and what follows it.
     pub(crate) fn deepest<'p>(&self, path: &'p [u8]) -> Option<(RootIndex, &'p [u8])> {
-        let (root, behind) = self.descend(0, path, |node| node.placed.or(node.named))?;
+        let (start, from) = self.beginning(path);
+        let (root, behind) = self.descend(start, path, from, |node| node.placed.or(node.named))?;
         Some((root, &path[behind..]))
     }
 
     /// The deepest root whose place holds `place`, which is resolved and absolute, and what follows it.
     pub(crate) fn deepest_place<'p>(&self, place: &'p [u8]) -> Option<(RootIndex, &'p [u8])> {
-        let (root, behind) = self.descend(0, place, |node| node.placed)?;
+        let (start, from) = self.beginning(place);
+        let (root, behind) = self.descend(start, place, from, |node| node.placed)?;
         Some((root, &place[behind..]))
     }
 
@@ -88,7 +117,7 @@ impl RootTree {
         if self.nodes[node].children.is_empty() {
             return None;
         }
-        self.descend(node, rest, |node| node.placed).filter(|(deeper, _)| *deeper != root)
+        self.descend(node, rest, 0, |node| node.placed).filter(|(deeper, _)| *deeper != root)
     }
 
     /// The roots whose places lie strictly below the place `rest` of `root`.
@@ -113,16 +142,19 @@ impl RootTree {
         &self,
         start: usize,
         path: &[u8],
+        from: usize,
         root_at: impl Fn(&Node) -> Option<RootIndex>,
     ) -> Option<(RootIndex, usize)> {
         let mut node = &self.nodes[start];
-        let mut found = root_at(node).map(|root| (root, 0));
-        for (component, behind) in components(path) {
+        let mut found = root_at(node).map(|root| (root, from));
+        let mut ahead = components(&path[from..]);
+        while !node.children.is_empty() {
             // `..` is not collapsed: where it leads, only the kernel knows. No node is called `..`.
+            let Some((component, behind)) = ahead.next() else { break };
             let Some(child) = node.children.get(component) else { break };
             node = &self.nodes[*child];
             if let Some(root) = root_at(node) {
-                found = Some((root, behind));
+                found = Some((root, from + behind));
             }
         }
         found
@@ -186,6 +218,29 @@ mod tests {
         assert_eq!(tree.roots_below(0, b"b"), [2]);
         assert_eq!(tree.roots_below(0, b"b/c"), [2]);
         assert!(tree.roots_below(0, b"x").is_empty());
+    }
+
+    #[test]
+    fn what_all_roots_have_in_common_is_taken_whole() {
+        let check = |roots: &[(&str, &str)], trunk: &str, path: &str, expect: Option<(RootIndex, &str)>| {
+            let tree = tree(roots);
+            assert_eq!(tree.trunk, trunk.as_bytes());
+            let expect = expect.map(|(root, rest)| (root, rest.as_bytes()));
+            assert_eq!(tree.deepest(path.as_bytes()), expect, "{path}");
+        };
+        let one: &[(&str, &str)] = &[("/home/me/app", "/home/me/app")];
+        check(one, "/home/me/app", "/home/me/app/x", Some((0, "/x")));
+        check(one, "/home/me/app", "/home/me/app", Some((0, "")));
+        check(one, "/home/me/app", "/home/me/app/../x", Some((0, "/../x")));
+        check(one, "/home/me/app", "/home/me/./app/x", Some((0, "/x")));
+        check(one, "/home/me/app", "/home/me/app-evil/x", None);
+        check(one, "/home/me/app", "/home/me/ap", None);
+        let two: &[(&str, &str)] = &[("/home/me/app", "/home/me/app"), ("/home/me/app/deep", "/home/me/app/deep")];
+        check(two, "/home/me/app", "/home/me/app/deep/x", Some((1, "/x")));
+        check(two, "/home/me/app", "/home/me/app/deeper", Some((0, "/deeper")));
+        check(&[("/a/b", "/a/b"), ("/a/c", "/a/c")], "/a", "/a/c/x", Some((1, "/x")));
+        check(&[("/link", "/a/c")], "", "/a/c/x", Some((0, "/x")));
+        check(&[], "", "/a", None);
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Guard {
         // SECURITY: it is judged where it lies, by its own root and restrictions
         // (test: closed_places_are_neither_listed_nor_walked)
         match self.0.tree.deeper(root, entry.as_bytes()) {
-            Some((deeper, behind)) => self.permits(deeper, entry.behind(behind).as_bytes(), Access::READ).is_ok(),
+            Some((deeper, behind)) => self.permits(deeper, entry.behind(behind), Access::READ).is_ok(),
             // Its directory passed; only a rule that ends in this very name can close it.
             None if !self.0.restrictions.may_end_in(name) => true,
             None => self.permits(root, entry.as_bytes(), Access::READ).is_ok(),

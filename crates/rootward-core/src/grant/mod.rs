@@ -30,7 +30,7 @@ use rustix::io::Errno;
 
 use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
-use crate::guard::Guard;
+use crate::guard::{Guard, Handle};
 use crate::os;
 use crate::resolve::{Rest, open};
 use crate::root::{FileId, PlacedRoot, RootKind};
@@ -90,6 +90,7 @@ impl Target {
 }
 
 impl Grant {
+    #[inline]
     pub(crate) fn new(guard: Guard, root: RootIndex, rest: Rest, access: Access, target: Target) -> Grant {
         Grant { guard, root, rest, access, target }
     }
@@ -161,7 +162,7 @@ impl Grant {
         let placed = self.guard.placed(self.root);
         let Some((above, name)) = self.rest.split_last() else {
             return match (placed.kind, placed.place.file_name()) {
-                (RootKind::File, Some(name)) => Ok((self.root_handle()?, name.as_bytes())),
+                (RootKind::File, Some(name)) => Ok((self.root_handle()?.into_shared(), name.as_bytes())),
                 _ => Err(self.refused(Code::AccessDenied, Cause::RootItself)),
             };
         };
@@ -186,7 +187,7 @@ impl Grant {
         open(self.guard.0.resolver, self.root_handle()?.as_fd(), names, flags).map_err(|error| self.reopening(error))
     }
 
-    fn root_handle(&self) -> Result<Arc<OwnedFd>, GrantError> {
+    fn root_handle(&self) -> Result<Handle<'_>, GrantError> {
         self.guard.handle(self.root).map_err(|_| self.refused(Code::OutsideRoots, Cause::RootChanged))
     }
 

@@ -13,13 +13,13 @@ use rustix::io::Errno;
 
 use super::explain::{Step, TextForm, Trace};
 use super::root_handle::RootTrouble;
-use super::{Guard, join};
+use super::{Guard, Handle, join};
 use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
 use crate::resolve::guess::{Lost, guess};
-use crate::resolve::{Leaf, Rest, deepest_existing, open};
+use crate::resolve::{Leaf, NameBuffer, Names, Rest, deepest_existing, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
 use crate::text::PathText;
@@ -47,9 +47,10 @@ pub(crate) enum Opening {
 }
 
 /// Where a path was found to lead: a root, and the names below it.
-struct Spot {
+#[derive(Clone, Copy)]
+struct Spot<'n> {
     root: RootIndex,
-    rest: Rest,
+    rest: Names<'n>,
 }
 
 enum Opened {
@@ -107,8 +108,9 @@ impl Guard {
         };
         let path = || join(&self.placed(root).place, rest);
         trace.step(|| Step::Text { form: TextForm::FromFirstRoot, path: to_path(&path()) });
-        match self.direct(ask, root, rest, trace)? {
-            Some(grant) => Ok(grant),
+        let mut buffer = NameBuffer::new();
+        match self.direct(ask, root, rest, &mut buffer, trace)? {
+            Some((spot, target)) => self.grant(ask, spot, target, trace),
             None => self.through_links(ask, &path(), escape(rest), trace),
         }
     }
@@ -123,8 +125,9 @@ impl Guard {
         trace: &mut T,
     ) -> Result<Grant, Denial> {
         trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
-        if let Some(grant) = self.direct(ask, root, rest, trace)? {
-            return Ok(grant);
+        let mut buffer = NameBuffer::new();
+        if let Some((spot, target)) = self.direct(ask, root, rest, &mut buffer, trace)? {
+            return self.grant(ask, spot, target, trace);
         }
         match self.placed(root).kind {
             // The pinned root is where the path starts, whatever its name leads to by now.
@@ -134,14 +137,15 @@ impl Guard {
     }
 
     /// The common case: no link, no `..`, one call of the kernel. `None` where there is one after all.
-    fn direct<T: Trace>(
+    fn direct<'n, T: Trace>(
         &self,
         ask: &Ask<'_>,
         root: RootIndex,
-        rest: &[u8],
+        rest: &'n [u8],
+        buffer: &'n mut NameBuffer,
         trace: &mut T,
-    ) -> Result<Option<Grant>, Denial> {
-        let Some(rest) = Rest::plain(rest) else { return Ok(None) };
+    ) -> Result<Option<(Spot<'n>, Target)>, Denial> {
+        let Some(rest) = Names::plain(rest, buffer) else { return Ok(None) };
         let spot = match self.0.tree.deeper(root, rest.as_bytes()) {
             Some((deeper, behind)) => Spot { root: deeper, rest: rest.behind(behind) },
             None => Spot { root, rest },
@@ -150,7 +154,7 @@ impl Guard {
             Opened::Link => Ok(None),
             Opened::Found(target) => {
                 trace.step(|| Step::Direct { place: self.place(&spot) });
-                self.grant(ask, spot, target, trace).map(Some)
+                Ok(Some((spot, target)))
             }
         }
     }
@@ -175,7 +179,8 @@ impl Guard {
             let Some((root, rest)) = self.0.tree.deepest_place(&guess.place) else {
                 return Err(ask.denial(escape).leading_to(to_path(&guess.place)));
             };
-            let Some(rest) = Rest::plain(rest) else { break };
+            let mut buffer = NameBuffer::new();
+            let Some(rest) = Names::plain(rest, &mut buffer) else { break };
             let spot = Spot { root, rest };
             // SECURITY: the guess is only text by now; the object is opened anew below its root and must be the one that
             // was guessed (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
@@ -192,7 +197,8 @@ impl Guard {
     fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
         let spot = self.0.tree.deepest_place(&lost.at);
         let inside = spot.is_some_and(|(root, rest)| {
-            Rest::plain(rest).is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
+            Names::plain(rest, &mut NameBuffer::new())
+                .is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
         });
         let code = match lost.error {
             // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
@@ -204,7 +210,7 @@ impl Guard {
         ask.denial(code).because(Cause::System(lost.error.kind()))
     }
 
-    fn open_at(&self, ask: &Ask<'_>, spot: &Spot) -> Result<Opened, Denial> {
+    fn open_at(&self, ask: &Ask<'_>, spot: &Spot<'_>) -> Result<Opened, Denial> {
         let placed = self.placed(spot.root);
         let handle = self.handle(spot.root).map_err(|trouble| {
             let cause = match trouble {
@@ -216,15 +222,15 @@ impl Guard {
         let names = match placed.kind {
             RootKind::Directory => spot.rest.as_bytes(),
             RootKind::File if spot.rest.is_root() => placed.place.file_name().unwrap_or_default().as_bytes(),
-            RootKind::File => return Ok(absent(handle, 0, Absence::NotADirectory)),
+            RootKind::File => return Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
         };
         let flags = self.flags(ask, spot);
         match open(self.0.resolver, handle.as_fd(), names, flags) {
             Ok(object) => Ok(Opened::Found(Target::Object(object))),
             Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
             Err(Errno::NOENT) => match placed.kind {
-                RootKind::File => Ok(absent(handle, 0, Absence::Name)),
+                RootKind::File => Ok(absent(handle.into_shared(), 0, Absence::Name)),
                 RootKind::Directory => self.absent_below(ask, spot, handle),
             },
             // Opening a socket, or a device without a driver, for reading (open(2)).
@@ -237,23 +243,23 @@ impl Guard {
         }
     }
 
-    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot, handle: Arc<OwnedFd>) -> Result<Opened, Denial> {
+    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot<'_>, handle: Handle<'_>) -> Result<Opened, Denial> {
         let names = spot.rest.as_bytes();
         match deepest_existing(self.0.resolver, handle.as_fd(), names) {
             Ok((directory, position)) => {
                 let more = names[position..].iter().skip(1).any(|byte| *byte == b'/');
                 let absence = if more { Absence::Parent } else { Absence::Name };
-                let directory = if position == 0 { handle } else { Arc::new(directory) };
+                let directory = if position == 0 { handle.into_shared() } else { Arc::new(directory) };
                 Ok(absent(directory, position, absence))
             }
             Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle, 0, Absence::NotADirectory)),
+            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
     }
 
-    fn flags(&self, ask: &Ask<'_>, spot: &Spot) -> OFlags {
+    fn flags(&self, ask: &Ask<'_>, spot: &Spot<'_>) -> OFlags {
         // A place that will be refused is not opened, only looked at.
         let flags = match ask.opening {
             Opening::Read if self.verdict(ask.access, spot).is_ok() => os::READ,
@@ -265,7 +271,7 @@ impl Guard {
     }
 
     /// Steps four and five: access and restrictions where the object lies, then the grant.
-    fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot, target: Target, trace: &mut T) -> Result<Grant, Denial> {
+    fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot<'_>, target: Target, trace: &mut T) -> Result<Grant, Denial> {
         if matches!(target, Target::Absent { .. }) {
             trace.step(|| Step::Absent { place: self.place(&spot) });
         }
@@ -282,13 +288,13 @@ impl Guard {
             }
             self.refusal(ask, &spot, code, cause)
         })?;
-        let grant = Grant::new(self.clone(), spot.root, spot.rest, ask.access, target);
+        let grant = Grant::new(self.clone(), spot.root, Rest::from(spot.rest), ask.access, target);
         #[cfg(rootward_oracle)]
         crate::grant::oracle::compare(&grant);
         Ok(grant)
     }
 
-    fn verdict(&self, access: Access, spot: &Spot) -> Result<(), (Code, Cause)> {
+    fn verdict(&self, access: Access, spot: &Spot<'_>) -> Result<(), (Code, Cause)> {
         self.permits(spot.root, spot.rest.as_bytes(), access)
     }
 
@@ -312,11 +318,11 @@ impl Guard {
         (*at_root | below.access, below.rule.map(Restriction::pattern).or(pattern.as_deref()))
     }
 
-    fn refusal(&self, ask: &Ask<'_>, spot: &Spot, code: Code, cause: Cause) -> Denial {
+    fn refusal(&self, ask: &Ask<'_>, spot: &Spot<'_>, code: Code, cause: Cause) -> Denial {
         ask.denial(code).because(cause).at(&self.placed(spot.root).root, self.place(spot))
     }
 
-    fn place(&self, spot: &Spot) -> PathBuf {
+    fn place(&self, spot: &Spot<'_>) -> PathBuf {
         spot.rest.below(&self.placed(spot.root).place)
     }
 }
@@ -327,7 +333,7 @@ fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened 
 
 /// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
 fn escape(rest: &[u8]) -> Code {
-    if Rest::plain(rest).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
+    if Names::plain(rest, &mut NameBuffer::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
 }
 
 /// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.

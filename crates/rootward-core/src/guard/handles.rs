@@ -1,18 +1,86 @@
 //! The pinned handles of a guard's roots: opened when first needed, verified, and bounded in number.
 //!
 //! Ten thousand roots must not mean ten thousand open files. When the bound is reached, a handle that was not used lately
-//! makes room (the clock algorithm); whoever still uses it keeps it open until done.
+//! makes room (the clock algorithm); whoever still uses it keeps it open until done. Where there are no more roots than
+//! handles may be held, none ever makes room, and taking one costs no atomic operation.
 
+use std::ops::Deref;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 
 use crate::tree::RootIndex;
 
 #[derive(Debug)]
-pub(crate) struct Handles {
+pub(crate) enum Handles {
+    /// There is room for all.
+    Kept(Box<[OnceLock<Arc<OwnedFd>>]>),
+    /// There are more roots than handles.
+    Bounded(Bounded),
+}
+
+/// A root's handle while it is used.
+#[derive(Debug)]
+pub(crate) enum Handle<'h> {
+    /// Held as long as the guard is.
+    Kept(&'h Arc<OwnedFd>),
+    /// May be given up by the guard meanwhile.
+    Shared(Arc<OwnedFd>),
+}
+
+impl Handle<'_> {
+    /// For whoever needs it longer.
+    pub(crate) fn into_shared(self) -> Arc<OwnedFd> {
+        match self {
+            Handle::Kept(handle) => Arc::clone(handle),
+            Handle::Shared(handle) => handle,
+        }
+    }
+}
+
+impl Deref for Handle<'_> {
+    type Target = OwnedFd;
+
+    fn deref(&self) -> &OwnedFd {
+        match self {
+            Handle::Kept(handle) => handle,
+            Handle::Shared(handle) => handle,
+        }
+    }
+}
+
+impl Handles {
+    /// Room for `roots` roots, at most `most` of them open at a time.
+    pub(crate) fn new(roots: usize, most: usize) -> Handles {
+        if roots <= most {
+            Handles::Kept((0..roots).map(|_| OnceLock::new()).collect())
+        } else {
+            Handles::Bounded(Bounded::new(roots, most))
+        }
+    }
+
+    /// The handle of a root, opened by `open` if it is not held.
+    #[inline]
+    pub(crate) fn get<E>(&self, root: RootIndex, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Handle<'_>, E> {
+        match self {
+            Handles::Kept(slots) => {
+                let slot = &slots[root as usize];
+                if let Some(handle) = slot.get() {
+                    return Ok(Handle::Kept(handle));
+                }
+                // Two that come at once open it twice; the second is closed again.
+                let opened = open()?;
+                Ok(Handle::Kept(slot.get_or_init(|| Arc::new(opened))))
+            }
+            Handles::Bounded(bounded) => bounded.get(root, open).map(Handle::Shared),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Bounded {
     slots: Box<[Slot]>,
     clock: Mutex<Clock>,
     most: usize,
@@ -30,15 +98,13 @@ struct Clock {
     hand: usize,
 }
 
-impl Handles {
-    /// Room for `roots` roots, at most `most` of them open at a time.
-    pub(crate) fn new(roots: usize, most: usize) -> Handles {
+impl Bounded {
+    fn new(roots: usize, most: usize) -> Bounded {
         let slots = (0..roots).map(|_| Slot::default()).collect();
-        Handles { slots, clock: Mutex::default(), most: most.max(1) }
+        Bounded { slots, clock: Mutex::default(), most: most.max(1) }
     }
 
-    /// The handle of a root, opened by `open` if it is not held.
-    pub(crate) fn get<E>(&self, root: RootIndex, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Arc<OwnedFd>, E> {
+    fn get<E>(&self, root: RootIndex, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Arc<OwnedFd>, E> {
         let slot = &self.slots[root as usize];
         if let Some(handle) = slot.handle.load_full() {
             if !slot.used.load(Ordering::Relaxed) {
@@ -95,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_number_of_open_handles_is_bounded() {
-        let handles = Handles::new(100, 4);
+        let handles = Bounded::new(100, 4);
         let opened = Cell::new(0);
         let get = |root| {
             let open = || {
@@ -118,8 +184,12 @@ mod tests {
 
     #[test]
     fn a_failure_is_not_remembered() {
-        let handles = Handles::new(1, 1);
-        assert_eq!(handles.get(0, || Err("no")).unwrap_err(), "no");
-        assert!(handles.get(0, || Ok::<_, &str>(os::pin_slash().unwrap())).is_ok());
+        for roots in [1, 2] {
+            let handles = Handles::new(roots, 1);
+            assert_eq!(matches!(handles, Handles::Bounded(_)), roots == 2);
+            assert_eq!(handles.get(0, || Err("no")).unwrap_err(), "no");
+            assert!(handles.get(0, || Ok::<_, &str>(os::pin_slash().unwrap())).is_ok());
+            assert!(handles.get(0, || Err("held by now")).is_ok());
+        }
     }
 }

@@ -24,6 +24,7 @@ use crate::{PathStyle, text};
 use decide::{Ask, Opening};
 use explain::Silent;
 pub use explain::{Step, TextForm};
+pub(crate) use handles::Handle;
 use handles::Handles;
 
 /// Decides paths against a root set. Immutable and cheap to clone; all clones share their handles.

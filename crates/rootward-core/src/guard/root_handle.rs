@@ -3,12 +3,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::Guard;
+use super::handles::Handle;
 use crate::os;
 use crate::resolve::open;
 use crate::root::{PlacedRoot, RootKind};
@@ -25,7 +25,7 @@ pub(crate) enum RootTrouble {
 
 impl Guard {
     /// The handle of a root: the directory itself, or the directory that holds a file root.
-    pub(crate) fn handle(&self, root: RootIndex) -> Result<Arc<OwnedFd>, RootTrouble> {
+    pub(crate) fn handle(&self, root: RootIndex) -> Result<Handle<'_>, RootTrouble> {
         self.0.handles.get(root, || {
             let placed = self.placed(root);
             let slash = os::pin_slash().map_err(RootTrouble::System)?;

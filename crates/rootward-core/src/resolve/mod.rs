@@ -11,7 +11,7 @@ mod rest;
 
 pub use open::Resolver;
 pub(crate) use open::{deepest_existing, open};
-pub(crate) use rest::Rest;
+pub(crate) use rest::{NameBuffer, Names, Rest};
 
 /// What becomes of a link in the last component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,32 +11,71 @@ use crate::tree::components;
 /// A relative path without `.`, `..`, empty components or slashes at the ends. Empty means the root itself.
 ///
 /// Short ones are kept inline: deciding a path allocates nothing.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(PartialEq, Eq, Default)]
 pub(crate) struct Rest {
     bytes: SmallVec<[u8; 128]>,
     /// The text ended in `/` or `/.`, which only a directory may be called.
     as_directory: bool,
 }
 
-impl Rest {
+/// Holds names that do not stand in the text as they are opened.
+pub(crate) type NameBuffer = SmallVec<[u8; 128]>;
+
+/// What a [`Rest`] holds, borrowed from the text where it stands there as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'n> {
+    bytes: &'n [u8],
+    as_directory: bool,
+}
+
+impl<'n> Names<'n> {
     /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
-    pub(crate) fn plain(text: &[u8]) -> Option<Rest> {
-        let mut bytes = SmallVec::new();
+    pub(crate) fn plain(text: &'n [u8], buffer: &'n mut NameBuffer) -> Option<Names<'n>> {
+        let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
+        let names = text.strip_prefix(b"/").unwrap_or(text);
+        if is_plain(names) {
+            return Some(Names { bytes: names, as_directory });
+        }
+        buffer.clear();
         for (component, _) in components(text) {
             // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
             // (test: guard_passes_the_escape_corpus)
             if component == b".." {
                 return None;
             }
-            if !bytes.is_empty() {
-                bytes.push(b'/');
+            if !buffer.is_empty() {
+                buffer.push(b'/');
             }
-            bytes.extend_from_slice(component);
+            buffer.extend_from_slice(component);
         }
-        let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
-        Some(Rest { bytes, as_directory })
+        Some(Names { bytes: buffer, as_directory })
     }
 
+    pub(crate) fn as_bytes(self) -> &'n [u8] {
+        self.bytes
+    }
+
+    pub(crate) fn is_root(self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Whether the text insists on a directory.
+    pub(crate) fn as_directory(self) -> bool {
+        self.as_directory
+    }
+
+    /// The part behind `position`, which a deeper root ends at.
+    pub(crate) fn behind(self, position: usize) -> Names<'n> {
+        Names { bytes: behind(self.bytes, position), ..self }
+    }
+
+    /// The absolute path, below `root`.
+    pub(crate) fn below(self, root: &Path) -> PathBuf {
+        below(root, self.bytes)
+    }
+}
+
+impl Rest {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -51,9 +90,8 @@ impl Rest {
     }
 
     /// The part behind `position`, which a deeper root ends at.
-    pub(crate) fn behind(&self, position: usize) -> Rest {
-        let bytes = self.bytes[position..].iter().copied().skip_while(|byte| *byte == b'/').collect();
-        Rest { bytes, as_directory: self.as_directory }
+    pub(crate) fn behind(&self, position: usize) -> &[u8] {
+        behind(&self.bytes, position)
     }
 
     /// Parent and last name; `None` for the root itself.
@@ -69,12 +107,20 @@ impl Rest {
 
     /// The path of an entry of this directory.
     pub(crate) fn join(&self, name: &[u8]) -> Rest {
-        let mut bytes = self.bytes.clone();
-        if !bytes.is_empty() {
-            bytes.push(b'/');
+        let mut entry = self.clone();
+        entry.move_to(self.bytes.len(), name);
+        entry
+    }
+
+    /// Makes this the path of an entry of the directory whose path is the first `directory` bytes: going through a
+    /// directory copies its own path once.
+    pub(crate) fn move_to(&mut self, directory: usize, name: &[u8]) {
+        self.bytes.truncate(directory);
+        if !self.bytes.is_empty() {
+            self.bytes.push(b'/');
         }
-        bytes.extend_from_slice(name);
-        Rest { bytes, as_directory: false }
+        self.bytes.extend_from_slice(name);
+        self.as_directory = false;
     }
 
     pub(crate) fn as_path(&self) -> &Path {
@@ -83,8 +129,50 @@ impl Rest {
 
     /// The absolute path, below `root`.
     pub(crate) fn below(&self, root: &Path) -> PathBuf {
-        if self.is_root() { root.to_owned() } else { root.join(self.as_path()) }
+        below(root, &self.bytes)
     }
+}
+
+/// In one copy: `SmallVec`'s own goes byte by byte, and reading what was written so stalls the processor.
+impl Clone for Rest {
+    fn clone(&self) -> Rest {
+        Rest { bytes: SmallVec::from_slice(&self.bytes), as_directory: self.as_directory }
+    }
+}
+
+impl From<Names<'_>> for Rest {
+    #[inline]
+    fn from(names: Names<'_>) -> Rest {
+        Rest { bytes: SmallVec::from_slice(names.bytes), as_directory: names.as_directory }
+    }
+}
+
+fn behind(names: &[u8], position: usize) -> &[u8] {
+    let behind = &names[position..];
+    behind.strip_prefix(b"/").unwrap_or(behind)
+}
+
+/// Allocates once.
+fn below(root: &Path, names: &[u8]) -> PathBuf {
+    let mut path = PathBuf::with_capacity(root.as_os_str().len() + 1 + names.len());
+    path.push(root);
+    if !names.is_empty() {
+        path.push(std::ffi::OsStr::from_bytes(names));
+    }
+    path
+}
+
+/// Whether a text is names with one slash between each, as nearly every text is: then it is kept as it stands.
+fn is_plain(names: &[u8]) -> bool {
+    // A component that is empty, `.` or `..`, or begins with a dot and needs a closer look, follows a slash or the beginning.
+    let mut after_slash = true;
+    for byte in names {
+        if after_slash && matches!(byte, b'/' | b'.') {
+            return false;
+        }
+        after_slash = *byte == b'/';
+    }
+    !after_slash || names.is_empty()
 }
 
 impl fmt::Debug for Rest {
@@ -100,8 +188,9 @@ mod tests {
     #[test]
     fn reads_names_only() {
         let check = |text: &str, expect: Option<(&str, bool)>| {
-            let rest = Rest::plain(text.as_bytes());
-            let seen = rest.as_ref().map(|rest| (std::str::from_utf8(rest.as_bytes()).unwrap(), rest.as_directory()));
+            let mut buffer = NameBuffer::new();
+            let names = Names::plain(text.as_bytes(), &mut buffer);
+            let seen = names.map(|names| (std::str::from_utf8(names.as_bytes()).unwrap(), names.as_directory()));
             assert_eq!(seen, expect, "{text}");
         };
         check("", Some(("", false)));
@@ -110,6 +199,10 @@ mod tests {
         check("/a/b/.", Some(("a/b", true)));
         check("a/b.", Some(("a/b.", false)));
         check("/a/...", Some(("a/...", false)));
+        check("/a/.b/..c", Some(("a/.b/..c", false)));
+        check("a/b/", Some(("a/b", true)));
+        check("//a", Some(("a", false)));
+        check("/.", Some(("", true)));
         check("/a/../b", None);
         check("..", None);
         check("/a/..", None);
@@ -117,10 +210,16 @@ mod tests {
 
     #[test]
     fn splits_and_joins() {
-        let rest = Rest::plain(b"a/b/c").unwrap();
+        let mut buffer = NameBuffer::new();
+        let rest = Rest::from(Names::plain(b"a/b/c", &mut buffer).unwrap());
         assert_eq!(rest.split_last(), Some((b"a/b".as_slice(), b"c".as_slice())));
-        assert_eq!(rest.behind(1).as_bytes(), b"b/c");
-        assert_eq!(rest.join(b"d").as_bytes(), b"a/b/c/d");
-        assert_eq!(Rest::plain(b"").unwrap().split_last(), None);
+        assert_eq!(rest.behind(1), b"b/c");
+        let mut entry = rest.join(b"d");
+        assert_eq!(entry.as_bytes(), b"a/b/c/d");
+        entry.move_to(5, b"other");
+        assert_eq!(entry.as_bytes(), b"a/b/c/other");
+        entry.move_to(0, b"x");
+        assert_eq!(entry.as_bytes(), b"x");
+        assert_eq!(Rest::default().split_last(), None);
     }
 }

@@ -68,7 +68,9 @@ impl Ignored {
         position: usize,
         above: Option<&Arc<Ignored>>,
     ) -> Option<Arc<Ignored>> {
-        let mut builder = GitignoreBuilder::new("");
+        // Paths are given from this directory on, so nothing is to be stripped from them. An empty root would say the same,
+        // but is compared with every path, and comparing nothing at no address is slow where `memcmp` loads by mask.
+        let mut builder = GitignoreBuilder::new(".");
         let mut lines = 0;
         let mut add = |text: Option<String>| {
             for line in text.iter().flat_map(|text| text.lines()) {

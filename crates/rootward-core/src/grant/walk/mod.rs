@@ -208,8 +208,9 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
         };
         let mut below = Vec::new();
         let mut visited = 0;
+        let mut entry = rest.clone();
         for (name, kind) in names.drain(..) {
-            let entry = rest.join(&name);
+            entry.move_to(rest.as_bytes().len(), &name);
             if !self.guard.shows_entry(self.grant.root, &entry, &name) {
                 continue;
             }
@@ -235,7 +236,7 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
                 Visit::Continue if is_directory && depth + 1 < self.options.most_depth => below.push(Job {
                     parent: Arc::clone(&directory),
                     name: Some(name),
-                    rest: entry,
+                    rest: entry.clone(),
                     ignored: ignored.clone(),
                     depth: depth + 1,
                 }),
