@@ -8,6 +8,7 @@ mod door;
 mod escapes;
 mod fuzz;
 mod grants;
+mod hostile;
 mod kernel;
 // The oracle asks the kernel where things are after they were decided; here they move meanwhile.
 #[cfg(not(rootward_oracle))]
