@@ -106,6 +106,8 @@ pub enum Cause {
     CarriesAlong(PathBuf),
     /// The system refused.
     System(std::io::ErrorKind),
+    /// The path climbs by `..` from a place outside. Wherever it leads, the answer would tell whether that place exists.
+    Climbs,
     /// The path kept changing while it was being resolved.
     Unsettled,
     /// The root was there when the guard was made and is another object now, or gone.
@@ -182,6 +184,9 @@ impl Denial {
     pub fn for_operator(&self) -> String {
         let path = Shown::new(&self.0.path);
         match (self.0.code, self.resolved()) {
+            (_, Some(resolved)) if self.0.cause == Cause::Climbs => {
+                format!("path `{path}` climbs by `..` from `{}`, which is outside every root", Shown::new(resolved))
+            }
             (Code::SymlinkEscape, Some(resolved)) => {
                 format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }

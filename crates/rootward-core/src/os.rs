@@ -193,10 +193,15 @@ pub(crate) fn status_of_child(directory: BorrowedFd<'_>, name: &[u8]) -> Result<
     fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Which object a status is about.
-#[expect(clippy::unnecessary_cast, reason = "the widths differ between architectures")]
-pub(crate) fn id_of(status: &Stat) -> FileId {
-    FileId { device: status.st_dev as u64, inode: status.st_ino as u64 }
+/// Which object a handle is of.
+pub(crate) fn identity(handle: impl AsFd) -> Result<FileId, Errno> {
+    let seen = fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::INO | StatxFlags::BTIME)?;
+    let born = seen.stx_mask & StatxFlags::BTIME.bits() != 0;
+    Ok(FileId {
+        device: u64::from(seen.stx_dev_major) << 32 | u64::from(seen.stx_dev_minor),
+        inode: seen.stx_ino,
+        born: born.then_some((seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec)),
+    })
 }
 
 /// What kind of object a status is about.

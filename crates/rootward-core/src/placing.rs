@@ -12,7 +12,7 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::os;
-use crate::resolve::guess::guess;
+use crate::resolve::guess::{Climb, guess};
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
 use crate::set::{Refusal, RefusedRoot, RootSet};
@@ -50,7 +50,8 @@ impl RootSet {
 
 fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<PlacedRoot, Refusal> {
     judge(validation, root.origin, &root.path)?;
-    let found = guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow).map_err(|lost| refusal(lost.error))?;
+    let found = guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow, Climb::Anywhere)
+        .map_err(|lost| refusal(lost.error.unwrap_or(Errno::ACCESS)))?;
     if found.id.is_none() {
         return Err(Refusal::Missing);
     }
@@ -72,17 +73,16 @@ fn look(resolver: Resolver, place: &Path) -> Result<(Option<RootKind>, FileId), 
     let slash = os::pin_slash()?;
     let pin = |path: &Path, flags| {
         let bytes = path.as_os_str().as_bytes();
-        let handle = open(resolver, slash.as_fd(), bytes.strip_prefix(b"/").unwrap_or(bytes), os::PIN.union(flags))?;
-        os::status(&handle)
+        open(resolver, slash.as_fd(), bytes.strip_prefix(b"/").unwrap_or(bytes), os::PIN.union(flags))
     };
-    let status = pin(place, OFlags::empty())?;
-    match os::type_of(&status) {
-        FileType::Directory => Ok((Some(RootKind::Directory), os::id_of(&status))),
+    let found = pin(place, OFlags::empty())?;
+    match os::type_of(&os::status(&found)?) {
+        FileType::Directory => Ok((Some(RootKind::Directory), os::identity(&found)?)),
         FileType::RegularFile => {
             let parent = pin(place.parent().unwrap_or(place), OFlags::DIRECTORY)?;
-            Ok((Some(RootKind::File), os::id_of(&parent)))
+            Ok((Some(RootKind::File), os::identity(&parent)?))
         }
-        _ => Ok((None, os::id_of(&status))),
+        _ => Ok((None, os::identity(&found)?)),
     }
 }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::access::Access;
 use crate::places;
-use crate::root::Origin;
+use crate::root::{Origin, RootKind};
 use crate::tree::components;
 use pattern::Pattern;
 
@@ -72,7 +72,8 @@ impl Restriction {
 
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
     pub fn anywhere(glob: &str, closed: Closed) -> Result<Restriction, RestrictionError> {
-        let pattern = Pattern::glob(&format!("**/{}", glob.trim_start_matches('/')));
+        let below = glob.trim_start_matches('/');
+        let pattern = if is_literal(below) { Ok(Pattern::names(below)) } else { Pattern::glob(&format!("**/{below}")) };
         Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
     }
 
@@ -80,7 +81,11 @@ impl Restriction {
     /// at any depth.
     pub fn below(place: &Path, glob: &str, closed: Closed) -> Result<Restriction, RestrictionError> {
         let text = place.to_str().ok_or_else(|| RestrictionError::NotUtf8(place.into()))?;
-        let between = if glob.trim_end_matches('/').contains('/') { "" } else { "**/" };
+        let anchored = glob.trim_end_matches('/').contains('/');
+        if anchored && is_literal(glob) {
+            return Ok(Restriction::new(glob, Pattern::place(&place.join(glob.trim_start_matches('/'))), closed));
+        }
+        let between = if anchored { "" } else { "**/" };
         let anchor = globset::escape(text.trim_end_matches('/'));
         let pattern = Pattern::glob(&format!("{anchor}/{between}{}", glob.trim_start_matches('/')));
         Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
@@ -117,6 +122,12 @@ impl Restriction {
     }
 }
 
+/// Whether a pattern is plain names.
+fn is_literal(glob: &str) -> bool {
+    !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])
+        && !glob.split('/').any(|name| name == "." || name == "..")
+}
+
 fn bad(pattern: &str, source: globset::Error) -> RestrictionError {
     RestrictionError::Glob { pattern: pattern.into(), source }
 }
@@ -141,13 +152,48 @@ pub enum RestrictionError {
 #[derive(Clone, Debug)]
 pub struct Restrictions {
     rules: Vec<Restriction>,
-    /// The rules whose places end in a known name, by that name in lower case.
-    by_last_name: HashMap<Box<[u8]>, Vec<usize>>,
-    /// The rules whose places may end in any name.
-    globs: Vec<usize>,
-    /// For each first byte, in lower case: a bit for each length that a last name with it has. Lets nearly every name pass
-    /// without another look.
+    /// The rules by the names that their places end in.
+    ends: LastNames,
+    /// The directories that hold such a place, as far as rules name them.
+    holders: Vec<Pattern>,
+}
+
+/// Patterns by the name that their places end in: lets nearly every name pass without another look.
+#[derive(Clone, Debug)]
+struct LastNames {
+    /// Which patterns end in a name, in lower case.
+    by_name: HashMap<Box<[u8]>, Vec<usize>>,
+    /// Which may end in any name.
+    any: Vec<usize>,
+    /// For each first byte, in lower case: a bit for each length that a last name with it has.
     lengths: Box<[u64; 256]>,
+}
+
+impl LastNames {
+    fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> LastNames {
+        let mut ends = LastNames { by_name: HashMap::new(), any: Vec::new(), lengths: Box::new([0; 256]) };
+        for (index, pattern) in patterns.enumerate() {
+            match pattern.last_name() {
+                Some(name @ [first, ..]) if name.len() < 64 => {
+                    ends.lengths[usize::from(*first)] |= 1 << name.len();
+                    ends.by_name.entry(name.into()).or_default().push(index);
+                }
+                _ => ends.any.push(index),
+            }
+        }
+        ends
+    }
+
+    fn may_be(&self, name: &[u8]) -> bool {
+        let Some(first) = name.first() else { return false };
+        !self.any.is_empty()
+            || name.len() < 64 && self.lengths[usize::from(first.to_ascii_lowercase())] >> name.len() & 1 == 1
+    }
+
+    fn of(&self, name: &[u8]) -> impl Iterator<Item = usize> {
+        let named = self.by_name.get(name.to_ascii_lowercase().as_slice());
+        named.into_iter().flatten().chain(&self.any).copied()
+    }
 }
 
 /// What the restrictions take away at a place, and the first rule that does.
@@ -160,19 +206,9 @@ pub(crate) struct Taken<'r> {
 impl Restrictions {
     /// Gets a list ready.
     pub fn new(rules: Vec<Restriction>) -> Restrictions {
-        let mut by_last_name: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();
-        let mut globs = Vec::new();
-        let mut lengths = Box::new([0; 256]);
-        for (index, rule) in rules.iter().enumerate() {
-            match rule.pattern.last_name() {
-                Some(name @ [first, ..]) if name.len() < 64 => {
-                    lengths[usize::from(*first)] |= 1 << name.len();
-                    by_last_name.entry(name.into()).or_default().push(index);
-                }
-                _ => globs.push(index),
-            }
-        }
-        Restrictions { rules, by_last_name, globs, lengths }
+        let ends = LastNames::new(rules.iter().map(|rule| &rule.pattern));
+        let holders = rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
+        Restrictions { rules, ends, holders }
     }
 
     /// An empty list: nothing below a root is closed. For those who look after that themselves.
@@ -194,50 +230,54 @@ impl Restrictions {
 
     /// Whether any rule's place can end in this name.
     pub(crate) fn may_end_in(&self, name: &[u8]) -> bool {
-        !self.globs.is_empty() || self.is_a_last_name(name)
+        self.ends.may_be(name)
     }
 
-    fn is_a_last_name(&self, name: &[u8]) -> bool {
-        let Some(first) = name.first() else { return false };
-        name.len() < 64 && self.lengths[usize::from(first.to_ascii_lowercase())] >> name.len() & 1 == 1
+    /// Whether a place is a directory that rules name on the way to theirs: what stands there decides what they hold.
+    pub(crate) fn may_hold(&self, place: &[u8]) -> bool {
+        let names: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
+        self.holders.iter().any(|holder| holder.matches(place, &names))
     }
 
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
     pub(crate) fn taken_below(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
-        let mut taken = Taken { access: Access::NONE, rule: None };
-        let root = root.strip_suffix(b"/").unwrap_or(root);
-        for (name, behind) in components(rest) {
-            if self.may_end_in(name) {
-                let place = [root, b"/", &rest[..behind]].concat();
-                let leaf = behind == rest.len();
-                self.take(&mut taken, &place, name, |rule| leaf || rule.reach == Reach::Below);
-            }
+        let nothing = Taken { access: Access::NONE, rule: None };
+        if !components(rest).any(|(name, _)| self.ends.may_be(name)) {
+            return nothing;
         }
-        taken
+        let place = [root.strip_suffix(b"/").unwrap_or(root), b"/", rest].concat();
+        let above = components(root).count();
+        self.taken(&place, above, |rule, leaf| leaf || rule.reach == Reach::Below)
     }
 
     /// What is taken away everywhere in a root because it lies at or below a closed place.
-    pub(crate) fn taken_at_root(&self, root: &[u8], origin: Origin) -> Taken<'_> {
-        let mut taken = Taken { access: Access::NONE, rule: None };
-        for (name, behind) in components(root) {
-            self.take(&mut taken, &root[..behind], name, |rule| {
-                // SECURITY: only the operator lifts a restriction by naming what lies in it, never a client
-                // (test: a_client_cannot_lift_a_restriction_by_naming_it)
-                rule.reach == Reach::Below && (rule.holds == Holds::Always || origin == Origin::Client)
-            });
-        }
-        taken
+    pub(crate) fn taken_at_root(&self, root: &[u8], kind: RootKind, origin: Origin) -> Taken<'_> {
+        self.taken(root, 0, |rule, leaf| {
+            let covers = rule.reach == Reach::Below || leaf && kind == RootKind::File;
+            // SECURITY: only the operator lifts a restriction by naming what lies in it, never a client
+            // (test: a_client_cannot_lift_a_restriction_by_naming_it)
+            covers && (rule.holds == Holds::Always || origin == Origin::Client)
+        })
     }
 
-    fn take<'r>(&'r self, taken: &mut Taken<'r>, place: &[u8], name: &[u8], counts: impl Fn(&Restriction) -> bool) {
-        let named = self.by_last_name.get(name.to_ascii_lowercase().as_slice());
-        for index in named.into_iter().flatten().chain(&self.globs) {
-            let rule = &self.rules[*index];
-            if counts(rule) && rule.pattern.matches(place) {
-                taken.access = taken.access | rule.closed.access();
-                taken.rule.get_or_insert(rule);
+    /// What is taken away by the rules that match `place` or a directory on the way to it, past the first `above` names.
+    fn taken(&self, place: &[u8], above: usize, counts: impl Fn(&Restriction, bool) -> bool) -> Taken<'_> {
+        let mut taken = Taken { access: Access::NONE, rule: None };
+        let names: Vec<(&[u8], usize)> = components(place).collect();
+        let only_names: Vec<&[u8]> = names.iter().map(|(name, _)| *name).collect();
+        for (index, (name, behind)) in names.iter().enumerate().skip(above) {
+            if taken.access == Access::ALL || !self.ends.may_be(name) {
+                continue;
+            }
+            for rule in self.ends.of(name).map(|rule| &self.rules[rule]) {
+                let leaf = index + 1 == names.len();
+                if counts(rule, leaf) && rule.pattern.matches(&place[..*behind], &only_names[..=index]) {
+                    taken.access = taken.access | rule.closed.access();
+                    taken.rule.get_or_insert(rule);
+                }
             }
         }
+        taken
     }
 }
 
@@ -299,13 +339,33 @@ mod tests {
     }
 
     #[test]
+    fn what_may_hold_a_closed_place() {
+        let mut rules = Restriction::standard();
+        rules.push(Restriction::below(Path::new("/p"), "keys/*/private", Closed::Entirely).unwrap());
+        rules.push(Restriction::anywhere("*.pem", Closed::Entirely).unwrap());
+        let restrictions = Restrictions::new(rules);
+        for holder in
+            ["/p/.git", "/p/.hg", "/h/.config", "/h/.local/share", "/p/.git/modules/x/y", "/p/keys", "/p/keys/a"]
+        {
+            assert!(restrictions.may_hold(holder.as_bytes()), "{holder}");
+        }
+        for other in ["/p/src", "/p/.ssh", "/p/keys/a/b", "/p/modules"] {
+            assert!(!restrictions.may_hold(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
     fn a_client_cannot_lift_a_restriction_by_naming_it() {
         let restrictions = Restrictions::new(Restriction::standard());
-        let at = |place: &str, origin| restrictions.taken_at_root(place.as_bytes(), origin).access.to_string();
+        let at = |place: &str, origin| {
+            restrictions.taken_at_root(place.as_bytes(), RootKind::Directory, origin).access.to_string()
+        };
         assert_eq!(at("/p/.git/hooks", Origin::Client), "write, delete");
         assert_eq!(at("/p/.git/hooks/sub", Origin::Client), "write, delete");
         assert_eq!(at("/p/.git/hooks", Origin::Flag), "none");
         assert_eq!(at("/p", Origin::Client), "none");
         assert_eq!(at("/h/.config/rootward", Origin::Flag), "read, write, execute, delete");
+        let file = restrictions.taken_at_root(b"/p/sub/.git", RootKind::File, Origin::Client);
+        assert_eq!(file.access.to_string(), "write, delete", "a file `.git` says where git finds its hooks");
     }
 }

@@ -208,13 +208,15 @@ pub enum RootKind {
     File,
 }
 
-/// Which object on disk: device and inode.
+/// Which object on disk: device, inode, and when it was made, because inodes are given out again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileId {
     /// The device it lies on.
     pub device: u64,
     /// Its inode there.
     pub inode: u64,
+    /// When it was made, in seconds and nanoseconds, where the file system knows.
+    pub born: Option<(i64, u32)>,
 }
 
 /// A root that was found on disk: plain values, no handle.

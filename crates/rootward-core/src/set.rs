@@ -17,6 +17,7 @@ use std::path::Path;
 
 use crate::access::Access;
 use crate::root::{Origin, PlacedRoot, Root, RootKind};
+use crate::shown::Shown;
 
 pub use difference::{Change, Difference};
 pub use mode::{Mode, UnknownMode};
@@ -61,7 +62,7 @@ pub enum Refusal {
 
 impl fmt::Display for RefusedRoot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "root `{}`: {}", self.text, self.reason)
+        write!(f, "root `{}`: {}", Shown::new(&self.text), self.reason)
     }
 }
 
@@ -200,7 +201,7 @@ pub(crate) mod examples {
             root: Root { path: place.into(), name: None, access, origin, spelling: Spelling::Uri },
             place: place.into(),
             kind: RootKind::Directory,
-            id: FileId { device: 1, inode: place.len() as u64 },
+            id: FileId { device: 1, inode: place.len() as u64, born: None },
         }
     }
 

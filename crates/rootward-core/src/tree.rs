@@ -44,7 +44,9 @@ pub(crate) fn components(path: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
 }
 
 impl RootTree {
-    pub(crate) fn new(roots: &[PlacedRoot]) -> RootTree {
+    /// The tree of these roots. `known` paths are no roots and yet stand in it: missing roots, which may come back, and
+    /// where paths start.
+    pub(crate) fn new<'k>(roots: &[PlacedRoot], known: impl IntoIterator<Item = &'k Path>) -> RootTree {
         let places = Vec::with_capacity(roots.len());
         let mut tree = RootTree { nodes: vec![Node::default()], places, trunk: Vec::new(), trunk_end: 0 };
         for (index, root) in (0..).zip(roots) {
@@ -55,6 +57,11 @@ impl RootTree {
             if !has_parent_component(&root.root.path) {
                 let named = tree.node(&root.root.path);
                 tree.nodes[named].named.get_or_insert(index);
+            }
+        }
+        for path in known {
+            if !has_parent_component(path) {
+                tree.node(path);
             }
         }
         tree.grow_trunk();
@@ -120,15 +127,23 @@ impl RootTree {
         self.descend(node, rest, 0, |node| node.placed).filter(|(deeper, _)| *deeper != root)
     }
 
+    /// Whether a resolved, absolute place is a root or a known path, or leads to one.
+    pub(crate) fn leads_to_a_known_path(&self, place: &[u8]) -> bool {
+        self.find(0, place).is_some()
+    }
+
+    /// Whether the place `rest` of `root` is what another root was named by: a link.
+    pub(crate) fn names_a_root(&self, root: RootIndex, rest: &[u8]) -> bool {
+        self.find(self.places[root as usize], rest).is_some_and(|node| self.nodes[node].named.is_some())
+    }
+
+    fn find(&self, start: usize, path: &[u8]) -> Option<usize> {
+        components(path).try_fold(start, |node, (component, _)| self.nodes[node].children.get(component).copied())
+    }
+
     /// The roots whose places lie strictly below the place `rest` of `root`.
     pub(crate) fn roots_below(&self, root: RootIndex, rest: &[u8]) -> Vec<RootIndex> {
-        let mut node = self.places[root as usize];
-        for (component, _) in components(rest) {
-            match self.nodes[node].children.get(component) {
-                Some(child) => node = *child,
-                None => return Vec::new(),
-            }
-        }
+        let Some(node) = self.find(self.places[root as usize], rest) else { return Vec::new() };
         let mut found = Vec::new();
         let mut waiting: Vec<usize> = self.nodes[node].children.values().copied().collect();
         while let Some(node) = waiting.pop() {
@@ -183,10 +198,10 @@ mod tests {
                 },
                 place: place.into(),
                 kind: RootKind::Directory,
-                id: FileId { device: 0, inode: 0 },
+                id: FileId { device: 0, inode: 0, born: None },
             })
             .collect();
-        RootTree::new(&placed)
+        RootTree::new(&placed, [])
     }
 
     #[test]

@@ -147,6 +147,10 @@ pub struct Row {
     pub needs: Needs,
 }
 
+/// Why a path that ends inside is refused for the way it takes: by climbing back from a directory outside it would tell
+/// whether that directory exists.
+const DETOUR: &str = "design: what lies outside is never described to a peer";
+
 /// The whole table.
 pub fn table() -> impl Iterator<Item = &'static Row> {
     let parts = [

@@ -127,6 +127,9 @@ impl Told<'_> {
                 ("resolved", format!("with links and `..` followed, the path leads to `{}`", shown(place)))
             }
             Step::Absent { .. } => ("exists", "not yet: reading says \"not found\", writing may create it".to_owned()),
+            Step::Climbs { place } => {
+                ("resolved", format!("it climbs by `..` from `{}`, which is outside every root", shown(place)))
+            }
             Step::System { error } => ("resolved", format!("the system does not resolve the path: {error}")),
             Step::Governed { root, gives, asked } => {
                 let verdict = if gives.contains(*asked) { "enough for" } else { "not enough for" };

@@ -18,6 +18,6 @@ impl Grant {
         self.regular(pinned)?;
         let handle = self.reopen(os::WRITE.union(OFlags::APPEND))?;
         self.regular(&handle)?;
-        File::from(handle).write_all(contents).map_err(|source| GrantError::Io { path: self.path(), source })
+        File::from(handle).write_all(contents).map_err(|source| self.failed_with(source))
     }
 }

@@ -18,7 +18,7 @@ impl Grant {
             return Err(target.failed(Errno::EXIST));
         }
         let mut source = self.open()?.into_file();
-        let status = source.metadata().map_err(|source| GrantError::Io { path: self.path(), source })?;
+        let status = source.metadata().map_err(|source| self.failed_with(source))?;
         let mut copied = 0;
         target.rewrite(Mode::from_raw_mode(status.permissions().mode() & 0o777), replace, |file| {
             copied = io::copy(&mut source, file)?;

@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
+use super::moves::nothing_moves;
 use super::{Absence, Grant, GrantError, Target};
 use crate::access::Access;
 use crate::os;
@@ -21,22 +22,28 @@ impl Grant {
     pub fn create_new(&self, contents: &[u8]) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         self.creatable()?;
-        let (parent, name) = self.parent()?;
-        let handle = os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?;
-        let mut file = File::from(handle);
+        let (mut file, parent) = {
+            // SECURITY: the parent is where its place says, and stays there until the name is made
+            // (test: a_grant_older_than_a_move_creates_nothing_in_a_closed_place)
+            let _still = nothing_moves();
+            let (parent, name) = self.parent()?;
+            let handle = os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?;
+            (File::from(handle), (parent, name))
+        };
         file.write_all(contents).map_err(|source| {
+            let (parent, name) = parent;
             let _ = os::remove_file(&parent, name);
-            GrantError::Io { path: self.path(), source }
+            self.failed_with(source)
         })
     }
 
-    /// Whether a new file can stand here: nothing there, the parent there, and no slash at the end.
+    /// Whether a new file can stand here: nothing there, and no slash at the end.
     pub(super) fn creatable(&self) -> Result<(), GrantError> {
         match &self.target {
             Target::Object(_) => Err(self.failed(Errno::EXIST)),
-            Target::Absent { absence: Absence::Name, .. } if self.rest.as_directory() => Err(self.failed(Errno::ISDIR)),
-            Target::Absent { absence: Absence::Name, .. } => Ok(()),
-            Target::Absent { absence, .. } => Err(self.absent(*absence)),
+            Target::Absent(Absence::NotFound) if self.rest.as_directory() => Err(self.failed(Errno::ISDIR)),
+            Target::Absent(Absence::NotFound) => Ok(()),
+            Target::Absent(absence) => Err(self.absent(*absence)),
         }
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod execute;
 mod list;
 mod metadata;
+mod moves;
 #[cfg(rootward_oracle)]
 pub(crate) mod oracle;
 mod read;
@@ -23,7 +24,6 @@ use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -57,24 +57,15 @@ pub struct Grant {
 pub(crate) enum Target {
     /// An object, pinned.
     Object(OwnedFd),
-    /// Nothing yet.
-    Absent {
-        /// The deepest directory on the way that exists.
-        directory: Arc<OwnedFd>,
-        /// How much of the path below the root leads to it.
-        position: usize,
-        /// What is missing.
-        absence: Absence,
-    },
+    /// Nothing yet; its place is known all the same.
+    Absent(Absence),
 }
 
 /// Why there is no object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Absence {
-    /// Only the last name is missing: it can be created.
-    Name,
-    /// A directory on the way is missing.
-    Parent,
+    /// Something on the way is missing, and no link stands before it.
+    NotFound,
     /// Something on the way is no directory.
     NotADirectory,
 }
@@ -83,8 +74,10 @@ impl Target {
     /// Whether this is the object with that id, or nothing where there is none.
     pub(crate) fn is(&self, id: Option<FileId>) -> bool {
         match self {
-            Target::Object(handle) => os::status(handle).is_ok_and(|status| Some(os::id_of(&status)) == id),
-            Target::Absent { .. } => id.is_none(),
+            Target::Object(handle) => os::identity(handle).is_ok_and(|found| Some(found) == id),
+            Target::Absent(Absence::NotFound) => id.is_none(),
+            // Nothing can be done with it, whatever it is.
+            Target::Absent(Absence::NotADirectory) => true,
         }
     }
 }
@@ -95,9 +88,14 @@ impl Grant {
         Grant { guard, root, rest, access, target }
     }
 
-    /// The path to show: resolved, absolute.
+    /// The path: resolved, absolute.
     pub fn path(&self) -> PathBuf {
         self.rest.below(&self.root().place)
+    }
+
+    /// The path to show to a peer: as the root was named, not where that really lies.
+    pub fn named_path(&self) -> PathBuf {
+        self.rest.below(&self.root().root.path)
     }
 
     /// The path below the root; empty for the root itself.
@@ -129,13 +127,13 @@ impl Grant {
     fn object(&self) -> Result<&OwnedFd, GrantError> {
         match &self.target {
             Target::Object(handle) => Ok(handle),
-            Target::Absent { absence, .. } => Err(self.absent(*absence)),
+            Target::Absent(absence) => Err(self.absent(*absence)),
         }
     }
 
     fn absent(&self, absence: Absence) -> GrantError {
         self.failed(match absence {
-            Absence::Name | Absence::Parent => Errno::NOENT,
+            Absence::NotFound => Errno::NOENT,
             Absence::NotADirectory => Errno::NOTDIR,
         })
     }
@@ -145,36 +143,33 @@ impl Grant {
         if self.access.contains(access) {
             return Ok(());
         }
-        Err(Denial::new(Code::AccessDenied, self.path(), access).into())
+        Err(Denial::new(Code::AccessDenied, self.named_path(), access).into())
     }
 
     fn refused(&self, code: Code, cause: Cause) -> GrantError {
-        let denial = Denial::new(code, self.path(), self.access).because(cause);
+        let denial = Denial::new(code, self.named_path(), self.access).because(cause);
         denial.at(&self.root().root, self.path()).into()
     }
 
     fn failed(&self, error: Errno) -> GrantError {
-        GrantError::Io { path: self.path(), source: error.into() }
+        self.failed_with(error.into())
     }
 
-    /// The directory that holds the entry, pinned, and the entry's bare name.
-    fn parent(&self) -> Result<(Arc<OwnedFd>, &[u8]), GrantError> {
+    fn failed_with(&self, source: std::io::Error) -> GrantError {
+        GrantError::Io { path: self.named_path(), source }
+    }
+
+    /// The directory that holds the entry, opened now and where the place says, and the entry's bare name.
+    fn parent(&self) -> Result<(OwnedFd, &[u8]), GrantError> {
         let placed = self.guard.placed(self.root);
-        let Some((above, name)) = self.rest.split_last() else {
-            return match (placed.kind, placed.place.file_name()) {
-                (RootKind::File, Some(name)) => Ok((self.root_handle()?.into_shared(), name.as_bytes())),
-                _ => Err(self.refused(Code::AccessDenied, Cause::RootItself)),
-            };
+        let flags = os::PIN.union(OFlags::DIRECTORY);
+        let (above, name) = match (self.rest.split_last(), placed.kind, placed.place.file_name()) {
+            (Some((above, name)), ..) => (above, name),
+            (None, RootKind::File, Some(name)) => (b"".as_slice(), name.as_bytes()),
+            (None, ..) => return Err(self.refused(Code::AccessDenied, Cause::RootItself)),
         };
-        match &self.target {
-            Target::Absent { directory, absence: Absence::Name, .. } => Ok((Arc::clone(directory), name)),
-            Target::Absent { absence, .. } => Err(self.absent(*absence)),
-            Target::Object(_) => {
-                let flags = os::PIN.union(OFlags::DIRECTORY);
-                let parent = open(self.guard.0.resolver, self.root_handle()?.as_fd(), above, flags);
-                Ok((Arc::new(parent.map_err(|error| self.reopening(error))?), name))
-            }
-        }
+        let parent = open(self.guard.0.resolver, self.root_handle()?.as_fd(), above, flags);
+        Ok((parent.map_err(|error| self.reopening(error))?, name))
     }
 
     /// Opens the object anew, for more than being named: below its root, following no link, so at the same place.

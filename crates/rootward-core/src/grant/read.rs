@@ -14,6 +14,9 @@ use crate::access::Access;
 use crate::denial::{Code, Denial};
 use crate::os;
 
+/// How much is read at a time where the length is unknown.
+const PIECE: usize = 1 << 20;
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -26,8 +29,14 @@ impl Grant {
     /// Opens the file as a stream.
     pub fn open(&self) -> Result<OpenFile, GrantError> {
         self.need(Access::READ)?;
-        self.object()?;
-        OpenFile::from_regular(self.reopen(os::READ)?, self.path())
+        self.open_unasked()
+    }
+
+    /// Opens the file for reading, on the grant's own account.
+    pub(super) fn open_unasked(&self) -> Result<OpenFile, GrantError> {
+        // Looked at before it is opened: opening a FIFO wakes whoever waits to write to it.
+        self.regular(self.object()?)?;
+        OpenFile::from_regular(self.reopen(os::READ)?, self.named_path())
     }
 
     /// Reads the whole file, if it has at most `limit` bytes.
@@ -55,10 +64,10 @@ impl OpenFile {
 
     /// Takes over the handle of a grant that was opened for reading when the path was decided.
     pub(crate) fn from_opened(grant: Grant) -> Result<OpenFile, GrantError> {
-        let path = grant.path();
+        let path = grant.named_path();
         match grant.target {
             Target::Object(handle) => OpenFile::from_regular(handle, path),
-            Target::Absent { absence, .. } => Err(grant.absent(absence)),
+            Target::Absent(absence) => Err(grant.absent(absence)),
         }
     }
 
@@ -78,7 +87,8 @@ impl OpenFile {
         if self.size > limit {
             return Err(too_large(self.size));
         }
-        let mut contents = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
+        let mut contents = Vec::new();
+        reserve(&mut contents, self.size).map_err(|source| GrantError::Io { path: self.path.clone(), source })?;
         // One byte more than allowed shows that the file grew meanwhile.
         let read = (&mut self.file).take(limit.saturating_add(1)).read_to_end(&mut contents);
         match read {
@@ -90,18 +100,32 @@ impl OpenFile {
 
     /// Reads at most `length` bytes from `offset` on; fewer at the end of the file.
     pub fn read_range(&self, offset: u64, length: usize) -> Result<Vec<u8>, GrantError> {
-        let expected = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(length);
-        let mut contents = vec![0; expected];
-        let mut filled = 0;
-        while filled < expected {
-            match self.file.read_at(&mut contents[filled..], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(GrantError::Io { path: self.path.clone(), source }),
+        self.try_range(offset, length).map_err(|source| GrantError::Io { path: self.path.clone(), source })
+    }
+
+    fn try_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut contents = Vec::new();
+        reserve(&mut contents, self.size.saturating_sub(offset).min(length as u64))?;
+        while contents.len() < length {
+            // The size is no limit: some files have contents and no size.
+            let filled = contents.len();
+            let piece = PIECE.min(length - filled);
+            reserve(&mut contents, piece as u64)?;
+            contents.resize(filled + piece, 0);
+            let Some(from) = offset.checked_add(filled as u64) else { break };
+            let read = loop {
+                match self.file.read_at(&mut contents[filled..], from) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    // Past the greatest offset there is nothing.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => break 0,
+                    read => break read?,
+                }
+            };
+            contents.truncate(filled + read);
+            if read == 0 {
+                break;
             }
         }
-        contents.truncate(filled);
         Ok(contents)
     }
 
@@ -121,6 +145,12 @@ impl Seek for OpenFile {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.file.seek(position)
     }
+}
+
+/// Makes room, or says that there is none: what a file claims to hold is no reason to end the process.
+fn reserve(contents: &mut Vec<u8>, more: u64) -> io::Result<()> {
+    let more = usize::try_from(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    contents.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
 fn size(status: &rustix::fs::Stat) -> u64 {

@@ -3,14 +3,15 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::RenameFlags;
+use rustix::fs::{FileType, Mode, RenameFlags};
 use rustix::io::Errno;
 
+use super::moves::{a_directory_moves, nothing_moves};
 use super::{Grant, GrantError};
 use crate::access::Access;
 use crate::denial::{Cause, Code};
 use crate::os;
-use crate::resolve::Rest;
+use crate::resolve::{Rest, open};
 
 /// Whether something that stands in the way is replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,64 +41,124 @@ impl Grant {
         target.need(Access::WRITE)?;
         self.not_a_root()?;
         target.not_a_root()?;
-        let object = self.object()?;
-        let status = os::status(object).map_err(|error| self.failed(error))?;
-        if os::type_of(&status).is_dir() {
-            self.carries_nothing_along(target, object)?;
-        } else if self.rest.as_directory() || target.rest.as_directory() {
-            return Err(self.failed(Errno::NOTDIR));
+        if target.root().root.access.contains(Access::READ) && !self.root().root.access.contains(Access::READ) {
+            return Err(self.refused(Code::AccessDenied, Cause::Access));
         }
+        let object = self.object()?;
+        let kind = os::type_of(&os::status(object).map_err(|error| self.failed(error))?);
+        let moved = match kind {
+            FileType::Directory | FileType::Symlink => {
+                let _moving = a_directory_moves();
+                self.rename_checked(target, object, kind, replace)
+            }
+            _ if self.rest.as_directory() || target.rest.as_directory() => Err(Moved::Failed(Errno::NOTDIR)),
+            _ => {
+                let _still = nothing_moves();
+                self.rename_checked(target, object, kind, replace)
+            }
+        };
+        match moved {
+            Ok(()) => Ok(()),
+            Err(Moved::Failed(Errno::XDEV)) if kind == FileType::RegularFile => self.copy_and_remove(target, replace),
+            Err(Moved::Failed(Errno::EXIST)) => Err(target.failed(Errno::EXIST)),
+            Err(Moved::Failed(error)) => Err(self.failed(error)),
+            Err(Moved::Not(error)) => Err(error),
+        }
+    }
+
+    fn rename_checked(&self, target: &Grant, object: &OwnedFd, kind: FileType, replace: Replace) -> Result<(), Moved> {
         let (from, name) = self.parent()?;
         let (to, new_name) = target.parent()?;
-        match os::rename(&from, name, &to, new_name, replace.flags()) {
-            Err(Errno::XDEV) if os::type_of(&status).is_file() && self.access.contains(Access::READ) => {
-                self.copy_to(target, replace)?;
-                self.remove()
-            }
-            Err(Errno::EXIST) => Err(target.failed(Errno::EXIST)),
-            answer => answer.map_err(|error| self.failed(error)),
+        // SECURITY: what is checked is what has the name now, and what was decided on
+        // (test: what_is_moved_is_what_was_checked, a_file_that_became_a_directory_is_checked_before_it_moves)
+        let now = os::open_child(from.as_fd(), name, os::PIN)?;
+        if os::identity(&now)? != os::identity(object)? {
+            return Err(self.refused(Code::OutsideRoots, Cause::Unsettled).into());
         }
+        match kind {
+            FileType::Directory => self.carries_nothing_along(target, &now)?,
+            FileType::Symlink => self.link_may_move(target, &Rest::default())?,
+            _ => {}
+        }
+        Ok(os::rename(&from, name, &to, new_name, replace.flags())?)
+    }
+
+    fn copy_and_remove(&self, target: &Grant, replace: Replace) -> Result<(), GrantError> {
+        let opened = self.open_unasked()?;
+        let mode = os::status(self.object()?).map_err(|error| self.failed(error))?.st_mode & 0o777;
+        let mut source = opened.into_file();
+        target.rewrite(Mode::from_raw_mode(mode), replace, |file| std::io::copy(&mut source, file).map(drop))?;
+        self.remove()
     }
 
     fn carries_nothing_along(&self, target: &Grant, directory: &OwnedFd) -> Result<(), GrantError> {
         // SECURITY: rules belong to places; a move would slip what is below the directory out of theirs, or into others
         // (test: guard_passes_the_escape_corpus)
-        let tree = &self.guard.0.tree;
-        let roots = tree.roots_below(self.root, self.rest.as_bytes());
-        let roots_there = target.guard.0.tree.roots_below(target.root, target.rest.as_bytes());
-        if let Some(root) = roots.first() {
-            let place = self.guard.placed(*root).place.clone();
-            return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
-        }
-        if let Some(root) = roots_there.first() {
-            let place = target.guard.placed(*root).place.clone();
-            return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
-        }
-        self.entries_carry_nothing(target, &Rest::default(), directory)
-    }
-
-    fn entries_carry_nothing(&self, target: &Grant, below: &Rest, directory: &OwnedFd) -> Result<(), GrantError> {
-        for (name, kind) in os::entries(directory.as_fd()).map_err(|error| self.failed(error))? {
-            let below = below.join(&name);
-            let closed_here = !self.taken_at(&below).is_empty();
-            let closed_at_target = !(target.taken_at(&below) & Access::WRITE).is_empty();
-            if closed_here || closed_at_target {
-                let place = below.below(&self.path());
+        for grant in [self, target] {
+            if let Some(root) = grant.guard.0.tree.roots_below(grant.root, grant.rest.as_bytes()).first() {
+                let place = grant.guard.placed(*root).place.clone();
                 return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
             }
-            if kind.is_dir() {
-                let child = os::open_child(directory.as_fd(), &name, os::LIST).map_err(|error| self.failed(error))?;
-                self.entries_carry_nothing(target, &below, &child)?;
+        }
+        let mut waiting = vec![Rest::default()];
+        while let Some(below) = waiting.pop() {
+            let opened = open(self.guard.0.resolver, directory.as_fd(), below.as_bytes(), os::LIST);
+            let opened = opened.map_err(|error| self.failed(error))?;
+            for (name, kind) in os::entries(opened.as_fd()).map_err(|error| self.failed(error))? {
+                let below = below.join(&name);
+                let closed_here = !self.taken_at(&below, &name).is_empty();
+                let closed_at_target = !(target.taken_at(&below, &name) & Access::WRITE).is_empty();
+                if closed_here || closed_at_target {
+                    let place = below.below(&self.path());
+                    return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
+                }
+                match kind {
+                    FileType::Directory => waiting.push(below),
+                    FileType::Symlink => self.link_may_move(target, &below)?,
+                    _ => {}
+                }
             }
         }
         Ok(())
     }
 
-    /// What restrictions take away at a place below this one.
-    fn taken_at(&self, below: &Rest) -> Access {
-        let root = self.root().place.as_os_str();
+    /// Whether a link, at `below` or the moved entry itself, may come to stand where it would.
+    fn link_may_move(&self, target: &Grant, below: &Rest) -> Result<(), GrantError> {
+        let place = below.below(&target.path());
+        let bytes = place.as_os_str().as_bytes();
+        // SECURITY: where a link stands, what it leads to stands as well: no closed place and no root is made by moving one
+        // (test: a_link_that_is_moved_brings_nothing_into_a_closed_place, a_peer_cannot_make_a_missing_root_appear_elsewhere)
+        if target.guard.0.restrictions.may_hold(bytes) || target.guard.0.tree.leads_to_a_known_path(bytes) {
+            return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
+        }
+        Ok(())
+    }
+
+    /// What restrictions take away at a place below this one, whose directory has passed.
+    fn taken_at(&self, below: &Rest, name: &[u8]) -> Access {
+        if !self.guard.0.restrictions.may_end_in(name) {
+            return Access::NONE;
+        }
         let rest = [self.rest.as_bytes(), b"/", below.as_bytes()].concat();
-        let rest = rest.strip_prefix(b"/").unwrap_or(&rest);
-        self.guard.0.restrictions.taken_below(root.as_bytes(), rest).access
+        let root = self.root().place.as_os_str().as_bytes();
+        self.guard.0.restrictions.taken_below(root, rest.strip_prefix(b"/").unwrap_or(&rest)).access
+    }
+}
+
+/// Why an entry was not moved.
+enum Moved {
+    Failed(Errno),
+    Not(GrantError),
+}
+
+impl From<Errno> for Moved {
+    fn from(error: Errno) -> Moved {
+        Moved::Failed(error)
+    }
+}
+
+impl From<GrantError> for Moved {
+    fn from(error: GrantError) -> Moved {
+        Moved::Not(error)
     }
 }

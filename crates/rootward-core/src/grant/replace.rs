@@ -1,17 +1,19 @@
 //! Replacing a file's contents at once: the old file or the new one, never half of either.
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Gid, Mode, Stat, Uid, fchmod, fchown, ftruncate};
+use rustix::fs::{Gid, MemfdFlags, Mode, Stat, Uid, fchmod, fchown, ftruncate, memfd_create};
 use rustix::io::Errno;
 
 use super::create::NEW_FILE;
+use super::moves::nothing_moves;
 use super::{Grant, GrantError, Replace, Target};
 use crate::access::Access;
+use crate::denial::{Cause, Code};
 use crate::os;
 use crate::root::RootKind;
 
@@ -43,27 +45,39 @@ impl Grant {
         self.need(Access::WRITE)?;
         let old = match &self.target {
             Target::Object(handle) => Some(self.regular(handle)?),
-            Target::Absent { .. } => {
+            Target::Absent(_) => {
                 self.creatable()?;
                 None
             }
         };
-        let (parent, name) = self.parent()?;
         if self.root().kind == RootKind::File {
-            return self.write_in_place(old.is_some(), parent.as_fd(), name, write);
+            return self.write_in_place(old.is_some(), write);
         }
+        let (parent, name) = self.parent()?;
         // Not readable for more people than the old file, not even for a moment.
         let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { mode };
         let (mut file, temporary) = self.temporary(parent.as_fd(), mode)?;
         let written = write(&mut file)
             .and_then(|()| old.as_ref().map_or(Ok(()), |old| keep(&file, old).map_err(Into::into)))
-            .and_then(|()| {
-                os::rename(&parent, temporary.as_bytes(), &parent, name, replace.flags()).map_err(Into::into)
-            });
-        written.map_err(|source| {
+            .map_err(|source| self.failed_with(source))
+            .and_then(|()| self.take_name(&parent, temporary.as_bytes(), name, replace));
+        if written.is_err() {
             let _ = os::remove_file(&parent, temporary.as_bytes());
-            GrantError::Io { path: self.path(), source }
-        })
+        }
+        written
+    }
+
+    /// Gives the new file its name.
+    fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], replace: Replace) -> Result<(), GrantError> {
+        // SECURITY: the directory may have been moved while the file was written, and the name be closed where it is now
+        // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place)
+        let _still = nothing_moves();
+        let (now, _) = self.parent()?;
+        let id = |handle| os::identity(handle).map_err(|error| self.failed(error));
+        if id(&now)? != id(parent)? {
+            return Err(self.refused(Code::OutsideRoots, Cause::Unsettled));
+        }
+        os::rename(parent, temporary, parent, name, replace.flags()).map_err(|error| self.failed(error))
     }
 
     fn temporary(&self, parent: BorrowedFd<'_>, mode: Mode) -> Result<(File, String), GrantError> {
@@ -78,34 +92,37 @@ impl Grant {
         }
     }
 
-    fn write_in_place(
-        &self,
-        exists: bool,
-        parent: BorrowedFd<'_>,
-        name: &[u8],
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> Result<(), GrantError> {
+    /// The contents are produced elsewhere first: whatever goes wrong there leaves the file alone.
+    fn write_in_place(&self, exists: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), GrantError> {
+        let aside = memfd_create(c"rootward", MemfdFlags::CLOEXEC).map_err(|error| self.failed(error))?;
+        let mut aside = File::from(aside);
+        write(&mut aside).and_then(|()| aside.rewind()).map_err(|source| self.failed_with(source))?;
         let handle = if exists {
             let handle = self.reopen(os::WRITE)?;
             self.regular(&handle)?;
             ftruncate(&handle, 0).map_err(|error| self.failed(error))?;
             handle
         } else {
-            os::create_child(parent, name, NEW_FILE).map_err(|error| self.failed(error))?
+            let (parent, name) = self.parent()?;
+            os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?
         };
-        write(&mut handle.into()).map_err(|source| GrantError::Io { path: self.path(), source })
+        io::copy(&mut aside, &mut File::from(handle)).map(drop).map_err(|source| self.failed_with(source))
     }
 }
 
 /// Gives the new file the owner and the permission bits of the old one.
 fn keep(file: &File, old: &Stat) -> Result<(), Errno> {
     let new = os::status(file)?;
+    let mut mode = old.st_mode & 0o777;
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
         // Only a privileged process may give files away; for others the file becomes the writer's, as in a shell.
-        match fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))) {
-            Ok(()) | Err(Errno::PERM) => {}
+        let group = Some(Gid::from_raw(old.st_gid));
+        match fchown(file, Some(Uid::from_raw(old.st_uid)), group).or_else(|_| fchown(file, None, group)) {
+            Ok(()) => {}
+            // What one group was allowed is not for another.
+            Err(Errno::PERM) => mode &= !0o070,
             Err(error) => return Err(error),
         }
     }
-    fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777))
+    fchmod(file, Mode::from_raw_mode(mode))
 }

@@ -3,27 +3,26 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::explain::{Step, TextForm, Trace};
 use super::root_handle::RootTrouble;
-use super::{Guard, Handle, join};
+use super::{Guard, join};
 use crate::access::Access;
 use crate::denial::{Cause, Code, Denial};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
-use crate::resolve::guess::{Lost, guess};
-use crate::resolve::{Leaf, NameBuffer, Names, Rest, deepest_existing, open};
+use crate::resolve::guess::{Climb, Lost, guess};
+use crate::resolve::{Leaf, NameBuffer, Names, Rest, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
 use crate::text::PathText;
-use crate::tree::RootIndex;
+use crate::tree::{RootIndex, components};
 
 /// How often a path that keeps changing is resolved anew before it is refused.
 const ATTEMPTS: usize = 16;
@@ -87,6 +86,9 @@ impl Guard {
             PathText::Relative(rest) => match &self.0.base {
                 Some(base) => {
                     let path = join(base, rest);
+                    if !path.starts_with(b"/") {
+                        return Err(ask.denial(Code::InvalidPath));
+                    }
                     trace.step(|| Step::Text { form: TextForm::FromBase, path: to_path(&path) });
                     path.into()
                 }
@@ -167,11 +169,22 @@ impl Guard {
         escape: Code,
         trace: &mut T,
     ) -> Result<Grant, Denial> {
+        // An entry is meant itself, also where a slash behind it asks for a directory.
+        let (path, as_directory) = match ask.leaf {
+            Leaf::Follow => (path, false),
+            Leaf::Keep => (trim_slashes(path), path.ends_with(b"/")),
+        };
+        let known = |place: &[u8]| self.is_known_to_exist(place);
+        let climbs = components(path).any(|(name, _)| name == b"..");
+        let climb = if climbs { Climb::From(&known) } else { Climb::Anywhere };
         for _ in 0..ATTEMPTS {
-            let guess = match guess(self.0.resolver, path, ask.leaf) {
+            let guess = match guess(self.0.resolver, path, ask.leaf, climb) {
                 Ok(guess) => guess,
                 Err(lost) => {
-                    trace.step(|| Step::System { error: lost.error.to_string() });
+                    trace.step(|| match lost.error {
+                        Some(error) => Step::System { error: error.to_string() },
+                        None => Step::Climbs { place: to_path(&lost.at) },
+                    });
                     return Err(self.lost(ask, &lost));
                 }
             };
@@ -181,33 +194,44 @@ impl Guard {
             };
             let mut buffer = NameBuffer::new();
             let Some(rest) = Names::plain(rest, &mut buffer) else { break };
-            let spot = Spot { root, rest };
-            // SECURITY: the guess is only text by now; the object is opened anew below its root and must be the one that
-            // was guessed (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
-            if let Opened::Found(target) = self.open_at(ask, &spot)?
-                && target.is(guess.id)
-            {
-                return self.grant(ask, spot, target, trace);
+            let spot = Spot { root, rest: if as_directory { rest.as_a_directory() } else { rest } };
+            // SECURITY: the guess is only text by now, and proves nothing; the object is opened anew below its root
+            // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
+            match self.open_at(ask, &spot)? {
+                Opened::Found(target) if target.is(guess.id) => return self.grant(ask, spot, target, trace),
+                // It moved meanwhile.
+                Opened::Found(_) | Opened::Link => {}
             }
         }
         Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled))
     }
 
-    /// A path that leads nowhere.
-    fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
-        let spot = self.0.tree.deepest_place(&lost.at);
-        let inside = spot.is_some_and(|(root, rest)| {
+    /// Whether a peer may read at a place, or it is on the way to a root, the base or the home: no secret, then, that it is
+    /// there.
+    fn is_known_to_exist(&self, place: &[u8]) -> bool {
+        self.is_readable(place) || self.0.tree.leads_to_a_known_path(place)
+    }
+
+    fn is_readable(&self, place: &[u8]) -> bool {
+        self.0.tree.deepest_place(place).is_some_and(|(root, rest)| {
             Names::plain(rest, &mut NameBuffer::new())
                 .is_some_and(|rest| self.permits(root, rest.as_bytes(), Access::READ).is_ok())
-        });
-        let code = match lost.error {
+        })
+    }
+
+    /// A path that leads nowhere.
+    fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
+        let Some(error) = lost.error else {
+            return ask.denial(Code::OutsideRoots).because(Cause::Climbs).leading_to(to_path(&lost.at));
+        };
+        let code = match error {
             // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
             // (test: guard_passes_the_escape_corpus)
-            _ if !inside => Code::OutsideRoots,
+            _ if !self.is_readable(&lost.at) => Code::OutsideRoots,
             Errno::ACCESS | Errno::PERM => Code::AccessDenied,
             _ => Code::InvalidPath,
         };
-        ask.denial(code).because(Cause::System(lost.error.kind()))
+        ask.denial(code).because(Cause::System(error.kind()))
     }
 
     fn open_at(&self, ask: &Ask<'_>, spot: &Spot<'_>) -> Result<Opened, Denial> {
@@ -222,38 +246,28 @@ impl Guard {
         let names = match placed.kind {
             RootKind::Directory => spot.rest.as_bytes(),
             RootKind::File if spot.rest.is_root() => placed.place.file_name().unwrap_or_default().as_bytes(),
-            RootKind::File => return Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
+            RootKind::File => return Ok(Opened::Found(Target::Absent(Absence::NotADirectory))),
         };
         let flags = self.flags(ask, spot);
         match open(self.0.resolver, handle.as_fd(), names, flags) {
+            // SECURITY: a file was shared; what lies below a directory that took its name was not
+            // (test: a_directory_in_the_place_of_a_file_root_is_not_shared)
+            Ok(object)
+                if placed.kind == RootKind::File && os::status(&object).is_ok_and(|it| os::type_of(&it).is_dir()) =>
+            {
+                Err(ask.denial(Code::OutsideRoots).because(Cause::RootChanged))
+            }
             Ok(object) => Ok(Opened::Found(Target::Object(object))),
             Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
-            Err(Errno::NOENT) => match placed.kind {
-                RootKind::File => Ok(absent(handle.into_shared(), 0, Absence::Name)),
-                RootKind::Directory => self.absent_below(ask, spot, handle),
-            },
+            Err(Errno::NOTDIR) => Ok(Opened::Found(Target::Absent(Absence::NotADirectory))),
+            Err(Errno::NOENT) => Ok(Opened::Found(Target::Absent(Absence::NotFound))),
             // Opening a socket, or a device without a driver, for reading (open(2)).
             Err(Errno::NXIO | Errno::NODEV) => Err(self.refusal(ask, spot, Code::SpecialFile, Cause::Plain)),
             Err(Errno::NAMETOOLONG) => {
                 Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind())))
             }
-            Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
-            Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
-        }
-    }
-
-    fn absent_below(&self, ask: &Ask<'_>, spot: &Spot<'_>, handle: Handle<'_>) -> Result<Opened, Denial> {
-        let names = spot.rest.as_bytes();
-        match deepest_existing(self.0.resolver, handle.as_fd(), names) {
-            Ok((directory, position)) => {
-                let more = names[position..].iter().skip(1).any(|byte| *byte == b'/');
-                let absence = if more { Absence::Parent } else { Absence::Name };
-                let directory = if position == 0 { handle.into_shared() } else { Arc::new(directory) };
-                Ok(absent(directory, position, absence))
-            }
-            Err(Errno::LOOP | Errno::XDEV) => Ok(Opened::Link),
-            Err(Errno::NOTDIR) => Ok(absent(handle.into_shared(), 0, Absence::NotADirectory)),
+            // SECURITY: a lookup that keeps failing is refused, never tried in a weaker way
+            // (test: endless_again_is_a_refusal)
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
@@ -272,7 +286,7 @@ impl Guard {
 
     /// Steps four and five: access and restrictions where the object lies, then the grant.
     fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot<'_>, target: Target, trace: &mut T) -> Result<Grant, Denial> {
-        if matches!(target, Target::Absent { .. }) {
+        if matches!(target, Target::Absent(_)) {
             trace.step(|| Step::Absent { place: self.place(&spot) });
         }
         trace.step(|| {
@@ -327,13 +341,15 @@ impl Guard {
     }
 }
 
-fn absent(directory: Arc<OwnedFd>, position: usize, absence: Absence) -> Opened {
-    Opened::Found(Target::Absent { directory, position, absence })
-}
-
 /// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
 fn escape(rest: &[u8]) -> Code {
     if Names::plain(rest, &mut NameBuffer::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
+}
+
+/// A path without the slashes at its end.
+fn trim_slashes(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
+    &path[..end.max(1)]
 }
 
 /// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.

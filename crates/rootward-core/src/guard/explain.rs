@@ -45,6 +45,12 @@ pub enum Step {
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
+    /// The path climbs by `..` from a place outside, which is refused wherever it leads.
+    Climbs {
+        /// Where it climbs from.
+        #[serde(serialize_with = "as_text")]
+        place: PathBuf,
+    },
     /// The system refused to resolve the path.
     System {
         /// What it said.

@@ -16,7 +16,7 @@ use crate::tree::RootIndex;
 #[derive(Debug)]
 pub(crate) enum Handles {
     /// There is room for all.
-    Kept(Box<[OnceLock<Arc<OwnedFd>>]>),
+    Kept(Box<[OnceLock<OwnedFd>]>),
     /// There are more roots than handles.
     Bounded(Bounded),
 }
@@ -25,19 +25,9 @@ pub(crate) enum Handles {
 #[derive(Debug)]
 pub(crate) enum Handle<'h> {
     /// Held as long as the guard is.
-    Kept(&'h Arc<OwnedFd>),
+    Kept(&'h OwnedFd),
     /// May be given up by the guard meanwhile.
     Shared(Arc<OwnedFd>),
-}
-
-impl Handle<'_> {
-    /// For whoever needs it longer.
-    pub(crate) fn into_shared(self) -> Arc<OwnedFd> {
-        match self {
-            Handle::Kept(handle) => Arc::clone(handle),
-            Handle::Shared(handle) => handle,
-        }
-    }
 }
 
 impl Deref for Handle<'_> {
@@ -72,7 +62,7 @@ impl Handles {
                 }
                 // Two that come at once open it twice; the second is closed again.
                 let opened = open()?;
-                Ok(Handle::Kept(slot.get_or_init(|| Arc::new(opened))))
+                Ok(Handle::Kept(slot.get_or_init(|| opened)))
             }
             Handles::Bounded(bounded) => bounded.get(root, open).map(Handle::Shared),
         }

@@ -37,7 +37,7 @@ impl Guard {
             };
             // SECURITY: another directory that took the root's place is not the root
             // (test: a_root_that_was_replaced_is_not_opened)
-            if os::id_of(&os::status(&handle).map_err(RootTrouble::System)?) != placed.id {
+            if os::identity(&handle).map_err(RootTrouble::System)? != placed.id {
                 return Err(RootTrouble::Changed);
             }
             Ok(handle)

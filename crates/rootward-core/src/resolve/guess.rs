@@ -23,40 +23,47 @@ pub(crate) struct Guess {
     pub(crate) id: Option<FileId>,
 }
 
-/// Why a path leads nowhere.
+/// A path that leads nowhere.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    /// What the system said.
-    pub(crate) error: Errno,
-    /// The place where it said so; empty if that is not known.
+    /// What the system said; `None` where the path climbs from a place that it may not.
+    pub(crate) error: Option<Errno>,
+    /// The place where that was; empty if it is not known.
     pub(crate) at: Vec<u8>,
 }
 
 impl From<Errno> for Lost {
     fn from(error: Errno) -> Lost {
-        Lost { error, at: Vec::new() }
+        Lost { error: Some(error), at: Vec::new() }
     }
 }
 
+/// From where a path may climb by `..`.
+#[derive(Clone, Copy)]
+pub(crate) enum Climb<'c> {
+    /// Anywhere.
+    Anywhere,
+    /// Only from places that pass. Whether a path that climbs back leads somewhere says whether what it climbed from exists.
+    From(&'c dyn Fn(&[u8]) -> bool),
+}
+
 /// Follows an absolute path.
-pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
-    if resolver == Resolver::Kernel {
+pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
+    if resolver == Resolver::Kernel && matches!(climb, Climb::Anywhere) {
         match by_kernel(path, leaf) {
             Ok(Some(guess)) => return Ok(guess),
-            // SECURITY: a lookup that keeps failing is refused, never tried in a weaker way
-            // (test: endless_again_is_a_refusal)
             Err(error @ (Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
             // The kernel does not say where a lookup ended; a walk does. Nor does it say anything without `/proc`.
             Ok(None) | Err(_) => {}
         }
     }
-    by_walk(path, leaf)
+    by_walk(path, leaf, climb)
 }
 
 fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
     let flags = if leaf == Leaf::Keep { OFlags::NOFOLLOW } else { OFlags::empty() };
     let pinned = os::pin_anywhere(path, flags)?;
-    let id = os::id_of(&os::status(&pinned)?);
+    let id = os::identity(&pinned)?;
     let Ok(place) = os::place_of(pinned.as_fd()) else { return Ok(None) };
     let place = place.into_vec();
     // What is reachable by no path from here (another mount namespace, a pipe) has no place.
@@ -65,7 +72,7 @@ fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
 
 /// Component by component, the way the kernel does it. Only the present directory is held: where it changes its place
 /// meanwhile, the guess is wrong, and will be found out.
-fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
+fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
     let mut here = os::pin_slash()?;
     let mut place: Vec<u8> = Vec::new();
     let mut ahead: Vec<Vec<u8>> = Vec::new();
@@ -77,6 +84,12 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
             continue;
         }
         if name == b".." {
+            // SECURITY: a peer must not learn which directories exist outside (test: a_peer_cannot_ask_which_directories_exist_outside)
+            if let Climb::From(passes) = climb
+                && !passes(&place)
+            {
+                return Err(Lost { error: None, at: place });
+            }
             here = os::open_child(here.as_fd(), b"..", os::PIN)?;
             place.truncate(place.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
             continue;
@@ -84,7 +97,7 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
         let above = place.len();
         place.push(b'/');
         place.extend_from_slice(&name);
-        let lost = |error| Lost { error, at: place.clone() };
+        let lost = |error| Lost { error: Some(error), at: place.clone() };
         let next = match os::open_child(here.as_fd(), &name, os::PIN) {
             Err(Errno::NOENT) => return not_there(place, &ahead, Errno::NOENT),
             next => next.map_err(lost)?,
@@ -107,20 +120,20 @@ fn by_walk(path: &[u8], leaf: Leaf) -> Result<Guess, Lost> {
                 }
                 push_reversed(&mut ahead, &target);
             }
-            _ if ahead.is_empty() => return Ok(Guess { place, id: Some(os::id_of(&status)) }),
+            _ if ahead.is_empty() => return Ok(Guess { id: Some(os::identity(&next)?), place }),
             _ => return not_there(place, &ahead, Errno::NOTDIR),
         }
     }
     if place.is_empty() {
         place.push(b'/');
     }
-    Ok(Guess { place, id: Some(os::id_of(&os::status(&here)?)) })
+    Ok(Guess { place, id: Some(os::identity(&here)?) })
 }
 
 /// A path that ends where nothing is: its place is known unless it would climb back from there.
 fn not_there(mut place: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Lost> {
     if ahead.iter().any(|name| name == b"..") {
-        return Err(Lost { error, at: place });
+        return Err(Lost { error: Some(error), at: place });
     }
     for name in ahead.iter().rev() {
         place.push(b'/');

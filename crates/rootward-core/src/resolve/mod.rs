@@ -10,7 +10,7 @@ mod open;
 mod rest;
 
 pub use open::Resolver;
-pub(crate) use open::{deepest_existing, open};
+pub(crate) use open::open;
 pub(crate) use rest::{NameBuffer, Names, Rest};
 
 /// What becomes of a link in the last component.

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use crate::os;
 use crate::tree::components;
+use crate::uri::LONGEST_PATH;
 
 /// How names below a root are opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +27,8 @@ impl Resolver {
 
 /// Opens `names` (a plain relative path, empty for the directory itself) below `directory`.
 ///
-/// `ELOOP` means that a link stands in the way. With `O_PATH | O_NOFOLLOW` a link in the last component is itself opened.
+/// `ELOOP` means that a link stands in the way, `ENOENT` that none stands before what is missing: names are looked up from
+/// left to right. With `O_PATH | O_NOFOLLOW` a link in the last component is itself opened.
 pub(crate) fn open(
     resolver: Resolver,
     directory: BorrowedFd<'_>,
@@ -34,6 +36,9 @@ pub(crate) fn open(
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     let names = if names.is_empty() { b".".as_slice() } else { names };
+    if names.len() > LONGEST_PATH {
+        return Err(Errno::NAMETOOLONG);
+    }
     match resolver {
         Resolver::Kernel => os::open_beneath(directory, names, flags),
         Resolver::Walk => walk(directory, names, flags),
@@ -88,30 +93,4 @@ fn open_last(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<Ow
 
 fn is_link(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
     os::status_of_child(directory, name).is_ok_and(|status| os::type_of(&status) == FileType::Symlink)
-}
-
-/// The deepest directory of `names` that exists below `directory`, and how many bytes of `names` lead to it.
-///
-/// For a path that does not exist yet. `ELOOP` means that a link stands in the way after all; `ENOTDIR` that something else
-/// than a directory does.
-pub(crate) fn deepest_existing(
-    resolver: Resolver,
-    directory: BorrowedFd<'_>,
-    names: &[u8],
-) -> Result<(OwnedFd, usize), Errno> {
-    let parent = names.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-    // Nearly always only the last name is new.
-    match open(resolver, directory, &names[..parent], os::PIN.union(OFlags::DIRECTORY)) {
-        Err(Errno::NOENT) => {}
-        found => return found.map(|found| (found, parent)),
-    }
-    let mut deepest = (open(resolver, directory, b"", os::PIN.union(OFlags::DIRECTORY))?, 0);
-    for (name, behind) in components(names) {
-        match step(deepest.0.as_fd(), name) {
-            Ok(next) => deepest = (next, behind),
-            Err(Errno::NOENT) => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(deepest)
 }

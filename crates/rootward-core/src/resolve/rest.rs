@@ -64,6 +64,11 @@ impl<'n> Names<'n> {
         self.as_directory
     }
 
+    /// The same, insisting on a directory.
+    pub(crate) fn as_a_directory(self) -> Names<'n> {
+        Names { as_directory: true, ..self }
+    }
+
     /// The part behind `position`, which a deeper root ends at.
     pub(crate) fn behind(self, position: usize) -> Names<'n> {
         Names { bytes: behind(self.bytes, position), ..self }

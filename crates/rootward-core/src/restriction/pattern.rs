@@ -44,23 +44,36 @@ impl Pattern {
     /// The name that every matching place ends in, if there is one.
     pub(super) fn last_name(&self) -> Option<&[u8]> {
         match self {
-            Pattern::Names(names) | Pattern::Place(names) => names.last().map(AsRef::as_ref),
+            Pattern::Names(names) | Pattern::Place(names) => {
+                names.last().map(AsRef::as_ref).filter(|last| last != b"**")
+            }
             Pattern::Glob(_) => None,
         }
     }
 
-    /// Whether an absolute, resolved path is such a place.
-    pub(super) fn matches(&self, place: &[u8]) -> bool {
-        let (names, anchored) = match self {
-            Pattern::Glob(glob) => return glob.is_match(Path::new(OsStr::from_bytes(place))),
-            Pattern::Names(names) => (names, false),
-            Pattern::Place(names) => (names, true),
-        };
-        let place: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
-        if anchored {
-            return place.len() == names.len() && ends_with(&place, names);
+    /// The directories above such a place that the pattern itself names: whatever comes to stand there may hold it.
+    pub(super) fn holders(&self) -> Vec<Pattern> {
+        match self {
+            Pattern::Names(names) => (1..names.len()).map(|end| Pattern::Names(names[..end].to_vec())).collect(),
+            Pattern::Place(names) => (1..names.len()).map(|end| Pattern::Place(names[..end].to_vec())).collect(),
+            Pattern::Glob(glob) => {
+                let text = glob.glob().glob();
+                let ends = text.match_indices('/').map(|(end, _)| &text[..end]);
+                // `**` alone is every directory there is, and says nothing about this one.
+                let named = ends.filter(|above| !above.is_empty() && !above.ends_with("**"));
+                // A piece that is no glob by itself is cut from braces: leave out what cannot be told.
+                named.filter_map(|above| Pattern::glob(above).ok()).collect()
+            }
         }
-        ends_with(&place, names)
+    }
+
+    /// Whether an absolute, resolved path is such a place: as text, and as its names.
+    pub(super) fn matches(&self, place: &[u8], names: &[&[u8]]) -> bool {
+        match self {
+            Pattern::Glob(glob) => glob.is_match(Path::new(OsStr::from_bytes(place))),
+            Pattern::Names(last) => ends_with(names, last),
+            Pattern::Place(all) => names.len() == all.len() && ends_with(names, all),
+        }
     }
 }
 
@@ -83,8 +96,12 @@ mod tests {
 
     #[test]
     fn names_match_at_the_end_of_a_place() {
+        let matches = |pattern: Pattern, place: &str| {
+            let names: Vec<&[u8]> = components(place.as_bytes()).map(|(name, _)| name).collect();
+            pattern.matches(place.as_bytes(), &names)
+        };
         let check = |names: &str, place: &str, expect: bool| {
-            assert_eq!(Pattern::names(names).matches(place.as_bytes()), expect, "{names} {place}");
+            assert_eq!(matches(Pattern::names(names), place), expect, "{names} {place}");
         };
         check(".ssh", "/h/.ssh", true);
         check(".ssh", "/h/.SSH", true);
@@ -96,7 +113,7 @@ mod tests {
         check(".git/modules/**/hooks", "/p/.git/modules/hooks", true);
         check(".git/modules/**/hooks", "/p/.git/modules/a/b/hooks", true);
         check(".git/modules/**/hooks", "/p/modules/a/hooks", false);
-        assert!(Pattern::place(Path::new("/a/b")).matches(b"/a/B"));
-        assert!(!Pattern::place(Path::new("/a/b")).matches(b"/x/a/b"));
+        assert!(matches(Pattern::place(Path::new("/a/b")), "/a/B"));
+        assert!(!matches(Pattern::place(Path::new("/a/b")), "/x/a/b"));
     }
 }

@@ -25,7 +25,7 @@ fn set<'a>(words: impl IntoIterator<Item = &'a str>, origin: Origin) -> RootSet 
     let place = |word: &str| -> PlacedRoot {
         let (place, inode) = word.split_once('=').unwrap_or((word, "0"));
         let inode = inode.parse().unwrap_or_else(|_| unreachable!("a number: `{word}`"));
-        PlacedRoot { id: FileId { device: 1, inode }, ..directory(place, Access::READ_WRITE, origin) }
+        PlacedRoot { id: FileId { device: 1, inode, born: None }, ..directory(place, Access::READ_WRITE, origin) }
     };
     RootSet::new(there.into_iter().map(place), gone.into_iter().map(|word| refused(word, Refusal::Missing)))
 }

@@ -73,7 +73,7 @@ mod tests {
         check(|root| root.root.access = Access::ALL, true);
         check(|root| root.root.name = Some("name".to_owned()), true);
         check(|root| root.kind = crate::root::RootKind::File, true);
-        check(|root| root.id = FileId { device: 9, inode: 9 }, true);
+        check(|root| root.id = FileId { device: 9, inode: 9, born: None }, true);
         check(|root| root.root.origin = Origin::Flag, true);
     }
 

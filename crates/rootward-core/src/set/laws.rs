@@ -39,7 +39,7 @@ fn root(origins: &'static [Origin]) -> impl Strategy<Value = PlacedRoot> {
             root: Root { path: place.clone(), name, access, origin, spelling: Spelling::Uri },
             place,
             kind,
-            id: FileId { device: 1, inode },
+            id: FileId { device: 1, inode, born: None },
         },
     )
 }

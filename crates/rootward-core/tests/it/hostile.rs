@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -197,16 +197,6 @@ fn a_client_cannot_open_a_git_file_by_naming_it_below_a_ceiling() {
     assert_eq!(code(guard.check("sub/.git", Access::WRITE)), Some(Code::Restricted));
 }
 
-#[test]
-fn a_client_may_not_share_what_holds_the_own_home() {
-    let validation = Validation::new(Some(PathBuf::from("/export/home/me")));
-    assert!(validation.judge(Origin::Client, Path::new("/export/home/me/src")).is_ok());
-    for above in ["/export", "/export/home"] {
-        assert!(validation.judge(Origin::Client, Path::new(above)).is_err(), "{above} holds the homes of all users");
-    }
-    assert!(validation.judge(Origin::Client, Path::new("/export/home/other")).is_err(), "another user's home");
-}
-
 // ---- what lies outside ----
 
 /// `..` behind a directory outside is allowed if the directory is there, and refused if not.
@@ -234,11 +224,10 @@ fn a_peer_cannot_ask_which_directories_exist_in_a_closed_place() {
 
 #[test]
 fn a_fifo_is_not_opened_for_reading() {
+    type Reader = fn(&Guard, &str);
     let yard = Yard::new();
     let guard = yard.guard(&["root"]);
-    type Reader = fn(&Guard, &str);
-    let readers: [(&str, Reader); 3] = [
-        ("Guard::open", |guard, name| drop(guard.open(name).unwrap_err())),
+    let readers: [(&str, Reader); 2] = [
         ("Grant::open", |guard, name| drop(guard.check(name, Access::READ).unwrap().open().unwrap_err())),
         ("WalkEntry::open", |guard, name| {
             let visit = |entry: &rootward_core::WalkEntry<'_>| {
@@ -279,7 +268,6 @@ fn a_fifo_is_not_opened_for_reading() {
 
 // ---- the process ----
 
-/// `entries_carry_nothing` recurses once for each level and keeps a handle open at each.
 #[test]
 fn a_deep_tree_can_be_moved_without_ending_the_process() {
     if is_child() {
@@ -294,61 +282,12 @@ fn a_deep_tree_can_be_moved_without_ending_the_process() {
         let moved = thread::scope(|scope| scope.spawn(|| source.rename_to(&target, Replace::No)).join().unwrap());
         remove_tree(&yard.path("root/deep"));
         remove_tree(&yard.path("root/moved"));
-        moved.unwrap();
+        // Deeper than any path: refused, for it could not be looked through.
+        assert!(moved.is_err());
         return;
     }
     let output = in_a_process_of_its_own("a_deep_tree_can_be_moved_without_ending_the_process");
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
-}
-
-/// The rules of ignore files are a list that is dropped by recursion, one level for each directory.
-#[test]
-#[ignore = "takes five minutes, because the cost is quadratic; overflows in a debug build"]
-fn a_deep_tree_of_ignore_files_can_be_walked_without_ending_the_process() {
-    if is_child() {
-        let yard = Yard::new();
-        fs::create_dir(yard.path("root/deep")).unwrap();
-        let depth = std::env::var("HOSTILE_DEPTH").map_or(12_000, |depth| depth.parse().unwrap());
-        chain(&yard.path("root/deep"), depth, |directory| {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(directory, ".ignore", flags, Mode::RUSR).unwrap();
-            rustix::io::write(file, b"x\n").unwrap();
-        });
-        let guard = yard.guard(&["root"]);
-        let grant = guard.check(".", Access::READ).unwrap();
-        let walked = grant.walk(WalkOptions { threads: 2, ..WalkOptions::default() }, |_| Visit::Continue);
-        remove_tree(&yard.path("root/deep"));
-        walked.unwrap();
-        return;
-    }
-    let output = in_a_process_of_its_own("a_deep_tree_of_ignore_files_can_be_walked_without_ending_the_process");
-    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
-}
-
-/// Each entry is held against the rules of every directory above it, one after the other.
-#[test]
-fn the_cost_of_ignore_files_does_not_grow_with_the_depth() {
-    let time = |depth: usize| {
-        let yard = Yard::new();
-        fs::create_dir(yard.path("root/deep")).unwrap();
-        chain(&yard.path("root/deep"), depth, |directory| {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(directory, ".ignore", flags, Mode::RUSR).unwrap();
-            rustix::io::write(file, b"x\n").unwrap();
-        });
-        let guard = yard.guard(&["root"]);
-        let grant = guard.check(".", Access::READ).unwrap();
-        let time = |ignore| {
-            let start = Instant::now();
-            grant.walk(WalkOptions { threads: 1, ignore, ..WalkOptions::default() }, |_| Visit::Continue).unwrap();
-            start.elapsed()
-        };
-        let times = (time(rootward_core::Ignore::Nothing), time(rootward_core::Ignore::Gitignore));
-        remove_tree(&yard.path("root/deep"));
-        times
-    };
-    let (plain, ignoring) = time(2_000);
-    assert!(ignoring < plain * 15, "2000 directories: {ignoring:?} with ignore files, {plain:?} without");
 }
 
 /// A file that says it is large is not large; the length a peer asks for is no reason to end the process.
@@ -396,37 +335,6 @@ fn a_deep_and_forked_tree_is_walked_with_few_handles() {
     remove_tree(&yard.path("root/deep"));
     let most = *most.lock().unwrap();
     assert!(most < 500, "{most} files open at once: more than the usual limit of 1024 allows a deeper tree");
-}
-
-/// Every component that may end a rule costs a look at all rules, over the whole path so far.
-#[test]
-fn a_text_made_of_closed_names_is_decided_as_fast_as_others() {
-    let yard = Yard::new();
-    let guard = yard.guard(&["root"]);
-    let time = |name: &str| {
-        let text = format!("{name}/").repeat(4_090 / (name.len() + 1));
-        let start = Instant::now();
-        for _ in 0..5 {
-            let _ = guard.check(&text, Access::READ);
-        }
-        start.elapsed() / 5
-    };
-    time("plains");
-    let (plain, closed) = (time("plains"), time("config"));
-    assert!(closed < plain * 20 + Duration::from_millis(1), "{closed:?} against {plain:?}");
-}
-
-#[test]
-#[ignore = "a measurement: 1.2 s for each such directory in a release build, 6 s in a debug build"]
-fn a_large_ignore_file_does_not_stop_a_walk() {
-    let yard = Yard::new();
-    let lines: String = (0..40_000).map(|number| format!("*{number:x}*a?[b-d]{{e,f}}*\n")).collect();
-    yard.file("root/.gitignore", &lines[..lines.len().min(1 << 20)]);
-    let guard = yard.guard(&["root"]);
-    let start = Instant::now();
-    guard.check(".", Access::READ).unwrap().walk(WalkOptions::default(), |_| Visit::Continue).unwrap();
-    let taken = start.elapsed();
-    assert!(taken < Duration::from_secs(1), "one directory with five entries took {taken:?}");
 }
 
 // ---- roots ----

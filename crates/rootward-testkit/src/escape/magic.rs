@@ -2,7 +2,7 @@
 //! (openat2(2), `RESOLVE_NO_MAGICLINKS`). They are outside wherever they lead.
 
 use super::Act::{Check, List, Put, Read, Stat};
-use super::{Row, row};
+use super::{DETOUR, Row, row};
 use crate::tree::Item::{Link, Secret};
 
 const PROC: &str = "proc(5): a magic link; openat2(2) RESOLVE_NO_MAGICLINKS";
@@ -43,13 +43,7 @@ pub(super) static ROWS: &[Row] = &[
         .outside(),
     row("proc-memory", "writing it rewrites the process", Put, "/proc/self/mem").outside(),
     row("proc-map-files", PROC, List, "/proc/self/map_files").outside(),
-    row(
-        "proc-passed-through",
-        "design: the final object decides; `/proc/self` is no magic link",
-        Read,
-        "/proc/self/../..{T}/root/in.txt",
-    )
-    .allow("{T}/root/in.txt"),
+    row("proc-passed-through", DETOUR, Read, "/proc/self/../..{T}/root/in.txt").deny("outside_roots"),
     row("proc-named-directory-inside", "a directory of that name", Read, "proc/self/root/x")
         .tree(&[Secret("proc/self/root/x")])
         .missing(),

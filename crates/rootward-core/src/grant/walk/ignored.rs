@@ -15,8 +15,11 @@ use rustix::fs::FileType;
 
 use crate::os;
 
-/// Larger ones are not ignore files that anyone wrote.
-const MOST_BYTES: u64 = 1 << 20;
+/// Of a larger file only the beginning counts: nobody wrote it by hand, and each rule costs time at every entry.
+const MOST_BYTES: u64 = 128 << 10;
+
+/// How many ignore files above each other count; further down, only those are asked.
+const MOST_ABOVE: usize = 64;
 
 /// The rules of one directory, on top of those above it.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(super) struct Ignored {
     /// How long the directory's own path below the root is.
     directory: usize,
     above: Option<Arc<Ignored>>,
+    /// How many there are above.
+    depth: usize,
 }
 
 /// Which ignore files a directory has.
@@ -68,6 +73,10 @@ impl Ignored {
         position: usize,
         above: Option<&Arc<Ignored>>,
     ) -> Option<Arc<Ignored>> {
+        let depth = above.map_or(0, |above| above.depth + 1);
+        if depth > MOST_ABOVE {
+            return None;
+        }
         // Paths are given from this directory on, so nothing is to be stripped from them. An empty root would say the same,
         // but is compared with every path, and comparing nothing at no address is slow where `memcmp` loads by mask.
         let mut builder = GitignoreBuilder::new(".");
@@ -91,7 +100,7 @@ impl Ignored {
             return None;
         }
         let rules = builder.build().ok()?;
-        (!rules.is_empty()).then(|| Arc::new(Ignored { rules, directory: position, above: above.cloned() }))
+        (!rules.is_empty()).then(|| Arc::new(Ignored { rules, directory: position, above: above.cloned(), depth }))
     }
 
     /// Whether a path below the root is left out. The nearest file that has something to say decides.

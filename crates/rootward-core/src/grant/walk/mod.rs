@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::FileType;
@@ -16,6 +17,7 @@ use rustix::io::Errno;
 
 use super::{FileKind, Grant, GrantError, OpenFile};
 use crate::access::Access;
+use crate::denial::{Code, Denial};
 use crate::guard::Guard;
 use crate::os;
 use crate::resolve::Rest;
@@ -69,7 +71,7 @@ pub struct WalkEntry<'w> {
     name: &'w [u8],
     kind: FileKind,
     depth: usize,
-    root_place: &'w Path,
+    root_path: &'w Path,
 }
 
 impl WalkEntry<'_> {
@@ -96,8 +98,15 @@ impl WalkEntry<'_> {
 
     /// Opens a regular file for reading, from its directory's handle.
     pub fn open(&self) -> Result<OpenFile, GrantError> {
-        let path = self.rest.below(self.root_place);
+        let path = self.rest.below(self.root_path);
         let failed = |error: Errno| GrantError::Io { path: path.clone(), source: error.into() };
+        // Known from the listing, so that nothing else is opened.
+        match self.kind {
+            FileKind::File => {}
+            FileKind::Directory => return Err(failed(Errno::ISDIR)),
+            FileKind::Link => return Err(failed(Errno::LOOP)),
+            FileKind::Special => return Err(Denial::new(Code::SpecialFile, path, Access::READ).into()),
+        }
         let handle = os::open_child(self.directory.as_fd(), self.name, os::READ).map_err(failed)?;
         OpenFile::from_regular(handle, path.clone())
     }
@@ -114,11 +123,26 @@ pub struct WalkSummary {
 
 const MOST_ERRORS: usize = 100;
 
+/// How many directories a walk holds open for those still to be read, at the most.
+const MOST_HELD: usize = 128;
+
+/// An open directory that is counted while it is held.
+struct Held {
+    directory: OwnedFd,
+    count: Arc<AtomicUsize>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A directory still to be read.
 struct Job {
-    /// The directory that holds it; `None` for the start, whose handle is given.
-    parent: Arc<OwnedFd>,
-    name: Option<Box<[u8]>>,
+    /// The directory that holds it, unless too many are held; then it is opened from the start again.
+    parent: Option<Arc<Held>>,
+    name: Box<[u8]>,
     rest: Rest,
     ignored: Option<Arc<Ignored>>,
     depth: usize,
@@ -130,6 +154,8 @@ struct Walk<'w, V> {
     options: WalkOptions,
     visit: V,
     summary: Mutex<WalkSummary>,
+    start: OwnedFd,
+    held: Arc<AtomicUsize>,
 }
 
 impl Grant {
@@ -145,9 +171,16 @@ impl Grant {
             Ignore::Nothing => None,
             Ignore::Gitignore => self.ignored_from_above(),
         };
-        let job = Job { parent: Arc::new(start), name: None, rest: self.rest.clone(), ignored, depth: 0 };
-        let walk =
-            Walk { guard: &self.guard, grant: self, options, visit, summary: Mutex::new(WalkSummary::default()) };
+        let job = Job { parent: None, name: Box::default(), rest: self.rest.clone(), ignored, depth: 0 };
+        let walk = Walk {
+            guard: &self.guard,
+            grant: self,
+            options,
+            visit,
+            summary: Mutex::new(WalkSummary::default()),
+            start,
+            held: Arc::default(),
+        };
         Pool::run(
             job,
             options.threads,
@@ -185,10 +218,11 @@ struct Worker {
 impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
     fn read(&self, job: Job, worker: &mut Worker, pool: &Pool<Job>) {
         let Job { parent, name, rest, ignored, depth } = job;
-        let opened = match name {
-            None => Ok(parent),
-            Some(name) => os::open_child(parent.as_fd(), &name, os::LIST).map(Arc::new),
+        let opened = match &parent {
+            Some(parent) => os::open_child(parent.directory.as_fd(), &name, os::LIST),
+            None => self.guard.open_directory(&self.start, rest.behind(self.grant.rest.as_bytes().len())),
         };
+        drop(parent);
         let directory = match opened {
             Ok(directory) => directory,
             Err(error) => return self.failed(&rest, error),
@@ -226,31 +260,41 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
                 name: &name,
                 kind: kind.into(),
                 depth: depth + 1,
-                root_place: &self.grant.root().place,
+                root_path: &self.grant.root().root.path,
             };
             match (self.visit)(&seen) {
                 Visit::Stop => {
                     pool.stop();
                     break;
                 }
-                Visit::Continue if is_directory && depth + 1 < self.options.most_depth => below.push(Job {
-                    parent: Arc::clone(&directory),
-                    name: Some(name),
-                    rest: entry.clone(),
-                    ignored: ignored.clone(),
-                    depth: depth + 1,
-                }),
+                Visit::Continue if is_directory && depth + 1 < self.options.most_depth => {
+                    below.push((name, entry.clone()));
+                }
                 Visit::Continue | Visit::SkipDirectory => {}
             }
         }
         self.summary.lock().unwrap_or_else(PoisonError::into_inner).visited += visited;
-        pool.add(below);
+        if !below.is_empty() {
+            let parent = self.hold(directory);
+            let job =
+                |(name, rest)| Job { parent: parent.clone(), name, rest, ignored: ignored.clone(), depth: depth + 1 };
+            pool.add(below.into_iter().map(job).collect());
+        }
+    }
+
+    /// Keeps a directory open for those below it, unless too many are.
+    fn hold(&self, directory: OwnedFd) -> Option<Arc<Held>> {
+        if self.held.fetch_add(1, Ordering::Relaxed) >= MOST_HELD {
+            self.held.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Arc::new(Held { directory, count: Arc::clone(&self.held) }))
     }
 
     fn failed(&self, rest: &Rest, error: Errno) {
         let mut summary = self.summary.lock().unwrap_or_else(PoisonError::into_inner);
         if summary.errors.len() < MOST_ERRORS {
-            summary.errors.push((rest.below(&self.grant.root().place), error.into()));
+            summary.errors.push((rest.below(&self.grant.root().root.path), error.into()));
         }
     }
 }
