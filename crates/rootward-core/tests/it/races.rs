@@ -2,14 +2,18 @@
 //!
 //! 20,000 attempts each in the short form, a million with `ROOTWARD_LONG=1`.
 
-use std::sync::Mutex;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
-use rootward_core::{Guard, Resolver};
+use rootward_core::{Access, Guard, Origin, Resolver};
 use rootward_testkit::door::{Door, Outcome, Request, Root};
 use rootward_testkit::naive::Naive;
 use rootward_testkit::race::{self, Race};
 
 use crate::door::{GuardDoor, act, guard};
+use crate::yard::Yard;
 
 /// One guard for as long as the roots are the same: keeps its handles through a whole race.
 struct LastingDoor {
@@ -70,5 +74,38 @@ fn the_swap_attack_works_on_a_check_by_name() {
     for race in Race::ALL {
         let report = race.run_until(&Naive, 200_000, |report| report.escapes > 0).unwrap();
         assert!(report.escapes > 0, "{race:?}: {report}");
+    }
+}
+
+/// A directory appears where a file is about to be made: nothing is made in it.
+#[test]
+fn a_directory_that_appears_meanwhile_is_not_written_into() {
+    for resolver in [Resolver::Kernel, Resolver::Walk] {
+        let yard = Yard::new();
+        fs::create_dir_all(yard.path("root/prepared/hooks")).unwrap();
+        let guard = yard.guard_by(resolver, Origin::Flag, &["root"]);
+        let (there, away) = (yard.path("root/x"), yard.path("root/prepared"));
+        let done = Arc::new(AtomicBool::new(false));
+        let swapper = thread::spawn({
+            let (done, there, away) = (Arc::clone(&done), there.clone(), away.clone());
+            move || {
+                while !done.load(Ordering::Relaxed) {
+                    fs::rename(&away, &there).unwrap();
+                    fs::rename(&there, &away).unwrap();
+                }
+                away
+            }
+        });
+        let mut wrong = 0;
+        for _ in 0..race::attempts() {
+            // The file `x/hooks` was asked for. Nobody asked for `x/hooks/hooks`.
+            if let Ok(grant) = guard.check("x/hooks", Access::WRITE) {
+                let _ = grant.create_new(b"!");
+            }
+            wrong += usize::from(away.join("hooks/hooks").exists() || there.join("hooks/hooks").exists());
+        }
+        done.store(true, Ordering::Relaxed);
+        swapper.join().unwrap();
+        assert_eq!(wrong, 0, "{resolver:?}: a file was made one level below the place that was decided on");
     }
 }
