@@ -5,8 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use serde::{Serialize, Serializer};
 
 use crate::access::Access;
@@ -100,14 +102,21 @@ pub enum Cause {
     Access,
     /// The root itself cannot be removed, renamed or replaced.
     RootItself,
-    /// A restriction holds here: its pattern.
-    Restriction(String),
+    /// A restriction holds here.
+    Restriction {
+        /// Its pattern.
+        pattern: String,
+        /// What restrictions take away here, all together.
+        takes: Access,
+    },
     /// Moving this would carry a place along that has rules of its own.
     CarriesAlong(PathBuf),
     /// The system refused.
-    System(std::io::ErrorKind),
-    /// The path climbs by `..` from a place outside. Wherever it leads, the answer would tell whether that place exists.
-    Climbs,
+    System(ErrorKind),
+    /// The path goes over a link of `/proc` that jumps to an object: where the link is.
+    MagicLink(PathBuf),
+    /// The path climbs by `..` from this place outside. Wherever it leads, the answer would tell whether the place exists.
+    Climbs(PathBuf),
     /// The path kept changing while it was being resolved.
     Unsettled,
     /// The root was there when the guard was made and is another object now, or gone.
@@ -183,21 +192,23 @@ impl Denial {
     /// The sentence for the operator: names the cause and where the path led.
     pub fn for_operator(&self) -> String {
         let path = Shown::new(&self.0.path);
-        match (self.0.code, self.resolved()) {
-            (_, Some(resolved)) if self.0.cause == Cause::Climbs => {
-                format!("path `{path}` climbs by `..` from `{}`, which is outside every root", Shown::new(resolved))
+        match (self.0.code, &self.0.cause, self.resolved()) {
+            (_, Cause::MagicLink(link), _) => {
+                let link = Shown::new(link);
+                format!("path `{path}` goes over `{link}`, a link that jumps to an object, which is never followed")
             }
-            (Code::SymlinkEscape, Some(resolved)) => {
+            (_, Cause::Climbs(from), _) => {
+                format!("path `{path}` climbs by `..` from `{}`, which is outside every root", Shown::new(from))
+            }
+            (_, Cause::Unsettled, _) => format!("path `{path}` kept changing while it was resolved"),
+            (_, Cause::RootChanged, _) => format!("path `{path}` lies in a root that is gone or was replaced"),
+            (Code::SymlinkEscape, _, Some(resolved)) => {
                 format!("path `{path}` leaves its root through a link: it leads to `{}`", Shown::new(resolved))
             }
-            (Code::OutsideRoots, Some(resolved)) if resolved.as_os_str() != self.0.path => {
+            (Code::OutsideRoots, _, Some(resolved)) if resolved.as_os_str() != self.0.path => {
                 format!("path `{path}` is outside every root: it leads to `{}`", Shown::new(resolved))
             }
-            _ => match &self.0.cause {
-                Cause::Unsettled => format!("path `{path}` kept changing while it was resolved"),
-                Cause::RootChanged => format!("path `{path}` lies in a root that is gone or was replaced"),
-                _ => self.to_string(),
-            },
+            _ => self.to_string(),
         }
     }
 }
@@ -221,16 +232,21 @@ impl fmt::Display for Denial {
                     Shown::new(&root.path),
                     root.access
                 ),
-                (Cause::System(kind), _) => write!(f, "path `{path}` cannot be opened: {kind}"),
+                (Cause::System(kind), _) => write!(f, "path `{path}` cannot be opened: {}", says(*kind)),
                 _ => write!(f, "path `{path}` is not shared for {access}"),
             },
             Code::Restricted => match &self.0.cause {
-                Cause::Restriction(pattern) => write!(f, "path `{path}` lies in a closed place (`{pattern}`)"),
+                Cause::Restriction { pattern, takes: Access::ALL } => {
+                    write!(f, "path `{path}` lies in a closed place (`{pattern}`)")
+                }
+                Cause::Restriction { pattern, .. } => {
+                    write!(f, "path `{path}` lies in a place closed for writing (`{pattern}`)")
+                }
                 _ => write!(f, "path `{path}` cannot be moved: it would carry a closed place or another root along"),
             },
             Code::InvalidPath | Code::ForeignPath | Code::UnsupportedScheme => match &self.0.cause {
                 Cause::Text(reason) => write!(f, "path `{path}` is not usable ({reason})"),
-                Cause::System(kind) => write!(f, "path `{path}` cannot be resolved: {kind}"),
+                Cause::System(kind) => write!(f, "path `{path}` cannot be resolved: {}", says(*kind)),
                 _ => write!(f, "path `{path}` is not usable"),
             },
             Code::SpecialFile => write!(f, "path `{path}` is a device, FIFO or socket"),
@@ -239,6 +255,18 @@ impl fmt::Display for Denial {
                 write!(f, "path `{path}` is outside every root")
             }
         }
+    }
+}
+
+/// What the system means, in words for a person.
+pub(crate) fn says(kind: ErrorKind) -> String {
+    match kind {
+        ErrorKind::NotFound => "something on the way does not exist".to_owned(),
+        ErrorKind::NotADirectory => "something on the way is not a directory".to_owned(),
+        kind if kind == Errno::LOOP.kind() => "its links lead in a circle, or are too many".to_owned(),
+        ErrorKind::InvalidFilename => "a name in it is too long".to_owned(),
+        ErrorKind::PermissionDenied => "the system does not permit it".to_owned(),
+        kind => kind.to_string(),
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::os;
-use crate::resolve::guess::{Climb, guess};
+use crate::resolve::guess::{Climb, Why, guess};
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
 use crate::set::{Refusal, RefusedRoot, RootSet};
@@ -50,8 +50,13 @@ impl RootSet {
 
 fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<PlacedRoot, Refusal> {
     judge(validation, root.origin, &root.path)?;
-    let found = guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow, Climb::Anywhere)
-        .map_err(|lost| refusal(lost.error.unwrap_or(Errno::ACCESS)))?;
+    let found =
+        guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow, Climb::Anywhere).map_err(
+            |lost| match lost.why {
+                Why::System(error) => refusal(error),
+                Why::Climbs | Why::MagicLink => Refusal::Unreachable(std::io::ErrorKind::PermissionDenied),
+            },
+        )?;
     if found.id.is_none() {
         return Err(Refusal::Missing);
     }

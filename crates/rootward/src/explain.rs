@@ -110,23 +110,42 @@ impl Told<'_> {
     /// Each step: what it was about, and what came of it.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines: Vec<_> = self.steps.iter().map(|step| self.line(step)).collect();
+        let closed = self.steps.iter().any(|step| matches!(step, Step::Restriction { .. }));
         match self.decision {
+            Decision::Allow(_) if closed => {}
             Decision::Allow(_) => lines.push(("closed places", "none of them holds this place".to_owned())),
             Decision::Deny(refused) => lines.extend(last_step(refused)),
         }
         lines
     }
 
+    /// Whether the path's text already says where it leads.
+    fn is_text(&self, place: &Path) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Text { path, .. } if path == place))
+    }
+
     fn line(&self, step: &Step) -> (&'static str, String) {
         match step {
             Step::Text { form, path } => ("text", self.text(*form, path)),
-            Step::RootByText { root } => ("root", format!("the names lead into root `{}`", shown(root))),
+            Step::RootByText { root, place } if root == place => {
+                ("root", format!("the names lead into root `{}`", shown(root)))
+            }
+            Step::RootByText { root, place } => {
+                ("root", format!("the names lead into root `{}`, which lies at `{}`", shown(root), shown(place)))
+            }
             Step::NoRootByText => ("root", "the names lead into no root; links may, so they are followed".to_owned()),
             Step::Direct { place } => ("resolved", format!("no link stands in the way: `{}`", shown(place))),
+            Step::Followed { place } if self.is_text(place) => {
+                ("resolved", format!("no link stands in the way: `{}`", shown(place)))
+            }
             Step::Followed { place } => {
                 ("resolved", format!("with links and `..` followed, the path leads to `{}`", shown(place)))
             }
             Step::Absent { .. } => ("exists", "not yet: reading says \"not found\", writing may create it".to_owned()),
+            Step::Blocked { .. } => ("exists", "no, and it cannot: something on the way is not a directory".to_owned()),
+            Step::MagicLink { place } => {
+                ("resolved", format!("`{}` is a link that jumps to an object, which is never followed", shown(place)))
+            }
             Step::Climbs { place } => {
                 ("resolved", format!("it climbs by `..` from `{}`, which is outside every root", shown(place)))
             }
@@ -137,7 +156,12 @@ impl Told<'_> {
             }
             Step::Restriction { pattern, takes } => {
                 let closed = if *takes == Access::ALL { "closed".to_owned() } else { format!("closed for {takes}") };
-                ("closed places", format!("the place is {closed} by `{}`", Shown::new(pattern)))
+                let open = if (*takes & self.access).is_empty() {
+                    format!(", not for {}", self.access)
+                } else {
+                    String::new()
+                };
+                ("closed places", format!("the place is {closed} by `{}`{open}", Shown::new(pattern)))
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
         )),
         (Code::OutsideRoots, _) => Some(roots_in_force(guard, home)),
         (Code::AccessDenied, Cause::Access) => denial.root().map(|root| more_access(root, denial.access(), home)),
-        (Code::Restricted, Cause::Restriction(pattern)) => Some(closed_place(pattern, refused, ground)),
+        (Code::Restricted, Cause::Restriction { pattern, .. }) => Some(closed_place(pattern, refused, ground)),
         (Code::SpecialFile, _) => Some(
             "only files and directories are opened: a device or FIFO can block its reader, or do things when opened"
                 .to_owned(),

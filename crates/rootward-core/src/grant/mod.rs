@@ -123,6 +123,11 @@ impl Grant {
         matches!(self.target, Target::Object(_))
     }
 
+    /// Whether something on the way was no directory when the path was decided: nothing can be there.
+    pub fn is_blocked(&self) -> bool {
+        matches!(self.target, Target::Absent(Absence::NotADirectory))
+    }
+
     /// The pinned object, or the error for there being none.
     fn object(&self) -> Result<&OwnedFd, GrantError> {
         match &self.target {

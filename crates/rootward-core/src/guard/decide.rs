@@ -14,10 +14,10 @@ use super::explain::{Step, TextForm, Trace};
 use super::root_handle::RootTrouble;
 use super::{Guard, join};
 use crate::access::Access;
-use crate::denial::{Cause, Code, Denial};
+use crate::denial::{Cause, Code, Denial, says};
 use crate::grant::{Absence, Grant, Target};
 use crate::os;
-use crate::resolve::guess::{Climb, Lost, guess};
+use crate::resolve::guess::{Climb, Lost, Why, guess};
 use crate::resolve::{Leaf, NameBuffer, Names, Rest, open};
 use crate::restriction::Restriction;
 use crate::root::RootKind;
@@ -126,7 +126,10 @@ impl Guard {
         path: &[u8],
         trace: &mut T,
     ) -> Result<Grant, Denial> {
-        trace.step(|| Step::RootByText { root: self.placed(root).root.path.clone() });
+        trace.step(|| {
+            let placed = self.placed(root);
+            Step::RootByText { root: placed.root.path.clone(), place: placed.place.clone() }
+        });
         let mut buffer = NameBuffer::new();
         if let Some((spot, target)) = self.direct(ask, root, rest, &mut buffer, trace)? {
             return self.grant(ask, spot, target, trace);
@@ -152,7 +155,7 @@ impl Guard {
             Some((deeper, behind)) => Spot { root: deeper, rest: rest.behind(behind) },
             None => Spot { root, rest },
         };
-        match self.open_at(ask, &spot)? {
+        match self.open_told(ask, &spot, trace)? {
             Opened::Link => Ok(None),
             Opened::Found(target) => {
                 trace.step(|| Step::Direct { place: self.place(&spot) });
@@ -181,9 +184,10 @@ impl Guard {
             let guess = match guess(self.0.resolver, path, ask.leaf, climb) {
                 Ok(guess) => guess,
                 Err(lost) => {
-                    trace.step(|| match lost.error {
-                        Some(error) => Step::System { error: error.to_string() },
-                        None => Step::Climbs { place: to_path(&lost.at) },
+                    trace.step(|| match lost.why {
+                        Why::System(error) => Step::System { error: says(error.kind()) },
+                        Why::Climbs => Step::Climbs { place: to_path(&lost.at) },
+                        Why::MagicLink => Step::MagicLink { place: to_path(&lost.at) },
                     });
                     return Err(self.lost(ask, &lost));
                 }
@@ -197,7 +201,7 @@ impl Guard {
             let spot = Spot { root, rest: if as_directory { rest.as_a_directory() } else { rest } };
             // SECURITY: the guess is only text by now, and proves nothing; the object is opened anew below its root
             // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
-            match self.open_at(ask, &spot)? {
+            match self.open_told(ask, &spot, trace)? {
                 Opened::Found(target) if target.is(guess.id) => return self.grant(ask, spot, target, trace),
                 // It moved meanwhile.
                 Opened::Found(_) | Opened::Link => {}
@@ -221,8 +225,11 @@ impl Guard {
 
     /// A path that leads nowhere.
     fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
-        let Some(error) = lost.error else {
-            return ask.denial(Code::OutsideRoots).because(Cause::Climbs).leading_to(to_path(&lost.at));
+        let outside = |cause: fn(PathBuf) -> Cause| ask.denial(Code::OutsideRoots).because(cause(to_path(&lost.at)));
+        let error = match lost.why {
+            Why::System(error) => error,
+            Why::Climbs => return outside(Cause::Climbs),
+            Why::MagicLink => return outside(Cause::MagicLink),
         };
         let code = match error {
             // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
@@ -232,6 +239,14 @@ impl Guard {
             _ => Code::InvalidPath,
         };
         ask.denial(code).because(Cause::System(error.kind()))
+    }
+
+    fn open_told<T: Trace>(&self, ask: &Ask<'_>, spot: &Spot<'_>, trace: &mut T) -> Result<Opened, Denial> {
+        self.open_at(ask, spot).inspect_err(|denial| {
+            if let Cause::System(kind) = denial.cause() {
+                trace.step(|| Step::System { error: says(*kind) });
+            }
+        })
     }
 
     fn open_at(&self, ask: &Ask<'_>, spot: &Spot<'_>) -> Result<Opened, Denial> {
@@ -286,8 +301,11 @@ impl Guard {
 
     /// Steps four and five: access and restrictions where the object lies, then the grant.
     fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot<'_>, target: Target, trace: &mut T) -> Result<Grant, Denial> {
-        if matches!(target, Target::Absent(_)) {
-            trace.step(|| Step::Absent { place: self.place(&spot) });
+        if let Target::Absent(absence) = target {
+            trace.step(|| match absence {
+                Absence::NotADirectory => Step::Blocked { place: self.place(&spot) },
+                Absence::NotFound => Step::Absent { place: self.place(&spot) },
+            });
         }
         trace.step(|| {
             let root = &self.placed(spot.root).root;
@@ -295,13 +313,12 @@ impl Guard {
         });
         // SECURITY: decided where the object was opened, not where the text pointed
         // (test: guard_passes_the_escape_corpus)
-        self.verdict(ask.access, &spot).map_err(|(code, cause)| {
-            if let Cause::Restriction(pattern) = &cause {
-                let takes = self.taken(spot.root, spot.rest.as_bytes()).0;
-                trace.step(|| Step::Restriction { pattern: pattern.clone(), takes });
-            }
-            self.refusal(ask, &spot, code, cause)
-        })?;
+        let verdict = self.verdict(ask.access, &spot);
+        trace.steps(|| {
+            let (takes, pattern) = self.taken(spot.root, spot.rest.as_bytes());
+            pattern.map(|pattern| Step::Restriction { pattern: pattern.to_owned(), takes })
+        });
+        verdict.map_err(|(code, cause)| self.refusal(ask, &spot, code, cause))?;
         let grant = Grant::new(self.clone(), spot.root, Rest::from(spot.rest), ask.access, target);
         #[cfg(rootward_oracle)]
         crate::grant::oracle::compare(&grant);
@@ -319,7 +336,8 @@ impl Guard {
         }
         let (taken, pattern) = self.taken(root, rest);
         if !(taken & access).is_empty() || taken == Access::ALL {
-            return Err((Code::Restricted, Cause::Restriction(pattern.unwrap_or_default().to_owned())));
+            let pattern = pattern.unwrap_or_default().to_owned();
+            return Err((Code::Restricted, Cause::Restriction { pattern, takes: taken }));
         }
         Ok(())
     }

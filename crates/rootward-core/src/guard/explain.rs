@@ -24,6 +24,9 @@ pub enum Step {
         /// The root's path as it was named.
         #[serde(serialize_with = "as_text")]
         root: PathBuf,
+        /// Where it really lies.
+        #[serde(serialize_with = "as_text")]
+        place: PathBuf,
     },
     /// The components lead into no root; where links lead remains to be seen.
     NoRootByText,
@@ -42,6 +45,18 @@ pub enum Step {
     /// What the path names does not exist (yet).
     Absent {
         /// Where it would lie.
+        #[serde(serialize_with = "as_text")]
+        place: PathBuf,
+    },
+    /// What the path names cannot exist: something on the way is no directory.
+    Blocked {
+        /// Where it would lie.
+        #[serde(serialize_with = "as_text")]
+        place: PathBuf,
+    },
+    /// The path goes over a link of `/proc` that jumps to an object, which is refused wherever it leads.
+    MagicLink {
+        /// Where the link is.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
@@ -66,7 +81,7 @@ pub enum Step {
         /// What was asked for.
         asked: Access,
     },
-    /// A restriction that takes access away here.
+    /// A restriction that takes access away here, whether it was asked for or not.
     Restriction {
         /// Its pattern.
         pattern: String,
@@ -97,19 +112,23 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 
 /// Who wants to hear of the steps; nobody, on the hot path.
 pub(crate) trait Trace {
-    fn step(&mut self, step: impl FnOnce() -> Step);
+    fn steps<I: IntoIterator<Item = Step>>(&mut self, steps: impl FnOnce() -> I);
+
+    fn step(&mut self, step: impl FnOnce() -> Step) {
+        self.steps(|| [step()]);
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct Silent;
 
 impl Trace for Silent {
-    fn step(&mut self, _: impl FnOnce() -> Step) {}
+    fn steps<I: IntoIterator<Item = Step>>(&mut self, _: impl FnOnce() -> I) {}
 }
 
 impl Trace for Vec<Step> {
-    fn step(&mut self, step: impl FnOnce() -> Step) {
-        self.push(step());
+    fn steps<I: IntoIterator<Item = Step>>(&mut self, steps: impl FnOnce() -> I) {
+        self.extend(steps());
     }
 }
 

@@ -26,15 +26,26 @@ pub(crate) struct Guess {
 /// A path that leads nowhere.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    /// What the system said; `None` where the path climbs from a place that it may not.
-    pub(crate) error: Option<Errno>,
+    /// Why.
+    pub(crate) why: Why,
     /// The place where that was; empty if it is not known.
     pub(crate) at: Vec<u8>,
 }
 
+/// Why a path is not followed further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// The system says so.
+    System(Errno),
+    /// It climbs from a place that it may not climb from.
+    Climbs,
+    /// It goes over a link that jumps to an object instead of naming a path.
+    MagicLink,
+}
+
 impl From<Errno> for Lost {
     fn from(error: Errno) -> Lost {
-        Lost { error: Some(error), at: Vec::new() }
+        Lost { why: Why::System(error), at: Vec::new() }
     }
 }
 
@@ -88,7 +99,7 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
             if let Climb::From(passes) = climb
                 && !passes(&place)
             {
-                return Err(Lost { error: None, at: place });
+                return Err(Lost { why: Why::Climbs, at: place });
             }
             here = os::open_child(here.as_fd(), b"..", os::PIN)?;
             place.truncate(place.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
@@ -97,7 +108,7 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
         let above = place.len();
         place.push(b'/');
         place.extend_from_slice(&name);
-        let lost = |error| Lost { error: Some(error), at: place.clone() };
+        let lost = |error| Lost { why: Why::System(error), at: place.clone() };
         let next = match os::open_child(here.as_fd(), &name, os::PIN) {
             Err(Errno::NOENT) => return not_there(place, &ahead, Errno::NOENT),
             next => next.map_err(lost)?,
@@ -109,7 +120,10 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
                 links += 1;
                 // SECURITY: magic links jump to objects instead of naming paths
                 // (test: guard_passes_the_escape_corpus_by_walking)
-                if links > MOST_LINKS || os::may_be_magic(here.as_fd(), next.as_fd()).map_err(lost)? {
+                if os::may_be_magic(here.as_fd(), next.as_fd()).map_err(lost)? {
+                    return Err(Lost { why: Why::MagicLink, at: place });
+                }
+                if links > MOST_LINKS {
                     return Err(lost(Errno::LOOP));
                 }
                 let target = os::target_of(next.as_fd()).map_err(lost)?;
@@ -133,7 +147,7 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
 /// A path that ends where nothing is: its place is known unless it would climb back from there.
 fn not_there(mut place: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Lost> {
     if ahead.iter().any(|name| name == b"..") {
-        return Err(Lost { error: Some(error), at: place });
+        return Err(Lost { why: Why::System(error), at: place });
     }
     for name in ahead.iter().rev() {
         place.push(b'/');
