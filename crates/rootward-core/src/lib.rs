@@ -36,19 +36,23 @@
 //! - [`RootSet`]: roots found on disk; [`Mode`] combines a client's with the operator's; [`Difference`] compares two.
 //! - [`Restrictions`]: places that stay closed in any root; [`places`] lists the usual ones.
 //!
-//! Deciding, in `guard/`:
-//! - [`Guard::check`] and its kin, in the five steps of `guard/decide.rs`; [`Guard::explain`] tells them.
+//! Deciding, in `guard/`, step by step in `guard/decide.rs`:
+//! - [`Guard::check`] follows links; [`Guard::check_entry`] means the directory entry itself, to be created, removed or
+//!   renamed; [`Guard::open`] decides and opens for reading in one call; [`Guard::explain`] tells each step.
+//! - [`Guard::would_contain`] and [`text_contains`] look at text alone and decide nothing.
 //! - `text.rs` reads a path's text, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
 //!   `os.rs` makes the system calls: the only file that names a file to the system.
-//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`]: the record of a decision.
+//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`]: the record of a decision. [`Shown`]: any text, safe to print.
+//! - [`Resolver`]: by `openat2`, or by walking where there is none.
 //!
 //! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
 //! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
 //!
-//! Over time: [`session`], the state machine that says which roots are in force.
+//! Over time: [`session`], the state machine that says which roots are in force. [`env`]: the environment's names for its
+//! settings.
 //!
-//! No async, no logging, no MCP. Functions that look at the disk on their own account end in `_ambient`.
+//! No async, no logging, no MCP. Functions that look up the user's files on their own account end in `_ambient`.
 
 mod access;
 mod audit;
