@@ -49,7 +49,7 @@
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
 //! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
 //!
-//! Over time: [`session`], the state machine that says which roots are in force. [`env`]: the environment's names for its
+//! Over time: [`session`], the state machine that says which roots are in force. [`mod@env`]: the environment's names for its
 //! settings.
 //!
 //! No async, no logging, no MCP. Functions that look up the user's files on their own account end in `_ambient`.
