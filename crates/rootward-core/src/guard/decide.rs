@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -267,9 +267,7 @@ impl Guard {
         match open(self.0.resolver, handle.as_fd(), names, flags) {
             // SECURITY: a file was shared; what lies below a directory that took its name was not
             // (test: a_directory_in_the_place_of_a_file_root_is_not_shared)
-            Ok(object)
-                if placed.kind == RootKind::File && os::status(&object).is_ok_and(|it| os::type_of(&it).is_dir()) =>
-            {
+            Ok(object) if placed.kind == RootKind::File && may_be_directory(&object) => {
                 Err(ask.denial(Code::OutsideRoots).because(Cause::RootChanged))
             }
             Ok(object) => Ok(Opened::Found(Target::Object(object))),
@@ -362,6 +360,10 @@ impl Guard {
 /// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
 fn escape(rest: &[u8]) -> Code {
     if Names::plain(rest, &mut NameBuffer::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
+}
+
+fn may_be_directory(object: &OwnedFd) -> bool {
+    os::status(object).map_or(true, |status| os::type_of(&status).is_dir())
 }
 
 /// A path without the slashes at its end.
