@@ -6,12 +6,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::session::Follow;
 use rootward_core::{
-    Access, Closed, Guard, GuardOptions, Origin, PathStyle, PathText, Resolver, Restriction, Restrictions, Root,
-    RootSet, Shown, Validation,
+    Access, Closed, FileKind, Guard, GuardOptions, Origin, PathStyle, PathText, Resolver, Restriction, Restrictions,
+    Root, RootSet, Shown, Validation,
 };
 
 use crate::directories::{Directories, Environment};
@@ -21,6 +21,10 @@ use crate::settings::{NamedRoot, Settings, Source};
 /// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
 const MOST_HANDLES: usize = 128;
 
+/// The base where there is none. It is not absolute, so the guard refuses every path that is relative to it; without any base it
+/// would count from the first root.
+const NO_BASE: &str = ".";
+
 /// What `check` and `explain` have in common.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
@@ -29,7 +33,8 @@ pub(crate) struct Question {
     /// those of the settings file, else the fallback directory
     #[arg(long = "root", value_name = "ROOT")]
     pub(crate) roots: Vec<OsString>,
-    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas
+    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas. A link
+    /// at the end of the path is followed whatever is asked, so `delete` speaks of the place it leads to, not of the link
     #[arg(long, value_name = "ACCESS", default_value = "read", value_parser = access)]
     pub(crate) access: Access,
     /// Where relative paths start [default: the working directory]
@@ -143,13 +148,23 @@ impl Ground {
 
     /// Where relative paths start: `text`, itself relative to `above` or to the working directory.
     pub(crate) fn base(&self, text: Option<&OsStr>, above: Option<&Path>) -> Result<PathBuf> {
-        let above = || above.or(self.working_directory.as_deref()).context("the working directory cannot be found");
-        let Some(text) = text else { return above().map(Path::to_owned) };
+        let above = above.or(self.working_directory.as_deref()).unwrap_or(Path::new(NO_BASE));
+        let Some(text) = text else { return Ok(above.to_owned()) };
         let home = self.home().map(|home| home.as_os_str().as_bytes());
-        match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
-            Ok(PathText::Absolute(path)) => Ok(path_from(path)),
-            Ok(PathText::Relative(path)) => Ok(above()?.join(OsStr::from_bytes(path))),
-            Err(reason) => Err(anyhow!("not a usable base: `{}` ({reason})", Shown::new(text))),
+        let bad = |reason: &str| anyhow!("not a usable base: `{}` ({reason})", Shown::new(text));
+        let base = match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
+            Ok(PathText::Absolute(path)) => path_from(path),
+            Ok(PathText::Relative(_)) if !above.is_absolute() => {
+                return Err(bad("relative, and the working directory cannot be found"));
+            }
+            Ok(PathText::Relative(path)) => above.join(OsStr::from_bytes(path)),
+            Err(reason) => return Err(bad(&reason.to_string())),
+        };
+        let seen = lookout()?.check(&base, Access::NONE).map_err(|denial| bad(&denial.for_operator()))?;
+        match seen.kind() {
+            Some(FileKind::Directory) => Ok(base),
+            Some(_) => Err(bad("not a directory")),
+            None => Err(bad("does not exist")),
         }
     }
 }
@@ -208,13 +223,17 @@ fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
     Ok(Restrictions::new(rules))
 }
 
-/// A place as it is spelled, and where that leads; restrictions hold for places without links.
-fn spellings(place: &Path) -> Result<Vec<PathBuf>> {
+/// Sees every place and gives access to none: says where a place lies and whether it exists.
+fn lookout() -> Result<Guard> {
     let top = Root::from_path("/", Origin::Flag)?.with_access(Access::NONE);
     let options = options(None, None, &Arc::new(Restrictions::none()), Resolver::detect());
-    let guard = Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options);
+    Ok(Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options))
+}
+
+/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+fn spellings(place: &Path) -> Result<Vec<PathBuf>> {
     // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
-    let lies_at = guard
+    let lies_at = lookout()?
         .check(place, Access::NONE)
         .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))?;
     let spelled: PathBuf = place.components().collect();

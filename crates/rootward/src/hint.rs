@@ -33,6 +33,7 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
                 .to_owned(),
         ),
         (_, Cause::Text(reason)) => text(reason),
+        _ if denial.lacks_base() => Some("give an absolute path, or name a directory with `--base DIR`".to_owned()),
         _ => None,
     }
 }

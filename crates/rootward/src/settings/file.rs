@@ -1,6 +1,8 @@
 //! What `config.toml` says. Every mistake is told with its line and column.
 
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -80,16 +82,34 @@ impl Mistake {
     }
 }
 
+/// The largest settings file that is read.
+const LARGEST_FILE: u64 = 1 << 20;
+
 /// The file's text; none where there is no file.
 #[expect(clippy::disallowed_methods, reason = "Rootward's own settings file, not a path of a peer")]
 pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
-    match std::fs::read_to_string(path) {
+    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    match OpenOptions::new().read(true).custom_flags(without_waiting).open(path).and_then(text_of) {
         Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         // SECURITY: settings that are there and cannot be read may hold a ceiling; to go on without them would widen what
         // it holds down (test: settings_that_cannot_be_read_are_no_missing_settings)
         Err(error) => Err(error).with_context(|| format!("settings file `{}` cannot be read", Shown::new(path))),
     }
+}
+
+fn text_of(file: File) -> io::Result<String> {
+    let refused = |says: &str| Err(io::Error::other(says));
+    if !file.metadata()?.is_file() {
+        return refused("not a regular file");
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return refused("more than 1 MiB");
+    }
+    String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
 }
 
 pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake> {
@@ -234,7 +254,20 @@ mod tests {
     fn settings_that_cannot_be_read_are_no_missing_settings() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read_ambient(&directory.path().join("config.toml")).unwrap(), None);
-        // A directory in the file's place stands for whatever keeps it from being read.
-        assert!(read_ambient(directory.path()).is_err());
+        let check = |path: &Path, says: &str| {
+            let error = format!("{:#}", read_ambient(path).unwrap_err());
+            assert!(error.ends_with(says), "{error}");
+        };
+        check(directory.path(), "not a regular file");
+        let fifo = directory.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        check(&fifo, "not a regular file");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(LARGEST_FILE + 1).unwrap();
+        check(file.path(), "more than 1 MiB");
+        file.as_file().set_len(LARGEST_FILE).unwrap();
+        assert!(read_ambient(file.path()).is_ok());
+        io::Write::write_all(&mut file.as_file(), b"\xff").unwrap();
+        check(file.path(), "not UTF-8");
     }
 }
