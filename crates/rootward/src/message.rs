@@ -4,6 +4,7 @@
 
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rootward_core::Shown;
@@ -92,6 +93,28 @@ pub(crate) fn from_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
+/// A path and what stands behind it as they are pasted into a shell: `~/'my app':ro`.
+pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> String {
+    let (start, rest) = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => return format!("~{suffix}"),
+        Some(rest) => ("~/", rest),
+        None => ("", path),
+    };
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(byte);
+    let shown = Shown::new(rest).to_string();
+    let bytes = rest.as_os_str().as_bytes();
+    let rest = if bytes.iter().all(plain) {
+        shown
+    } else if shown.as_bytes() == bytes {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    } else {
+        // Not to be shown as it is: each odd byte by its number, as shells read it.
+        let odd = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("\\x{byte:02x}") };
+        format!("$'{}'", bytes.iter().map(odd).collect::<String>())
+    };
+    format!("{start}{rest}{suffix}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +139,21 @@ mod tests {
         check("/home/me/src/app", "~/src/app");
         check("/home/mel", "/home/mel");
         check("/", "/");
+    }
+
+    #[test]
+    fn paths_for_the_shell() {
+        let check = |path: &[u8], expect: &str| {
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            assert_eq!(for_shell(path, Some(Path::new("/home/me")), ":ro"), expect);
+        };
+        check(b"/srv/app-1", "/srv/app-1:ro");
+        check(b"/srv/my app", "'/srv/my app':ro");
+        check(b"/srv/it's $HOME", r"'/srv/it'\''s $HOME':ro");
+        check(b"/home/me", "~:ro");
+        check(b"/home/me/a b", "~/'a b':ro");
+        check("/srv/käse".as_bytes(), "'/srv/käse':ro");
+        check(b"/srv/\xff\n", r"$'/srv/\xff\x0a':ro");
+        check(b"/srv/~x", "'/srv/~x':ro");
     }
 }

@@ -185,6 +185,12 @@ impl Settings {
         ]
     }
 
+    /// The switch that says whose roots count, where one is on, and who set it.
+    pub(crate) fn switch_on(&self) -> Option<(&'static str, Source)> {
+        let on = self.switches().into_iter().find(|(_, setting, _)| setting.value);
+        on.map(|(name, setting, _)| (name, setting.source))
+    }
+
     /// Whose roots count.
     pub(crate) fn follow(&self) -> Follow {
         let on = self.switches().into_iter().find(|(_, setting, _)| setting.value);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rootward_core::session::{NoRoots, Policy};
-use rootward_core::{Origin, RootKind, Shown, env};
+use rootward_core::{Origin, RootKind, Shown};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -63,11 +63,7 @@ struct Left {
 impl Report {
     pub(super) fn new(kernel: Kernel, ground: &Ground) -> Result<Report> {
         let in_force = ground.in_force(&[])?;
-        let unknown = ground.environment.names().filter_map(|name| {
-            let name = name.to_string_lossy();
-            let unknown = name.starts_with(env::PREFIX) && !env::ALL.contains(&&*name);
-            unknown.then(|| Shown::new(&*name).to_string())
-        });
+        let unknown = ground.environment.unknown_settings().map(|name| Shown::new(&name).to_string());
         let (path, exists) = match &ground.settings.file {
             SettingsFile::Read(path) => (Some(path), true),
             SettingsFile::Missing(path) => (Some(path), false),
