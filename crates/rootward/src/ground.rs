@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -65,6 +66,12 @@ pub(crate) struct InForce {
 pub(crate) struct LeftOut {
     pub(crate) text: String,
     pub(crate) reason: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "root `{}`: {}", self.text, self.reason)
+    }
 }
 
 impl InForce {
