@@ -30,6 +30,17 @@ impl Environment {
         names.filter(|name| name.starts_with(env::PREFIX) && !env::ALL.contains(&&**name)).map(Cow::into_owned)
     }
 
+    /// Variables that should name a directory and are passed over because their path is not absolute.
+    pub(crate) fn relative_directories(&self) -> impl Iterator<Item = &'static str> {
+        let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+        names.into_iter().filter(|name| self.get(name).is_some() && self.directory(name).is_none())
+    }
+
+    /// Settings of what is not built yet, which this version does not read.
+    pub(crate) fn settings_to_come(&self) -> impl Iterator<Item = &'static str> {
+        [env::TOKEN, env::LOG].into_iter().filter(|name| self.get(name).is_some())
+    }
+
     /// A directory; a relative one counts as not set, as the XDG base directory specification has it.
     fn directory(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())

@@ -30,6 +30,14 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// The variable, where it was one.
+    pub(crate) fn variable(self) -> Option<&'static str> {
+        match self {
+            Source::Environment(name) => Some(name),
+            Source::Flag | Source::File | Source::Default => None,
+        }
+    }
+
     /// One word, for programs.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -115,7 +115,7 @@ fn text_of(file: File) -> io::Result<String> {
 pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake> {
     let keys: Keys = toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, offset, error.message().lines().collect::<Vec<_>>().join(", "))
+        Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
     })?;
     let wrong = |spot: &Spanned<String>, reason: &str| {
         let shown = Shown::new(spot.get_ref().as_str()).to_string();
@@ -123,7 +123,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
     };
     let root = |spot: &Spanned<String>, origin| {
         let named = named_root(spot.get_ref().as_ref(), home, origin);
-        named.map_err(|error: RootError| wrong(spot, &format!("not a usable root: {}", error.reason())))
+        named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
     };
     let word = |spot: &Spanned<String>, words: &[&str]| {
         let known = words.iter().position(|word| word == spot.get_ref());
@@ -165,6 +165,33 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         debounce: keys.debounce_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
     })
+}
+
+/// What the parser says, in words of the file rather than of the program.
+fn in_our_words(says: &str) -> String {
+    if let Some((found, expected)) = says
+        .strip_prefix("invalid type: ")
+        .or_else(|| says.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    {
+        let expected = match expected {
+            "a boolean" => "`true` or `false`",
+            "a sequence" => "a list",
+            "a string" => "a string",
+            "u64" => "a whole number",
+            _ => "a table with `pattern`, `closed` and `below`",
+        };
+        let found = match found {
+            "sequence" => "a list".to_owned(),
+            "map" => "a table".to_owned(),
+            // A string stands in quotes, anything else in backticks.
+            other => other.replace('"', "`"),
+        };
+        return format!("{expected} is expected, not {found}");
+    }
+    let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
+    let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));
+    known.unwrap_or_else(|| says.to_owned())
 }
 
 fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
@@ -233,18 +260,25 @@ mod tests {
             assert_eq!((mistake.line, mistake.column), (line, column), "{text}: {}", mistake.says);
             assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
         };
-        check("mode = 'narrow'\nrots = []", 2, 1, "unknown field `rots`");
-        check("strict = 'yes'", 1, 10, "invalid type");
+        check("mode = 'narrow'\nrots = []", 2, 1, "unknown key `rots`, expected one of `roots`");
+        check("strict = 'yes'", 1, 10, "`true` or `false` is expected, not string `yes`");
+        check("strict = 1", 1, 10, "`true` or `false` is expected, not integer `1`");
+        check("roots = '/srv'", 1, 9, "a list is expected, not string `/srv`");
+        check("roots = [7]", 1, 10, "a string is expected, not integer `7`");
+        check("mode = ['narrow']", 1, 8, "a string is expected, not a list");
+        check("roots = { a = 1 }", 1, 9, "a list is expected, not a table");
+        check("restrict = ['x']", 1, 13, "a table with `pattern`, `closed` and `below` is expected, not string `x`");
+        check("debounce_ms = 1.5", 1, 15, "a whole number is expected, not floating point `1.5`");
         check("mode = 'wide'", 1, 8, "unknown mode `wide`");
         check("mode = 'union'\nmode = 'union'", 2, 1, "duplicate key");
-        check("roots = ['/a',\n  'b']", 2, 3, "`b` (not a usable root: not an absolute path)");
+        check("roots = ['/a',\n  'b']", 2, 3, "not a usable root: `b` (not an absolute path)");
         check("# ä\nroots = ['http://x']", 2, 10, "scheme `http`");
-        check("roots_ttl_ms = -1", 1, 16, "invalid value");
+        check("roots_ttl_ms = -1", 1, 16, "a whole number is expected, not integer `-1`");
         check("roots_timeout_ms = 0", 1, 20, "no client can answer");
         check("no_roots = 'allow'", 1, 12, "expected `deny` or `allow-all`");
         check("[[restrict]]\npattern = 'a['", 2, 11, "`a[` (");
         check("[[restrict]]\npattern = ''", 2, 11, "matches nothing");
-        check("[[restrict]]\nclosed = 'all'", 1, 1, "missing field `pattern`");
+        check("[[restrict]]\nclosed = 'all'", 1, 1, "missing key `pattern`");
         check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
         check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
         check("mode = ", 1, 8, "");
