@@ -60,9 +60,14 @@ fn batch_and_single_agree() {
     let stage = Stage::new();
     let long = "x/".repeat(3000);
     let paths: Vec<&str> = PATHS.iter().copied().chain([long.as_str()]).collect();
-    for (root, access) in
-        [(".", "read"), (".:ro", "write"), ("src", "read,write"), ("..:rwx", "execute"), ("gone", "read")]
-    {
+    for (root, access) in [
+        (".", "read"),
+        (".", "delete"),
+        (".:ro", "write"),
+        ("src", "read,write"),
+        ("..:rwx", "execute"),
+        ("gone", "read"),
+    ] {
         let common = ["check", "--json", "--root", root, "--access", access];
         let questions: String = paths.iter().map(|path| json!({ "path": path }).to_string() + "\n").collect();
         let batch = stage.feed(common.iter().chain(&["--stdin"]), questions.as_bytes());
