@@ -25,6 +25,9 @@ pub(crate) struct Answer<'a> {
     /// What was wrong with the question itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// Roots that the question itself named and that cannot be used, each with the reason.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) left_out: &'a [String],
 }
 
 impl<'a> Answer<'a> {
@@ -37,6 +40,7 @@ impl<'a> Answer<'a> {
                 root: Some(text(grant.root().root.path.as_os_str())),
                 resolved: Some(owned_text(grant.path())),
                 error: None,
+                left_out: &[],
             },
             Decision::Deny(refused) => Answer {
                 path: Some(text(path)),
@@ -45,6 +49,7 @@ impl<'a> Answer<'a> {
                 root: refused.root.as_ref().map(|root| text(root.as_os_str())),
                 resolved: refused.resolved.as_ref().map(|place| text(place.as_os_str())),
                 error: None,
+                left_out: &[],
             },
         }
     }
@@ -58,6 +63,7 @@ impl<'a> Answer<'a> {
             root: None,
             resolved: None,
             error: Some(error),
+            left_out: &[],
         }
     }
 }

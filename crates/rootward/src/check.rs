@@ -2,6 +2,7 @@
 
 mod batch;
 mod lines;
+mod question;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -20,17 +21,20 @@ use crate::message;
 /// Decide whether paths may be used
 ///
 /// Prints a line for each path that is allowed, and says on standard error why another is not. Links are followed: where a
-/// path leads decides, not how it is written.
+/// path leads decides, not how it is written. `allow` says that the roots give the access; whether the file's own permissions
+/// do is for the system to say.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Check {
     #[command(flatten)]
     question: Question,
-    /// Answer with one JSON object a line: `path`, `decision` (`allow` or `deny`), `code`, `root`, `resolved`
+    /// Answer with one JSON object a line: `path`, `decision` (`allow` or `deny`), `code`, `root`, `resolved`. JSON holds text
+    /// only: a byte that is not UTF-8 becomes `\xNN`, and a name that really holds these four characters looks the same
     #[arg(long)]
     json: bool,
     /// Read JSON lines `{"path": …, "access"?: …, "roots"?: […], "base"?: …}` and answer each in order, as `--json` does;
-    /// a line's own roots replace all others
+    /// a line's own roots replace all others, and are strings as for `--root` or objects `{"uri" or "path": …, "access"?: …}`;
+    /// `error` says why a line could not be decided, `left_out` which of its roots could not be used
     #[arg(long, conflicts_with = "paths")]
     stdin: bool,
     /// A path or `file:` URI
@@ -76,7 +80,11 @@ impl Check {
             match &decision {
                 Decision::Allow(grant) => {
                     let (place, root) = (grant.path(), &grant.root().root.path);
-                    let absent = if grant.exists() { "" } else { ", does not exist" };
+                    let absent = match (grant.exists(), grant.is_blocked()) {
+                        (true, _) => "",
+                        (false, true) => ", cannot exist: something on the way is not a directory",
+                        (false, false) => ", does not exist",
+                    };
                     let (place, root) = (Shown::new(&place), Shown::new(root));
                     writeln!(out, "allow  {} -> {place} (root {root}{absent})", Shown::new(path))?;
                 }

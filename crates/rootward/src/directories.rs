@@ -1,8 +1,14 @@
 //! Where the user's home and Rootward's own files are: from the environment, never from the working directory.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+
+use rootward_core::env;
+
+/// Where Rootward's own files usually are, as the core's standard restrictions call these places.
+pub(crate) const OWN_USUAL: [&str; 2] = [".config/rootward", ".local/state/rootward"];
 
 /// The environment of the process, as it was at the start.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +24,21 @@ impl Environment {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &OsStr> {
-        self.0.keys().map(OsString::as_os_str)
+    /// Variables that look like settings and are none.
+    pub(crate) fn unknown_settings(&self) -> impl Iterator<Item = String> {
+        let names = self.0.keys().map(|name| name.to_string_lossy());
+        names.filter(|name| name.starts_with(env::PREFIX) && !env::ALL.contains(&&**name)).map(Cow::into_owned)
+    }
+
+    /// Variables that should name a directory and are passed over because their path is not absolute.
+    pub(crate) fn relative_directories(&self) -> impl Iterator<Item = &'static str> {
+        let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+        names.into_iter().filter(|name| self.get(name).is_some() && self.directory(name).is_none())
+    }
+
+    /// Settings of what is not built yet, which this version does not read.
+    pub(crate) fn settings_to_come(&self) -> impl Iterator<Item = &'static str> {
+        [env::TOKEN, env::LOG].into_iter().filter(|name| self.get(name).is_some())
     }
 
     /// A directory; a relative one counts as not set, as the XDG base directory specification has it.
@@ -74,6 +93,13 @@ impl Directories {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usual_places_are_those_of_the_core() {
+        let standard = rootward_core::Restriction::standard();
+        let own: Vec<_> = standard.iter().map(rootward_core::Restriction::pattern).collect();
+        assert!(OWN_USUAL.iter().all(|place| own.contains(place)));
+    }
 
     #[test]
     fn places_come_from_the_environment() {

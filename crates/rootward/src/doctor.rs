@@ -2,6 +2,7 @@
 
 mod kernel;
 mod report;
+mod values;
 
 use std::io::{self, Write};
 
@@ -16,16 +17,22 @@ use crate::ground::Ground;
 /// What the kernel offers, each setting with where it came from, the roots in force and those left out. Nothing is changed, and
 /// nothing is tried that could be noticed.
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Doctor {
     /// Answer with one JSON object
     #[arg(long)]
     json: bool,
 }
 
+const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, settings that cannot be used, or failure";
+
 impl Doctor {
     pub(crate) fn run(self) -> Result<Outcome> {
-        let ground = Ground::load_ambient()?;
-        let report = report::Report::new(kernel::look_ambient(), &ground)?;
+        // Whoever asks what is wrong is told, whatever is wrong.
+        let (report, outcome) = match Ground::load_ambient() {
+            Ok(ground) => (report::Report::new(kernel::look_ambient(), &ground)?, Outcome::Done),
+            Err(mistake) => (report::Report::of_mistake(kernel::look_ambient(), &mistake), Outcome::Failed),
+        };
         let mut out = io::stdout().lock();
         if self.json {
             serde_json::to_writer_pretty(&mut out, &report)?;
@@ -34,6 +41,6 @@ impl Doctor {
             report.write(&mut out)?;
         }
         out.flush()?;
-        Ok(Outcome::Done)
+        Ok(outcome)
     }
 }

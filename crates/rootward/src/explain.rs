@@ -183,6 +183,7 @@ impl Told<'_> {
 fn last_step(refused: &Refused) -> Option<(&'static str, String)> {
     match (refused.denial.code(), refused.denial.cause()) {
         (Code::NoRoots, _) => Some(("root", "there is none to decide against".to_owned())),
+        (_, Cause::RootItself) => Some(("root", "the path names the root itself, which is never removed".to_owned())),
         (Code::SpecialFile, _) => Some(("opening", "a device, FIFO or socket is never opened".to_owned())),
         (Code::OutsideRoots | Code::SymlinkEscape, Cause::Plain) => {
             Some(("root", "no root holds that place".to_owned()))

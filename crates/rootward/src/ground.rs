@@ -1,35 +1,44 @@
 //! What every decision on the command line stands on: settings, home, closed places, and the roots in force.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::session::Follow;
 use rootward_core::{
-    Access, Closed, Guard, GuardOptions, Origin, PathStyle, PathText, Resolver, Restriction, Restrictions, Root,
-    RootSet, Shown, Validation,
+    Access, Closed, FileKind, Guard, GuardOptions, Origin, PathStyle, PathText, Refusal, Resolver, Restriction,
+    Restrictions, Root, RootError, RootSet, Shown, Validation,
 };
 
-use crate::directories::{Directories, Environment};
-use crate::message;
+use crate::directories::{Directories, Environment, OWN_USUAL};
+use crate::hint;
+use crate::message::{self, Hinted};
 use crate::settings::{NamedRoot, Settings, Source};
 
 /// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
 const MOST_HANDLES: usize = 128;
 
+/// The base where there is none. It is not absolute, so the guard refuses every path that is relative to it; without any base it
+/// would count from the first root.
+const NO_BASE: &str = ".";
+
 /// What `check` and `explain` have in common.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
     /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default),
-    /// `:add` (read, write) or `:rwx` (all) at its end; may be repeated. Without it, the roots of `ROOTWARD_ROOTS`, else
-    /// those of the settings file, else the fallback directory
+    /// `:add` (read, write) or `:rwx` (all) at its end; may be repeated. Where one place is named twice, under whatever path,
+    /// the lesser access holds. Without it, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the
+    /// fallback directory
     #[arg(long = "root", value_name = "ROOT")]
     pub(crate) roots: Vec<OsString>,
-    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas
+    /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas. A link
+    /// at the end of the path is followed whatever is asked, so `delete` speaks of the place it leads to, not of the link
     #[arg(long, value_name = "ACCESS", default_value = "read", value_parser = access)]
     pub(crate) access: Access,
     /// Where relative paths start [default: the working directory]
@@ -48,6 +57,8 @@ pub(crate) struct InForce {
     /// Who named them.
     pub(crate) source: Source,
     pub(crate) left_out: Vec<LeftOut>,
+    /// The roots that were named more than once, under whatever path: the path that is kept, and each text.
+    named_again: Vec<(PathBuf, Vec<String>)>,
 }
 
 /// A root that was named and cannot be used.
@@ -57,7 +68,19 @@ pub(crate) struct LeftOut {
     pub(crate) reason: String,
 }
 
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "root `{}`: {}", self.text, self.reason)
+    }
+}
+
 impl InForce {
+    /// The texts of a root that was named more than once.
+    pub(crate) fn named_again(&self, root: &Path) -> Option<&[String]> {
+        let found = self.named_again.iter().find(|(path, _)| path == root);
+        found.map(|(_, texts)| texts.as_slice())
+    }
+
     /// Tells what was left out.
     pub(crate) fn warn(&self) {
         for LeftOut { text, reason } in &self.left_out {
@@ -87,8 +110,8 @@ impl Ground {
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
-        let own = directories.own().map(|place| spellings(place)).collect::<Result<Vec<_>>>()?.concat();
-        let restrictions = Arc::new(restrictions(&settings, &own)?);
+        let own = directories.own().map(|place| spellings(place, resolver)).collect::<Result<Vec<_>>>()?.concat();
+        let restrictions = Arc::new(restrictions(&settings, &own, resolver)?);
         let working_directory = std::env::current_dir().ok();
         Ok(Ground { environment, directories, settings, own, restrictions, resolver, working_directory })
     }
@@ -99,7 +122,13 @@ impl Ground {
 
     /// Whether a restriction with this pattern protects Rootward's own files.
     pub(crate) fn is_own(&self, pattern: &str) -> bool {
-        pattern.ends_with("/rootward") || self.own.iter().any(|place| place.as_os_str() == pattern)
+        OWN_USUAL.contains(&pattern) || self.own.iter().any(|place| place.as_os_str() == pattern)
+    }
+
+    /// Whether something is there.
+    pub(crate) fn exists(&self, place: &Path) -> bool {
+        let lookout = lookout(self.resolver);
+        lookout.is_ok_and(|lookout| lookout.check(place, Access::NONE).is_ok_and(|seen| seen.exists()))
     }
 
     /// The roots in force: those of the flags, else of environment or settings file, else the fallback directory. Never merged.
@@ -121,7 +150,14 @@ impl Ground {
     pub(crate) fn typed_root(&self, text: &OsStr) -> Result<NamedRoot> {
         // An empty base makes a relative root an error, which is what it is without a working directory.
         let base = self.working_directory.as_deref().unwrap_or(Path::new(""));
-        let root = Root::from_typed(text, base, self.home(), Origin::Flag)?;
+        let root = Root::from_typed(text, base, self.home(), Origin::Flag).map_err(|error| {
+            let hint = match &error {
+                RootError::Text { reason, .. } => hint::text(reason),
+                _ => None,
+            };
+            let says = error.to_string();
+            hint.map_or_else(|| error.into(), |hint| anyhow::Error::new(Hinted { says, hint }))
+        })?;
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
@@ -132,9 +168,15 @@ impl Ground {
         let left_out = set.refused().iter().map(|refused| {
             let as_written = named.iter().find(|named| Some(&named.root) == refused.root.as_ref());
             let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
-            LeftOut { text, reason: refused.reason.to_string() }
+            let typo = refused.root.as_ref().filter(|_| refused.reason == Refusal::Missing);
+            let typo = typo.and_then(|root| mistyped_access(root, &validation));
+            LeftOut { text, reason: refused.reason.to_string() + &typo.unwrap_or_default() }
         });
-        InForce { left_out: left_out.collect(), source, set: shown_where_they_lie(&set) }
+        let left_out = left_out.collect();
+        let merged = set.len() + set.refused().len() < named.len();
+        let set = shown_where_they_lie(&set);
+        let named_again = if merged { named_again(named, &set, &validation) } else { Vec::new() };
+        InForce { set, source, left_out, named_again }
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
@@ -143,15 +185,47 @@ impl Ground {
 
     /// Where relative paths start: `text`, itself relative to `above` or to the working directory.
     pub(crate) fn base(&self, text: Option<&OsStr>, above: Option<&Path>) -> Result<PathBuf> {
-        let above = || above.or(self.working_directory.as_deref()).context("the working directory cannot be found");
-        let Some(text) = text else { return above().map(Path::to_owned) };
+        let above = above.or(self.working_directory.as_deref()).unwrap_or(Path::new(NO_BASE));
+        let Some(text) = text else { return Ok(above.to_owned()) };
         let home = self.home().map(|home| home.as_os_str().as_bytes());
-        match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
-            Ok(PathText::Absolute(path)) => Ok(path_from(path)),
-            Ok(PathText::Relative(path)) => Ok(above()?.join(OsStr::from_bytes(path))),
-            Err(reason) => Err(anyhow!("not a usable base: `{}` ({reason})", Shown::new(text))),
+        let bad = |reason: &str| anyhow!("not a usable base: `{}` ({reason})", Shown::new(text));
+        let base = match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
+            Ok(PathText::Absolute(path)) => path_from(path),
+            Ok(PathText::Relative(_)) if !above.is_absolute() => {
+                return Err(bad("relative, and the working directory cannot be found"));
+            }
+            Ok(PathText::Relative(path)) => above.join(OsStr::from_bytes(path)),
+            Err(reason) => return Err(bad(&reason.to_string())),
+        };
+        let seen = lookout(self.resolver)?.check(&base, Access::NONE).map_err(|denial| bad(&denial.for_operator()))?;
+        match seen.kind() {
+            Some(FileKind::Directory) => Ok(base),
+            Some(_) => Err(bad("not a directory")),
+            None => Err(bad("does not exist")),
         }
     }
+}
+
+/// The texts of each root of the set that several of `named` lie at.
+fn named_again(named: &[NamedRoot], set: &RootSet, validation: &Validation) -> Vec<(PathBuf, Vec<String>)> {
+    let mut texts: HashMap<PathBuf, Vec<String>> = HashMap::new();
+    for NamedRoot { text, root } in named {
+        for placed in RootSet::place_ambient([root.clone()], validation).roots() {
+            texts.entry(placed.place.clone()).or_default().push(text.clone());
+        }
+    }
+    let kept = set.roots().iter().map(|placed| (placed.root.path.clone(), texts.remove(&placed.place)));
+    kept.filter_map(|(path, texts)| Some((path, texts.filter(|texts| texts.len() > 1)?))).collect()
+}
+
+/// A missing root that would exist without what stands behind its last colon.
+fn mistyped_access(root: &Root, validation: &Validation) -> Option<String> {
+    let path = root.path.as_os_str().as_bytes();
+    let colon = path.iter().rposition(|byte| *byte == b':')?;
+    let before = Root { path: OsStr::from_bytes(&path[..colon]).into(), ..root.clone() };
+    let there = !RootSet::place_ambient([before], validation).is_empty();
+    let suffix = Shown::new(OsStr::from_bytes(&path[colon + 1..])).to_string();
+    there.then(|| format!(" (`{suffix}` is no access: use `:ro`, `:rw`, `:add` or `:rwx`)"))
 }
 
 /// A root that was named with a `..` is called by the place it lies at: `/src/app/..` says less than `/src`.
@@ -187,13 +261,13 @@ fn options(
 }
 
 /// The standard closed places, those of the settings file, and Rootward's own.
-fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
+fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Result<Restrictions> {
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
             None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)?),
             Some(place) => {
-                for place in spellings(place)? {
+                for place in spellings(place, resolver)? {
                     rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
                 }
             }
@@ -208,13 +282,17 @@ fn restrictions(settings: &Settings, own: &[PathBuf]) -> Result<Restrictions> {
     Ok(Restrictions::new(rules))
 }
 
-/// A place as it is spelled, and where that leads; restrictions hold for places without links.
-fn spellings(place: &Path) -> Result<Vec<PathBuf>> {
+/// Sees every place and gives access to none: says where a place lies and whether it exists.
+fn lookout(resolver: Resolver) -> Result<Guard> {
     let top = Root::from_path("/", Origin::Flag)?.with_access(Access::NONE);
-    let options = options(None, None, &Arc::new(Restrictions::none()), Resolver::detect());
-    let guard = Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options);
+    let options = options(None, None, &Arc::new(Restrictions::none()), resolver);
+    Ok(Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options))
+}
+
+/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+fn spellings(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>> {
     // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
-    let lies_at = guard
+    let lies_at = lookout(resolver)?
         .check(place, Access::NONE)
         .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))?;
     let spelled: PathBuf = place.components().collect();

@@ -1,13 +1,14 @@
-//! The way out of a refusal.
+//! The way out of a refusal. Whoever follows a hint gets what it says: it knows where the roots came from.
 
 use std::path::Path;
 
-use rootward_core::session::NoRoots;
-use rootward_core::{Access, Cause, Code, Guard, Root, TextError, places};
+use rootward_core::session::{Follow, NoRoots};
+use rootward_core::{Access, Cause, Code, Guard, Root, Shown, TextError, env, places};
 
 use crate::decision::Refused;
 use crate::ground::{Ground, InForce};
-use crate::message::from_home;
+use crate::message::{for_shell, from_home};
+use crate::settings::Source;
 
 /// How many roots a hint names.
 const MOST_ROOTS: usize = 8;
@@ -21,18 +22,26 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
         (Code::OutsideRoots, Cause::System(kind)) => Some(format!("the system does not resolve the path: {kind}")),
         (_, Cause::Unsettled) => Some("try again when nothing renames the directories on its way".to_owned()),
         (_, Cause::RootChanged) => Some("try again: roots are looked up anew each time".to_owned()),
+        (_, Cause::Climbs(_)) => {
+            Some(format!("write the path without climbing from a directory outside; {}", roots_in_force(guard, home)))
+        }
         (Code::SymlinkEscape, _) => Some(format!(
             "a link may lead from one root into another, not out of all of them; {}",
             roots_in_force(guard, home)
         )),
         (Code::OutsideRoots, _) => Some(roots_in_force(guard, home)),
-        (Code::AccessDenied, Cause::Access) => denial.root().map(|root| more_access(root, denial.access(), home)),
-        (Code::Restricted, Cause::Restriction { pattern, .. }) => Some(closed_place(pattern, refused, ground)),
+        (Code::AccessDenied, Cause::Access) => {
+            denial.root().map(|root| more_access(root, denial.access(), ground, in_force))
+        }
+        (Code::Restricted, Cause::Restriction { pattern, .. }) => {
+            Some(closed_place(pattern, refused, ground, in_force))
+        }
         (Code::SpecialFile, _) => Some(
             "only files and directories are opened: a device or FIFO can block its reader, or do things when opened"
                 .to_owned(),
         ),
         (_, Cause::Text(reason)) => text(reason),
+        _ if denial.lacks_base() => Some("give an absolute path, or name a directory with `--base DIR`".to_owned()),
         _ => None,
     }
 }
@@ -57,38 +66,74 @@ pub(crate) fn listed(guard: &Guard, home: Option<&Path>) -> String {
 }
 
 fn no_roots(ground: &Ground, in_force: &InForce) -> String {
+    let settings = &ground.settings;
     if in_force.set.names_any() {
         return "every root that was named is left out, for the reasons above".to_owned();
     }
-    if ground.settings.no_roots.value == NoRoots::AllowAll {
+    let switch = settings.switch_on().map(|(name, source)| format!("`{name}` is set in the {source}"));
+    let file = settings_file(ground);
+    if settings.follow() == Follow::FallbackOnly {
+        let switch = switch.unwrap_or_default();
+        return format!(
+            "{switch} and no fallback directory is named: set {}=/path/to/DIR, or put `fallback_dir = \"/path/to/DIR\"` \
+             into {file}",
+            env::FALLBACK_DIR
+        );
+    }
+    if settings.no_roots.value == NoRoots::AllowAll {
         return "`no_roots = \"allow-all\"` opens sessions in which nobody names roots; a path is decided against roots, \
                 name one with `--root DIR`"
             .to_owned();
     }
-    let file = ground.directories.settings_file().map(|file| from_home(&file, ground.home()));
-    let file = file.map_or_else(String::new, |file| format!(", or put `roots = [\"/path/to/DIR\"]` into `{file}`"));
-    format!("name a root with `--root DIR`, set ROOTWARD_ROOTS=/path/to/DIR{file}")
+    let passed_over = match switch.filter(|_| settings.fallback_dir.value.is_some()) {
+        Some(switch) => format!("{switch}, so the fallback directory does not count; "),
+        None => String::new(),
+    };
+    let unknown: Vec<String> =
+        ground.environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect();
+    let unknown = match unknown.as_slice() {
+        [] => String::new(),
+        names => format!("not a setting, though in the environment: {}; ", names.join(", ")),
+    };
+    format!(
+        "{passed_over}{unknown}name a root with `--root DIR`, set {}=/path/to/DIR, or put \
+         `roots = [\"/path/to/DIR\"]` into {file}",
+        env::ROOTS
+    )
 }
 
-/// The shortest suffix that gives what the root gives and what is asked for.
-fn more_access(root: &Root, asked: Access, home: Option<&Path>) -> String {
+/// How the root is to be named for it to give what it gives and what is asked for.
+fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) -> String {
+    if let Some(texts) = in_force.named_again(&root.path) {
+        let texts: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+        return format!("the same place is named more than once, as {}, and the least access holds", texts.join(", "));
+    }
     let needed = root.access | asked;
+    // The shortest suffix that does.
     let suffix = ["ro", "add", "rw", "rwx"]
         .into_iter()
         .find(|suffix| Access::from_suffix(suffix).is_some_and(|access| access.contains(needed)))
         .unwrap_or("rwx");
-    format!("share the root as `{}:{suffix}` to allow it", from_home(&root.path, home))
+    let suffix = format!(":{suffix}");
+    let typed = for_shell(&root.path, ground.home(), &suffix);
+    let written = format!("`{}{suffix}`", from_home(&root.path, ground.home()));
+    match in_force.source {
+        Source::Flag | Source::Default => format!("name the root as `--root {typed}` instead to allow it"),
+        Source::File => format!("name the root as {written} in {} to allow it", settings_file(ground)),
+        Source::Environment(env::FALLBACK_DIR) => format!("set {}={typed} to allow it", env::FALLBACK_DIR),
+        Source::Environment(name) => format!(
+            "{name} knows no access suffixes: pass `--root {typed}`, or name the root as {written} in {} and unset {name}",
+            settings_file(ground)
+        ),
+    }
 }
 
-fn closed_place(pattern: &str, refused: &Refused, ground: &Ground) -> String {
+fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &InForce) -> String {
     let known = |table: &[&str]| table.contains(&pattern);
     let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
-    let all_the_same = match closed {
-        Some(place) => {
-            format!("; to share this one all the same, name it: `--root {}`", from_home(place, ground.home()))
-        }
-        None => String::new(),
-    };
+    let all_the_same = closed.map_or_else(String::new, |place| {
+        format!("; to share this one all the same, {}", as_a_root_as_well(place, ground, in_force))
+    });
     if ground.is_own(pattern) {
         "Rootward's own settings, saved roots and audit log are never shared".to_owned()
     } else if known(places::SECRET) {
@@ -96,8 +141,34 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground) -> String {
     } else if known(places::RUNS_CODE) || pattern == ".git" {
         format!("places that run code for you stay closed for writing below every root{all_the_same}")
     } else {
-        "closed by `restrict` in the settings file".to_owned()
+        let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
+        let entry = entry.map_or_else(String::new, |index| format!("entry {} of ", index + 1));
+        format!("closed by {entry}`restrict` in {}", settings_file(ground))
     }
+}
+
+/// Naming a root on the command line replaces those of all other sources, and a root has to exist.
+fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> String {
+    let first = if ground.exists(place) { "" } else { "create it first and " };
+    let typed = for_shell(place, ground.home(), "");
+    let how = match in_force.source {
+        Source::Flag | Source::Default => format!(": `--root {typed}`"),
+        Source::Environment(env::ROOTS) => format!(": add `{typed}` to {}", env::ROOTS),
+        Source::File if !ground.settings.roots.value.is_empty() => {
+            format!(": add `{}` to `roots` in {}", from_home(place, ground.home()), settings_file(ground))
+        }
+        // A fallback directory is one, and stands back where roots are named.
+        Source::File | Source::Environment(_) => {
+            format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")
+        }
+    };
+    format!("{first}name it as a root as well{how}")
+}
+
+/// The settings file as a person finds it.
+fn settings_file(ground: &Ground) -> String {
+    let file = ground.directories.settings_file().map(|file| from_home(&file, ground.home()));
+    file.map_or_else(|| "the settings file (set HOME to have one)".to_owned(), |file| format!("`{file}`"))
 }
 
 /// The directory on the way to `place` that a pattern of plain names means.
@@ -109,7 +180,8 @@ fn closed_above<'p>(place: &'p Path, pattern: &str) -> Option<&'p Path> {
     })
 }
 
-fn text(reason: &TextError) -> Option<String> {
+/// What a text that cannot be read should look like.
+pub(crate) fn text(reason: &TextError) -> Option<String> {
     Some(match reason {
         TextError::Scheme(_) | TextError::Uri(_) => {
             "give a path, or a URI such as `file:///home/me/a%20b.txt`".to_owned()

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Holds every MCP server to the directories its user chose
+/// Decides paths against the directories a user shares
 #[derive(Parser)]
 #[command(name = "rootward", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct CommandLine {

@@ -4,6 +4,7 @@
 
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rootward_core::Shown;
@@ -44,16 +45,38 @@ pub(crate) fn hints(hints: &[String]) {
 
 /// What ended the program early. A reader that went away is no error worth a word: `rootward … | head`.
 pub(crate) fn failure(failure: &anyhow::Error) {
-    let gone = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-    };
-    if failure.chain().any(gone) {
+    if failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe)) {
         return;
     }
-    error(&format!("{failure:#}"));
+    error(&told(failure));
     if let Some(hinted) = failure.downcast_ref::<Hinted>() {
         hints(std::slice::from_ref(&hinted.hint));
     }
+}
+
+/// A failure in one line. The verbs write answers and nothing else, so an error of the system that nobody explained is about
+/// those.
+pub(crate) fn told(failure: &anyhow::Error) -> String {
+    let unexplained = failure.chain().next().is_some_and(|outermost| system_kind(outermost).is_some());
+    let causes = failure.chain().map(|cause| match system_kind(cause) {
+        Some(_) => system_text(&cause.to_string()),
+        None => cause.to_string(),
+    });
+    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
+    answer.into_iter().chain(causes).collect::<Vec<_>>().join(": ")
+}
+
+/// What kind of system error this is; `serde_json` wraps its own in a type that is no `io::Error`.
+fn system_kind(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorKind> {
+    let json = || cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+    cause.downcast_ref::<io::Error>().map(io::Error::kind).or_else(json)
+}
+
+/// What the system says, in the house form: lower case, without the number.
+fn system_text(says: &str) -> String {
+    let says = says.split(" (os error").next().unwrap_or(says);
+    let mut letters = says.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 fn line(text: &str) {
@@ -70,9 +93,41 @@ pub(crate) fn from_home(path: &Path, home: Option<&Path>) -> String {
     }
 }
 
+/// A path and what stands behind it as they are pasted into a shell: `~/'my app':ro`.
+pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> String {
+    let (start, rest) = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => return format!("~{suffix}"),
+        Some(rest) => ("~/", rest),
+        None => ("", path),
+    };
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(byte);
+    let shown = Shown::new(rest).to_string();
+    let bytes = rest.as_os_str().as_bytes();
+    let rest = if bytes.iter().all(plain) {
+        shown
+    } else if shown.as_bytes() == bytes {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    } else {
+        // Not to be shown as it is: each odd byte by its number, as shells read it.
+        let odd = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("\\x{byte:02x}") };
+        format!("$'{}'", bytes.iter().map(odd).collect::<String>())
+    };
+    format!("{start}{rest}{suffix}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_in_house_form() {
+        let full = || io::Error::from_raw_os_error(28);
+        let check = |failure: anyhow::Error, expect: &str| assert_eq!(told(&failure), expect);
+        check(full().into(), "the answer cannot be written: no space left on device");
+        check(serde_json::Error::io(full()).into(), "the answer cannot be written: no space left on device");
+        check(anyhow::Error::new(full()).context("`x` cannot be read"), "`x` cannot be read: no space left on device");
+        check(anyhow::anyhow!("Something"), "Something");
+    }
 
     #[test]
     fn paths_from_home() {
@@ -84,5 +139,21 @@ mod tests {
         check("/home/me/src/app", "~/src/app");
         check("/home/mel", "/home/mel");
         check("/", "/");
+    }
+
+    #[test]
+    fn paths_for_the_shell() {
+        let check = |path: &[u8], expect: &str| {
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            assert_eq!(for_shell(path, Some(Path::new("/home/me")), ":ro"), expect);
+        };
+        check(b"/srv/app-1", "/srv/app-1:ro");
+        check(b"/srv/my app", "'/srv/my app':ro");
+        check(b"/srv/it's $HOME", r"'/srv/it'\''s $HOME':ro");
+        check(b"/home/me", "~:ro");
+        check(b"/home/me/a b", "~/'a b':ro");
+        check("/srv/käse".as_bytes(), "'/srv/käse':ro");
+        check(b"/srv/\xff\n", r"$'/srv/\xff\x0a':ro");
+        check(b"/srv/~x", "'/srv/~x':ro");
     }
 }

@@ -30,6 +30,14 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// The variable, where it was one.
+    pub(crate) fn variable(self) -> Option<&'static str> {
+        match self {
+            Source::Environment(name) => Some(name),
+            Source::Flag | Source::File | Source::Default => None,
+        }
+    }
+
     /// One word, for programs.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -183,6 +191,12 @@ impl Settings {
             ("ignore_client", &self.ignore_client, Follow::IgnoreClient),
             ("fallback_only", &self.fallback_only, Follow::FallbackOnly),
         ]
+    }
+
+    /// The switch that says whose roots count, where one is on, and who set it.
+    pub(crate) fn switch_on(&self) -> Option<(&'static str, Source)> {
+        let on = self.switches().into_iter().find(|(_, setting, _)| setting.value);
+        on.map(|(name, setting, _)| (name, setting.source))
     }
 
     /// Whose roots count.

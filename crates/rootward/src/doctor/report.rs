@@ -2,18 +2,18 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use anyhow::Result;
-use rootward_core::session::{NoRoots, Policy};
-use rootward_core::{Origin, RootKind, Shown, env};
+use rootward_core::{Origin, RootKind, Shown};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::kernel::Kernel;
+use super::values::{Line, values};
 use crate::answer::text;
+use crate::directories::{Directories, Environment};
 use crate::ground::Ground;
-use crate::settings::{Setting, SettingsFile};
+use crate::message::{Hinted, told};
+use crate::settings::SettingsFile;
 
 /// Everything there is to say.
 #[derive(Debug, Serialize)]
@@ -21,27 +21,31 @@ pub(super) struct Report {
     version: &'static str,
     kernel: Kernel,
     settings_file: File,
+    /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mistake: Option<Mistake>,
     settings: Vec<Line>,
     roots: Vec<InForce>,
     left_out: Vec<Left>,
     /// Variables that look like settings and are none.
     unknown_variables: Vec<String>,
+    /// Variables that should name a directory by an absolute path, and do not.
+    relative_variables: Vec<&'static str>,
+    /// Variables that a later version reads.
+    unread_variables: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Mistake {
+    error: String,
+    hint: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct File {
     path: Option<String>,
-    exists: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Line {
-    name: &'static str,
-    value: Value,
-    source: &'static str,
-    /// Value and source as people read them.
-    #[serde(skip)]
-    shown: (String, String),
+    /// Null where other settings kept it from being looked at.
+    exists: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,15 +67,10 @@ struct Left {
 impl Report {
     pub(super) fn new(kernel: Kernel, ground: &Ground) -> Result<Report> {
         let in_force = ground.in_force(&[])?;
-        let unknown = ground.environment.names().filter_map(|name| {
-            let name = name.to_string_lossy();
-            let unknown = name.starts_with(env::PREFIX) && !env::ALL.contains(&&*name);
-            unknown.then(|| Shown::new(&*name).to_string())
-        });
         let (path, exists) = match &ground.settings.file {
-            SettingsFile::Read(path) => (Some(path), true),
-            SettingsFile::Missing(path) => (Some(path), false),
-            SettingsFile::Nowhere => (None, false),
+            SettingsFile::Read(path) => (Some(path), Some(true)),
+            SettingsFile::Missing(path) => (Some(path), Some(false)),
+            SettingsFile::Nowhere => (None, Some(false)),
         };
         let roots = in_force.set.roots().iter().map(|placed| InForce {
             path: text(placed.root.path.as_os_str()).into_owned(),
@@ -81,14 +80,39 @@ impl Report {
             origin: placed.root.origin,
         });
         Ok(Report {
-            version: env!("CARGO_PKG_VERSION"),
-            kernel,
             settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists },
             settings: values(ground),
             roots: roots.collect(),
             left_out: in_force.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
-            unknown_variables: unknown.collect(),
+            ..Report::without_settings(kernel, &ground.environment)
         })
+    }
+
+    /// What can be said where the settings cannot be used.
+    pub(super) fn of_mistake(kernel: Kernel, mistake: &anyhow::Error) -> Report {
+        let environment = Environment::of_process();
+        let hint = mistake.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone());
+        let path = Directories::new(&environment).settings_file();
+        Report {
+            settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists: None },
+            mistake: Some(Mistake { error: told(mistake), hint }),
+            ..Report::without_settings(kernel, &environment)
+        }
+    }
+
+    fn without_settings(kernel: Kernel, environment: &Environment) -> Report {
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            kernel,
+            settings_file: File { path: None, exists: None },
+            mistake: None,
+            settings: Vec::new(),
+            roots: Vec::new(),
+            left_out: Vec::new(),
+            unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
+            relative_variables: environment.relative_directories().collect(),
+            unread_variables: environment.settings_to_come().collect(),
+        }
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -127,24 +151,43 @@ impl Report {
     fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nsettings")?;
         match &self.settings_file {
-            File { path: Some(path), exists: true } => row(out, "file", &Shown::new(path))?,
-            File { path: Some(path), exists: false } => {
+            File { path: Some(path), exists: None | Some(true) } => row(out, "file", &Shown::new(path))?,
+            File { path: Some(path), exists: Some(false) } => {
                 row(out, "file", &format_args!("{} (does not exist)", Shown::new(path)))?;
             }
-            File { path: None, .. } => row(out, "file", &"none: neither HOME nor XDG_CONFIG_HOME is set")?,
+            File { path: None, .. } => {
+                row(out, "file", &"none: neither HOME nor XDG_CONFIG_HOME names an absolute path")?;
+            }
         }
-        for Line { name, shown: (value, source), .. } in &self.settings {
-            row(out, name, &format_args!("{value:<28} {source}"))?;
+        if let Some(Mistake { error, hint }) = &self.mistake {
+            row(out, "mistake", error)?;
+            if let Some(hint) = hint {
+                row(out, "hint", hint)?;
+            }
+        }
+        for line in &self.settings {
+            row(out, line.name, &format_args!("{:<28} {}", line.shown, line.source))?;
+            for more in &line.more {
+                row(out, "", more)?;
+            }
         }
         for name in &self.unknown_variables {
             row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
+        }
+        for name in &self.relative_variables {
+            row(out, "passed over", &format_args!("{name} is not an absolute path"))?;
+        }
+        for name in &self.unread_variables {
+            row(out, "not read yet", &format_args!("{name} is a setting of what is not built yet"))?;
         }
         Ok(())
     }
 
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nroots in force")?;
-        if self.roots.is_empty() {
+        if self.mistake.is_some() {
+            writeln!(out, "  not known: nothing is decided until the settings can be used")?;
+        } else if self.roots.is_empty() {
             writeln!(out, "  none: every path is denied")?;
         }
         for InForce { path, place, kind, access, .. } in &self.roots {
@@ -164,66 +207,4 @@ impl Report {
 
 fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
     writeln!(out, "  {name:<17} {says}")
-}
-
-/// Each setting as one line.
-fn values(ground: &Ground) -> Vec<Line> {
-    let all = &ground.settings;
-    let policy: Policy = all.policy();
-    let roots: Vec<&str> = all.roots.value.iter().map(|named| named.text.as_str()).collect();
-    let roots_shown = match roots.as_slice() {
-        [] => "none".to_owned(),
-        [one] => (*one).to_owned(),
-        more => format!("{} roots", more.len()),
-    };
-    let lifetime = match policy.lifetime {
-        time if time == policy.lifetime_announced => shown_time(time),
-        time => format!("{}, announced: {}", shown_time(time), shown_time(policy.lifetime_announced)),
-    };
-    let no_roots = match policy.no_roots {
-        NoRoots::Deny => "deny",
-        NoRoots::AllowAll => "allow-all",
-    };
-    let fallback = all.fallback_dir.value.as_ref().map(|named| named.text.as_str());
-    let patterns: Vec<&str> = all.restrict.value.iter().map(|restrict| restrict.pattern.as_str()).collect();
-    let restrict_shown = match patterns.len() {
-        0 => "standard places only".to_owned(),
-        count => format!("standard places and {count} more"),
-    };
-    vec![
-        value("roots", &all.roots, &roots, roots_shown),
-        plain("mode", &all.mode, policy.mode.word()),
-        plain("strict", &all.strict, all.strict.value),
-        plain("ignore_client", &all.ignore_client, all.ignore_client.value),
-        value("fallback_dir", &all.fallback_dir, &fallback, fallback.unwrap_or("none").to_owned()),
-        plain("fallback_only", &all.fallback_only, all.fallback_only.value),
-        plain("no_roots", &all.no_roots, no_roots),
-        value("roots_ttl_ms", &all.roots_ttl, &all.roots_ttl.value.map(milliseconds), lifetime),
-        plain("roots_timeout_ms", &all.roots_timeout, milliseconds(policy.timeout)),
-        plain("debounce_ms", &all.debounce, milliseconds(policy.debounce)),
-        value("restrict", &all.restrict, &patterns, restrict_shown),
-    ]
-}
-
-fn value<T>(name: &'static str, setting: &Setting<T>, value: &impl Serialize, shown: String) -> Line {
-    Line {
-        name,
-        value: serde_json::to_value(value).unwrap_or_default(),
-        source: setting.source.word(),
-        shown: (shown, setting.source.to_string()),
-    }
-}
-
-/// A value that people and programs read alike.
-fn plain<T>(name: &'static str, setting: &Setting<T>, it: impl Serialize + Display) -> Line {
-    value(name, setting, &it, it.to_string())
-}
-
-/// What was set as a number of milliseconds.
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn shown_time(time: Option<Duration>) -> String {
-    time.map_or_else(|| "no limit".to_owned(), |time| milliseconds(time).to_string())
 }

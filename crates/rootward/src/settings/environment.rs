@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use rootward_core::{Mode, Origin, Shown, env};
+use rootward_core::{Mode, Origin, RootError, Shown, env};
 
 use super::{NamedRoot, named_root};
 use crate::directories::Environment;
@@ -64,9 +64,9 @@ impl Reader<'_> {
         let mut roots = Vec::new();
         for entry in &entries {
             let named = named_root(entry.as_os_str(), home, Origin::Env).map_err(|error| {
-                let hint = "a list like `PATH` of absolute paths, separated by `:`; access suffixes such as `:ro` have \
-                            their place in `--root` and in the settings file";
-                wrong(env::ROOTS, entry.as_os_str(), &error.reason(), hint)
+                let hint = "a list like `PATH` of absolute paths, separated by `:`; access suffixes such as `:ro` and `file:` \
+                            URIs have their place in `--root` and in the settings file";
+                wrong_root(env::ROOTS, &error, hint)
             })?;
             roots.push(named);
         }
@@ -76,14 +76,18 @@ impl Reader<'_> {
     fn fallback(&self, home: Option<&Path>) -> Result<From<NamedRoot>, Hinted> {
         let Some(value) = self.environment.get(env::FALLBACK_DIR) else { return Ok(None) };
         let named = named_root(value, home, Origin::Fallback);
-        named.map(|named| Some((named, env::FALLBACK_DIR))).map_err(|error| {
-            wrong(env::FALLBACK_DIR, value, &error.reason(), "name one directory by its absolute path")
-        })
+        named
+            .map(|named| Some((named, env::FALLBACK_DIR)))
+            .map_err(|error| wrong_root(env::FALLBACK_DIR, &error, "name one directory by its absolute path"))
     }
 }
 
 fn wrong(name: &str, value: &OsStr, reason: &str, hint: &str) -> Hinted {
     Hinted { says: format!("environment variable {name}: `{}` ({reason})", Shown::new(value)), hint: hint.to_owned() }
+}
+
+fn wrong_root(name: &str, error: &RootError, hint: &str) -> Hinted {
+    Hinted { says: format!("environment variable {name}: {error}"), hint: hint.to_owned() }
 }
 
 fn switch(text: &str) -> Result<bool, String> {
@@ -137,8 +141,12 @@ mod tests {
         check("ROOTWARD_MODE", "Narrow", "`Narrow` (unknown mode `Narrow`, expected `narrow`, `replace` or `union`)");
         check("ROOTWARD_ROOTS_TTL_MS", "-1", "`-1` (not a whole number of milliseconds)");
         check("ROOTWARD_ROOTS_TIMEOUT_MS", "0", "`0` (no client can answer in 0 ms)");
-        check("ROOTWARD_ROOTS", "/a:ro", "`ro` (not an absolute path)");
-        check("ROOTWARD_ROOTS", "src", "`src` (not an absolute path)");
-        check("ROOTWARD_FALLBACK_DIR", "~other", "`~other` (`~` with a name: only one's own home is known)");
+        check("ROOTWARD_ROOTS", "/a:ro", "not a usable root: `ro` (not an absolute path)");
+        check("ROOTWARD_ROOTS", "src", "not a usable root: `src` (not an absolute path)");
+        check(
+            "ROOTWARD_FALLBACK_DIR",
+            "~other",
+            "not a usable root: `~other` (`~` with a name: only one's own home is known)",
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! What `config.toml` says. Every mistake is told with its line and column.
 
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -80,10 +82,15 @@ impl Mistake {
     }
 }
 
+/// The largest settings file that is read.
+const LARGEST_FILE: u64 = 1 << 20;
+
 /// The file's text; none where there is no file.
 #[expect(clippy::disallowed_methods, reason = "Rootward's own settings file, not a path of a peer")]
 pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
-    match std::fs::read_to_string(path) {
+    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    match OpenOptions::new().read(true).custom_flags(without_waiting).open(path).and_then(text_of) {
         Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         // SECURITY: settings that are there and cannot be read may hold a ceiling; to go on without them would widen what
@@ -92,10 +99,23 @@ pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
+fn text_of(file: File) -> io::Result<String> {
+    let refused = |says: &str| Err(io::Error::other(says));
+    if !file.metadata()?.is_file() {
+        return refused("not a regular file");
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return refused("more than 1 MiB");
+    }
+    String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
+}
+
 pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake> {
     let keys: Keys = toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, offset, error.message().lines().collect::<Vec<_>>().join(", "))
+        Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
     })?;
     let wrong = |spot: &Spanned<String>, reason: &str| {
         let shown = Shown::new(spot.get_ref().as_str()).to_string();
@@ -103,7 +123,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
     };
     let root = |spot: &Spanned<String>, origin| {
         let named = named_root(spot.get_ref().as_ref(), home, origin);
-        named.map_err(|error: RootError| wrong(spot, &format!("not a usable root: {}", error.reason())))
+        named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
     };
     let word = |spot: &Spanned<String>, words: &[&str]| {
         let known = words.iter().position(|word| word == spot.get_ref());
@@ -145,6 +165,33 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         debounce: keys.debounce_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
     })
+}
+
+/// What the parser says, in words of the file rather than of the program.
+fn in_our_words(says: &str) -> String {
+    if let Some((found, expected)) = says
+        .strip_prefix("invalid type: ")
+        .or_else(|| says.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    {
+        let expected = match expected {
+            "a boolean" => "`true` or `false`",
+            "a sequence" => "a list",
+            "a string" => "a string",
+            "u64" => "a whole number",
+            _ => "a table with `pattern`, `closed` and `below`",
+        };
+        let found = match found {
+            "sequence" => "a list".to_owned(),
+            "map" => "a table".to_owned(),
+            // A string stands in quotes, anything else in backticks.
+            other => other.replace('"', "`"),
+        };
+        return format!("{expected} is expected, not {found}");
+    }
+    let known = [("unknown field", "unknown key"), ("missing field", "missing key")];
+    let known = known.iter().find_map(|(theirs, ours)| Some(format!("{ours}{}", says.strip_prefix(theirs)?)));
+    known.unwrap_or_else(|| says.to_owned())
 }
 
 fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
@@ -213,18 +260,25 @@ mod tests {
             assert_eq!((mistake.line, mistake.column), (line, column), "{text}: {}", mistake.says);
             assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
         };
-        check("mode = 'narrow'\nrots = []", 2, 1, "unknown field `rots`");
-        check("strict = 'yes'", 1, 10, "invalid type");
+        check("mode = 'narrow'\nrots = []", 2, 1, "unknown key `rots`, expected one of `roots`");
+        check("strict = 'yes'", 1, 10, "`true` or `false` is expected, not string `yes`");
+        check("strict = 1", 1, 10, "`true` or `false` is expected, not integer `1`");
+        check("roots = '/srv'", 1, 9, "a list is expected, not string `/srv`");
+        check("roots = [7]", 1, 10, "a string is expected, not integer `7`");
+        check("mode = ['narrow']", 1, 8, "a string is expected, not a list");
+        check("roots = { a = 1 }", 1, 9, "a list is expected, not a table");
+        check("restrict = ['x']", 1, 13, "a table with `pattern`, `closed` and `below` is expected, not string `x`");
+        check("debounce_ms = 1.5", 1, 15, "a whole number is expected, not floating point `1.5`");
         check("mode = 'wide'", 1, 8, "unknown mode `wide`");
         check("mode = 'union'\nmode = 'union'", 2, 1, "duplicate key");
-        check("roots = ['/a',\n  'b']", 2, 3, "`b` (not a usable root: not an absolute path)");
+        check("roots = ['/a',\n  'b']", 2, 3, "not a usable root: `b` (not an absolute path)");
         check("# ä\nroots = ['http://x']", 2, 10, "scheme `http`");
-        check("roots_ttl_ms = -1", 1, 16, "invalid value");
+        check("roots_ttl_ms = -1", 1, 16, "a whole number is expected, not integer `-1`");
         check("roots_timeout_ms = 0", 1, 20, "no client can answer");
         check("no_roots = 'allow'", 1, 12, "expected `deny` or `allow-all`");
         check("[[restrict]]\npattern = 'a['", 2, 11, "`a[` (");
         check("[[restrict]]\npattern = ''", 2, 11, "matches nothing");
-        check("[[restrict]]\nclosed = 'all'", 1, 1, "missing field `pattern`");
+        check("[[restrict]]\nclosed = 'all'", 1, 1, "missing key `pattern`");
         check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
         check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
         check("mode = ", 1, 8, "");
@@ -234,7 +288,20 @@ mod tests {
     fn settings_that_cannot_be_read_are_no_missing_settings() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read_ambient(&directory.path().join("config.toml")).unwrap(), None);
-        // A directory in the file's place stands for whatever keeps it from being read.
-        assert!(read_ambient(directory.path()).is_err());
+        let check = |path: &Path, says: &str| {
+            let error = format!("{:#}", read_ambient(path).unwrap_err());
+            assert!(error.ends_with(says), "{error}");
+        };
+        check(directory.path(), "not a regular file");
+        let fifo = directory.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        check(&fifo, "not a regular file");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(LARGEST_FILE + 1).unwrap();
+        check(file.path(), "more than 1 MiB");
+        file.as_file().set_len(LARGEST_FILE).unwrap();
+        assert!(read_ambient(file.path()).is_ok());
+        io::Write::write_all(&mut file.as_file(), b"\xff").unwrap();
+        check(file.path(), "not UTF-8");
     }
 }

@@ -44,35 +44,92 @@ fn a_line_that_cannot_be_read_is_refused_and_the_next_is_not() {
         assert!(error.contains(says), "{shown}: {error}");
         assert_eq!(answers[1]["decision"], "allow");
     };
-    check(b"", "EOF");
-    check(b"README.md", "expected value");
-    check(b"\"README.md\"", "invalid type");
-    check(b"[]", "");
-    check(b"{}", "missing field `path`");
-    check(b"{\"path\": 7}", "invalid type");
-    check(b"{\"path\": null}", "invalid type");
-    check(b"{\"path\": \"a\", \"path\": \"b\"}", "duplicate field `path`");
-    check(b"{\"path\": \"a\", \"roots\": [], \"roots\": []}", "duplicate field `roots`");
-    check(b"{\"path\": \"a\", \"acces\": \"write\"}", "unknown field `acces`");
-    check(b"{\"path\": \"a\"} {\"path\": \"b\"}", "trailing characters");
+    check(b"", "an empty line is no question");
+    check(b" \t", "an empty line is no question");
+    check(b"README.md", "not JSON: expected value");
+    check(b"\"README.md\"", "a question is an object");
+    check(b"[]", "a question is an object");
+    check(b"[\"README.md\"]", "a question is an object");
+    check(b"[\"README.md\", \"read\", [\"/\"], \"/\"]", "a question is an object");
+    check(b"{}", "a question needs a `path`");
+    check(b"{\"path\": 7}", "`path` is not a string");
+    check(b"{\"path\": null}", "`path` is not a string");
+    check(b"{\"path\": \"a\", \"path\": \"b\"}", "`path` is given twice");
+    check(b"{\"path\": \"a\", \"roots\": [], \"roots\": []}", "`roots` is given twice");
+    check(b"{\"path\": \"a\", \"acces\": \"write\"}", "unknown key `acces`");
+    check(b"{\"path\": \"a\"} {\"path\": \"b\"}", "not JSON: trailing characters");
+    check(b"{\"path\": \"a\"", "not JSON: the line ends within an object");
     check(b"{\"path\": \"\xff\"}", "invalid unicode");
     check(b"{\"path\": \"\\ud800\"}", "");
     check(b"\xef\xbb\xbf{\"path\": \"a\"}", "expected value");
-    check(b"{\"path\": \"a\", \"access\": \"fly\"}", "expected `read`");
-    check(b"{\"path\": \"a\", \"access\": []}", "expected `read`");
-    check(b"{\"path\": \"a\", \"access\": [\"read\", 1]}", "");
-    check(b"{\"path\": \"a\", \"access\": null}", "invalid type: null");
-    check(b"{\"path\": \"a\", \"roots\": null}", "invalid type: null");
-    check(b"{\"path\": \"a\", \"roots\": \".\"}", "expected a sequence");
-    check(b"{\"path\": \"a\", \"roots\": [7]}", "");
-    check(b"{\"path\": \"a\", \"roots\": [\"http://x\"]}", "scheme `http`");
-    check(b"{\"path\": \"a\", \"roots\": [{\"path\": \"src\"}]}", "not an absolute path");
+    check(b"{\"path\": \"a\", \"access\": \"fly\"}", "`access` is not `read`");
+    check(b"{\"path\": \"a\", \"access\": []}", "`access` is not `read`");
+    check(b"{\"path\": \"a\", \"access\": [\"read\", 1]}", "`access` is not `read`");
+    check(b"{\"path\": \"a\", \"access\": null}", "`access` is not `read`");
+    check(b"{\"path\": \"a\", \"base\": 7}", "`base` is not a string");
+    check(b"{\"path\": \"a\", \"roots\": null}", "`roots` is not a list");
+    check(b"{\"path\": \"a\", \"roots\": \".\"}", "`roots` is not a list");
+    check(b"{\"path\": \"a\", \"roots\": [7]}", "a root is a string, or an object with");
+    check(
+        b"{\"path\": \"a\", \"roots\": [[\"file:///a\", \"/a\", \"read\"]]}",
+        "a root is a string, or an object with",
+    );
+    check(b"{\"path\": \"a\", \"roots\": [{\"uri\": 7}]}", "a root is a string, or an object with");
+    check(
+        b"{\"path\": \"a\", \"roots\": [{\"uri\": null, \"path\": \"/a\"}]}",
+        "a root is a string, or an object with",
+    );
+    check(b"{\"path\": \"a\", \"roots\": [{\"url\": \"file:///a\"}]}", "unknown key `url`: a root is");
+    check(b"{\"path\": \"a\", \"roots\": [{\"path\": \"/a\", \"path\": \"/\"}]}", "`path` of a root is given twice");
+    check(
+        b"{\"path\": \"a\", \"roots\": [{\"path\": \"/a\", \"access\": \"fly\"}]}",
+        "`access` of a root is not `read`",
+    );
+    check(b"{\"path\": \"a\", \"roots\": [\"http://x\"]}", "not a usable root: `http://x` (scheme `http`");
+    check(b"{\"path\": \"a\", \"roots\": [{\"path\": \"src\"}]}", "not a usable root: `src` (not an absolute path)");
     check(b"{\"path\": \"a\", \"roots\": [{\"uri\": \"/a\", \"path\": \"/a\"}]}", "either a `uri` or a `path`");
-    check(b"{\"path\": \"a\", \"roots\": [{\"uri\": \"file:///a/..\"}]}", "dot segment");
-    check(b"{\"path\": \"a\", \"base\": \"C:\\\\x\"}", "not a usable base");
+    check(b"{\"path\": \"a\", \"roots\": [{\"uri\": \"file:///a/..\"}]}", "not a usable root: `file:///a/..` (");
+    check(b"{\"path\": \"a\", \"base\": \"C:\\\\x\"}", "not a usable base: `C:\\x`");
+    check(b"{\"path\": \"a\", \"base\": \"gone\"}", "not a usable base: `gone` (does not exist)");
     check(&[b"{\"path\": \"a\", \"base\": ".as_slice(), &b"[".repeat(100_000)].concat(), "");
     let long = format!("{{\"path\": \"{}\"}}", "x".repeat(3 << 20));
     check(long.as_bytes(), "a line of more than 1048576 bytes");
+}
+
+#[test]
+fn the_path_is_echoed_where_it_can_be_read() {
+    let stage = Stage::new();
+    let check = |line: &str, path: Value| {
+        let (answers, _) = answers(&stage, line.as_bytes());
+        assert_eq!(answers[0]["path"], path, "{line}");
+        let error = answers[0]["error"].as_str().unwrap();
+        assert!(!error.contains("line 1") && !error.contains("struct") && !error.contains("enum"), "{error}");
+    };
+    check(r#"{"path": "a", "access": "fly"}"#, json!("a"));
+    check(r#"{"path": "a", "acces": "read"}"#, json!("a"));
+    check(r#"{"path": "a", "roots": null}"#, json!("a"));
+    check(r#"{"base": 7, "path": "a"}"#, json!("a"));
+    check(r#"{"path": "a", "base": "gone"}"#, json!("a"));
+    check(r#"{"path": "a", "path": "b"}"#, Value::Null);
+    check(r#"{"path": "a""#, Value::Null);
+    check(r#"["a"]"#, Value::Null);
+}
+
+#[test]
+fn roots_of_a_line_that_are_left_out_are_told() {
+    let stage = Stage::new();
+    let check = |roots: Value, expect: Value| {
+        // Twice: the second answer comes from the roots that the first looked up.
+        let line = json!({"path": "README.md", "roots": roots}).to_string() + "\n";
+        for answer in answers(&stage, line.repeat(2).as_bytes()).0 {
+            assert_eq!(answer.get("left_out").unwrap_or(&Value::Null), &expect, "{line}");
+        }
+    };
+    check(json!(["."]), Value::Null);
+    check(json!([".", "gone", "fifo"]), {
+        json!(["root `gone`: does not exist", "root `fifo`: is neither a file nor a directory"])
+    });
+    check(json!([{"uri": "file:///gone"}]), json!(["root `/gone`: does not exist"]));
 }
 
 #[test]
@@ -99,6 +156,9 @@ fn a_lines_own_roots_replace_the_others() {
     let object = json!([{"uri": format!("file://{outside}"), "access": ["read", "execute"]}]);
     check(json!({"path": secret, "roots": object, "access": ["execute", "read"]}), "allow", None);
     check(json!({"path": secret, "roots": object, "access": "write"}), "deny", Some("access_denied"));
+    // As a client sends it.
+    let sent = json!([{"uri": format!("file://{outside}"), "name": "outside", "_meta": {"x": [1]}}]);
+    check(json!({"path": secret, "roots": sent}), "allow", None);
 }
 
 #[test]

@@ -73,6 +73,8 @@ fn roots_that_cannot_be_used() {
         ["check", "--root", "", "README.md"],
         ["check", "--root", "http://x/", "README.md"],
         ["check", "--root", ".", "--base", "C:\\x", "README.md"],
+        ["check", "--root", ".", "--base", "nope", "README.md"],
+        ["check", "--root", ".", "--base", "README.md", "README.md"],
     );
 }
 
@@ -110,11 +112,66 @@ fn names_that_are_not_text_work() {
 #[test]
 fn a_working_directory_that_is_gone_is_no_base() {
     let stage = Stage::new();
-    let script = "cd docs && rmdir ../docs && exec \"$0\" check --root \"$1\" README.md";
-    let binary = env!("CARGO_BIN_EXE_rootward");
-    let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", script, binary]).arg(stage.path("project")).current_dir(stage.path("project"));
-    let output = command.env_clear().output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: the working directory cannot be found\n");
+    let run = |arguments: &str| {
+        let script = format!("mkdir gone && cd gone && rmdir ../gone && exec \"$0\" {arguments}");
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_rootward")]).arg(stage.path("project"));
+        let output = command.current_dir(stage.path("project")).env_clear().env("PATH", "/bin:/usr/bin").output();
+        let output = output.unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+    };
+    let check = |arguments: &str, code: i32, says: &str| {
+        let (seen, said) = run(arguments);
+        assert_eq!(seen, Some(code), "{arguments}: {said}");
+        assert!(said.contains(says), "{arguments}: {said}");
+    };
+    let says = "path `README.md` is relative, and the working directory cannot be found";
+    check("check --root \"$1\" README.md", 1, says);
+    check("explain --root \"$1\" README.md", 1, says);
+    check("check --json --root \"$1\" README.md", 1, "\"invalid_path\"");
+    check("check --root \"$1\" \"$1/README.md\"", 0, "allow");
+    check("check --root \"$1\" --base \"$1\" README.md", 0, "allow");
+    check("check --root \"$1\" --base . README.md", 2, "not a usable base: `.`");
+    check("check --root . /etc", 2, "not a usable root: `.` (not an absolute path)");
+}
+
+#[test]
+fn a_root_itself_is_not_deleted() {
+    let stage = Stage::new();
+    assert_told!(
+        "check_root_itself",
+        stage,
+        ["check", "--root", "src", "--access", "delete", "src"],
+        ["check", "--root", "README.md", "--access", "read,delete", "absolute"],
+        ["check", "--root", "src", "--json", "--access", "delete", "src/../src"],
+        ["check", "--root", "src", "--access", "write", "src"],
+        ["check", "--root", ".", "--root", "src", "--access", "delete", "src", "src/main.rs", "docs"],
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let stage = Stage::new();
+    let check = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = stage.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    };
+    check(&["check", "--root", ".", "README.md"]);
+    check(&["check", "--root", ".", "--json", "README.md"]);
+    check(&["explain", "--root", ".", "README.md"]);
+    check(&["explain", "--root", ".", "--json", "README.md"]);
+    check(&["doctor"]);
+    check(&["doctor", "--json"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let stage = Stage::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = stage.command(["doctor", "--json"]).stdout(full).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "error: the answer cannot be written: no space left on device\n");
 }

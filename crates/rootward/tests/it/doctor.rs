@@ -1,6 +1,6 @@
 //! `doctor`: what the machine offers differs, how it is said does not.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, assert_told};
 
@@ -11,7 +11,7 @@ const KERNEL: (&str, &str) =
 fn settings_and_roots() {
     let stage = Stage::new().with_settings(
         "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
-         mode = 'union'\nrestrict = [{ pattern = '*.pem' }]",
+         mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]",
     );
     let stage = stage.with("ROOTWARD_DEBOUNCE_MS", "100").with("ROOTWARD_STRICT", "1").with("ROOTWARD_ROOT", "/srv");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor", stage, ["doctor"]) });
@@ -31,7 +31,42 @@ fn json_says_the_same() {
     };
     assert_eq!(setting("roots_ttl_ms")["value"], 5000);
     assert_eq!(setting("mode")["source"], "environment");
+    assert_eq!(setting("mode")["variable"], "ROOTWARD_MODE");
+    assert_eq!(setting("strict").get("variable"), None);
     assert_eq!(setting("strict")["value"], false);
     assert_eq!(setting("roots")["value"], Value::Array(Vec::new()));
     assert_eq!(report["settings_file"]["exists"], false);
+}
+
+#[test]
+fn json_of_restrictions_and_defaults() {
+    let stage = Stage::new().with_settings("restrict = [{ pattern = '*.pem' }, { pattern = 'x', below = '/srv' }]");
+    let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
+    let settings = report["settings"].as_array().unwrap();
+    let setting = |name: &str| settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone();
+    assert_eq!(setting("roots_ttl_ms"), 300_000);
+    let expect = json!([
+        {"pattern": "*.pem", "closed": "all", "below": null},
+        {"pattern": "x", "closed": "all", "below": "/srv"},
+    ]);
+    assert_eq!(setting("restrict"), expect);
+}
+
+#[test]
+fn settings_that_cannot_be_used() {
+    let told = |name: &str, stage: &Stage| {
+        insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!(name, stage, ["doctor"]) });
+        let run = stage.run(["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(run.code, Some(2));
+        assert!(report["mistake"]["error"].is_string() && report["kernel"]["release"].is_string(), "{report}");
+    };
+    told("doctor_bad_file", &Stage::new().with_settings("rots = []"));
+    told("doctor_bad_variable", &Stage::new().with("ROOTWARD_STRICT", "perhaps"));
+}
+
+#[test]
+fn variables_that_do_nothing() {
+    let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_LOG", "debug").with("ROOTWARD_TOKEN", "x");
+    insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_variables", stage, ["doctor"]) });
 }

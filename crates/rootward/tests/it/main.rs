@@ -9,6 +9,7 @@ mod check;
 mod doctor;
 mod explain;
 mod help;
+mod hints;
 mod own_places;
 mod settings;
 mod stage;

@@ -1,0 +1,131 @@
+//! Each setting with its value and where it came from, as `doctor` shows them.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use rootward_core::session::{NoRoots, Policy};
+use rootward_core::{Closed, Shown};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::text;
+use crate::ground::Ground;
+use crate::settings::{Restrict, Setting, Source};
+
+/// One setting.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) name: &'static str,
+    value: Value,
+    #[serde(rename = "source")]
+    source_word: &'static str,
+    /// The variable, where that is the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<&'static str>,
+    /// Value and source as people read them.
+    #[serde(skip)]
+    pub(super) shown: String,
+    #[serde(skip)]
+    pub(super) source: Source,
+    /// What does not fit into one line.
+    #[serde(skip)]
+    pub(super) more: Vec<String>,
+}
+
+/// A restriction for programs, in the words of the settings file.
+#[derive(Serialize)]
+struct RestrictValue<'r> {
+    pattern: &'r str,
+    closed: &'static str,
+    below: Option<std::borrow::Cow<'r, str>>,
+}
+
+/// Each setting as one line.
+pub(super) fn values(ground: &Ground) -> Vec<Line> {
+    let all = &ground.settings;
+    let policy: Policy = all.policy();
+    let roots: Vec<&str> = all.roots.value.iter().map(|named| named.text.as_str()).collect();
+    let roots_shown = match roots.as_slice() {
+        [] => "none".to_owned(),
+        [one] => (*one).to_owned(),
+        more => format!("{} roots", more.len()),
+    };
+    let more_roots = if roots.len() > 1 { roots.iter().map(|text| (*text).to_owned()).collect() } else { Vec::new() };
+    let lifetime = match policy.lifetime {
+        time if time == policy.lifetime_announced => shown_time(time),
+        time => format!("{}, announced: {}", shown_time(time), shown_time(policy.lifetime_announced)),
+    };
+    let no_roots = match policy.no_roots {
+        NoRoots::Deny => "deny",
+        NoRoots::AllowAll => "allow-all",
+    };
+    let fallback = all.fallback_dir.value.as_ref().map(|named| named.text.as_str());
+    let restrict: Vec<_> = all.restrict.value.iter().map(restrict_value).collect();
+    let restrict_shown = match restrict.len() {
+        0 => "standard places only".to_owned(),
+        count => format!("standard places and {count} more"),
+    };
+    vec![
+        Line { more: more_roots, ..value("roots", &all.roots, &roots, roots_shown) },
+        plain("mode", &all.mode, policy.mode.word()),
+        plain("strict", &all.strict, all.strict.value),
+        plain("ignore_client", &all.ignore_client, all.ignore_client.value),
+        value("fallback_dir", &all.fallback_dir, &fallback, fallback.unwrap_or("none").to_owned()),
+        plain("fallback_only", &all.fallback_only, all.fallback_only.value),
+        plain("no_roots", &all.no_roots, no_roots),
+        value("roots_ttl_ms", &all.roots_ttl, &policy.lifetime.map(milliseconds), lifetime),
+        plain("roots_timeout_ms", &all.roots_timeout, milliseconds(policy.timeout)),
+        plain("debounce_ms", &all.debounce, milliseconds(policy.debounce)),
+        Line {
+            more: all.restrict.value.iter().map(shown_restrict).collect(),
+            ..value("restrict", &all.restrict, &restrict, restrict_shown)
+        },
+    ]
+}
+
+fn value<T>(name: &'static str, setting: &Setting<T>, value: &impl Serialize, shown: String) -> Line {
+    Line {
+        name,
+        value: serde_json::to_value(value).unwrap_or_default(),
+        source_word: setting.source.word(),
+        variable: setting.source.variable(),
+        shown,
+        source: setting.source,
+        more: Vec::new(),
+    }
+}
+
+fn closed_word(closed: Closed) -> &'static str {
+    match closed {
+        Closed::Entirely => "all",
+        Closed::ForWriting => "writing",
+    }
+}
+
+fn restrict_value(restrict: &Restrict) -> RestrictValue<'_> {
+    RestrictValue {
+        pattern: &restrict.pattern,
+        closed: closed_word(restrict.closed),
+        below: restrict.below.as_ref().map(|place| text(place.as_os_str())),
+    }
+}
+
+fn shown_restrict(restrict: &Restrict) -> String {
+    let below = restrict.below.as_ref().map(|place| format!(", below {}", Shown::new(place)));
+    let (pattern, closed) = (Shown::new(&restrict.pattern), closed_word(restrict.closed));
+    format!("{pattern} (closed: {closed}{})", below.unwrap_or_default())
+}
+
+/// A value that people and programs read alike.
+fn plain<T>(name: &'static str, setting: &Setting<T>, it: impl Serialize + Display) -> Line {
+    value(name, setting, &it, it.to_string())
+}
+
+/// What was set as a number of milliseconds.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn shown_time(time: Option<Duration>) -> String {
+    time.map_or_else(|| "no limit".to_owned(), |time| milliseconds(time).to_string())
+}
