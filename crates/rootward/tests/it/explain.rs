@@ -12,6 +12,8 @@ fn allowed() {
         ["explain", "--root", ".", "absolute"],
         ["explain", "--root", "..", "linked/../secret"],
         ["explain", "--root", ".", "missing"],
+        ["explain", "--root", ".", "README.md/below"],
+        ["explain", "--root", ".", ".git/hooks/pre-commit"],
         ["explain", "--root", "~", "~/notes", "--access", "read,write"],
         ["explain", "--root", "src", "--root", "docs:ro", "--base", "src", "../docs"],
     );
@@ -34,6 +36,7 @@ fn denied() {
         ["explain", "--root", ".", "http://example.com/x"],
         ["explain", "--root", ".", "C:\\Users\\me"],
         ["explain", "--root", ".", "fifo"],
+        ["explain", "--root", ".", "--access", "delete", "."],
         ["explain", "--root", ".", "loop"],
         ["explain", "README.md"],
     );
