@@ -8,16 +8,24 @@
 //! - [`Refusal`]: how a refused path reaches the peer.
 //! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
 
+mod error;
 mod flight;
 mod list;
+mod path;
 mod refusal;
+mod rooted;
 mod roots;
+mod scope;
 mod session;
 mod settings;
 mod wire;
 
+pub use error::PathError;
 pub use list::{ClientList, ListError};
+pub use path::{Create, Delete, Execute, Last, Read, RootedPath, Use, Write};
 pub use refusal::Refusal;
+pub use rooted::Rooted;
 pub use roots::Roots;
+pub use scope::{roots, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};

@@ -3,5 +3,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
 
 mod client;
+mod rooted;
 mod session;
 mod stage;
