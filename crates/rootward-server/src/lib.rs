@@ -11,6 +11,7 @@
 mod error;
 mod flight;
 mod list;
+mod modern;
 mod path;
 mod refusal;
 mod rooted;

@@ -5,7 +5,6 @@
 //! fetched and the call is run again, so that a call without paths costs the client no question.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, CompleteRequestParams,
@@ -19,6 +18,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use rmcp::{ErrorData, ServerHandler};
 use rootward_core::session::State;
 
+use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
 use crate::scope::{Outcome, Scope, Source, still_pending};
 use crate::session::Session;
@@ -50,8 +50,8 @@ impl<H> Rooted<H> {
         &self.session
     }
 
-    /// Runs a call, twice if it turns out that it needs roots which are not known. `Err` is a refusal.
-    async fn run<P, R, F>(
+    /// Runs a legacy call, twice if it turns out that it needs roots which are not known. `Err` is a refusal.
+    async fn run_in_session<P, R, F>(
         &self,
         parameters: P,
         context: RequestContext<RoleServer>,
@@ -63,11 +63,6 @@ impl<H> Rooted<H> {
         F: Future<Output = Result<R, ErrorData>>,
     {
         let form = self.service.settings().refusals;
-        if is_modern(&context) {
-            let scope = Scope::new(None, Source::Modern, form);
-            let result = scope.run(call(parameters, context)).await;
-            return judged(&scope, result, failed);
-        }
         let peer = context.peer.clone();
         let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
         self.session.begin(&peer);
@@ -79,7 +74,7 @@ impl<H> Rooted<H> {
                 // Asks the client once more, without waiting; the roots of this call stay what they were.
                 let _ = self.session.roots(&peer).await;
             }
-            return judged(&scope, result, failed);
+            return scope.judged(result, failed);
         }
         let first = scope(None);
         let result = first.run(call(parameters.clone(), context.clone())).await;
@@ -89,24 +84,34 @@ impl<H> Rooted<H> {
                 let roots = self.session.roots(&peer).await.map_err(|_| still_pending(path))?;
                 let second = scope(Some(roots));
                 let result = second.run(call(parameters, context)).await;
-                judged(&second, result, failed)
+                second.judged(result, failed)
             }
             Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
             _ => Ok(result),
         }
     }
-}
 
-/// The result of a call, or the refusal that it failed with.
-fn judged<R>(
-    scope: &Arc<Scope>,
-    result: Result<R, ErrorData>,
-    failed: impl Fn(&Result<R, ErrorData>) -> bool,
-) -> Result<Result<R, ErrorData>, Refusal> {
-    match scope.take_outcome() {
-        Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
-        Some(Outcome::NotKnown(path)) if failed(&result) => Err(still_pending(path)),
-        _ => Ok(result),
+    /// Runs a call that may take rounds in the modern era.
+    async fn run<P, R, F>(
+        &self,
+        parameters: P,
+        context: RequestContext<RoleServer>,
+        call: impl Fn(P, RequestContext<RoleServer>) -> F,
+        failed: impl Fn(&Result<R, ErrorData>) -> bool,
+    ) -> Result<Result<R, ErrorData>, Refusal>
+    where
+        H: ServerHandler,
+        P: Retried,
+        R: Rounds,
+        F: Future<Output = Result<R, ErrorData>>,
+    {
+        if is_modern(&context) {
+            let server = self.handler.get_info().server_info;
+            let server = format!("{} {}", server.name, server.version);
+            modern::run(self.service.ground(), &server, parameters, context, call, failed).await
+        } else {
+            self.run_in_session(parameters, context, call, failed).await
+        }
     }
 }
 
@@ -161,7 +166,15 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = |request, context| self.handler.complete(request, context);
-        self.run(request, context, call, Result::is_err).await?
+        if is_modern(&context) {
+            // A completion takes no rounds: what the client does not need to be asked for is all there is.
+            let ground = self.service.ground();
+            let known = modern::known(ground, &context, Answer::NotAsked).await;
+            let scope = Scope::new(known, Source::Modern, ground.settings.refusals);
+            let result = scope.run(call(request, context)).await;
+            return scope.judged(result, Result::is_err)?;
+        }
+        self.run_in_session(request, context, call, Result::is_err).await?
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
 
@@ -108,6 +109,19 @@ impl Scope {
 
     pub(crate) fn take_outcome(&self) -> Option<Outcome> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The result of a call, or the refusal that it failed with.
+    pub(crate) fn judged<R>(
+        &self,
+        result: Result<R, ErrorData>,
+        failed: impl Fn(&Result<R, ErrorData>) -> bool,
+    ) -> Result<Result<R, ErrorData>, Refusal> {
+        match self.take_outcome() {
+            Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
+            Some(Outcome::NotKnown(path)) if failed(&result) => Err(still_pending(path)),
+            _ => Ok(result),
+        }
     }
 
     fn note(&self, outcome: Outcome) {

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use rmcp::model::RequestStateCodec;
+use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::session::{NoRoots, Policy, Sources};
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 
@@ -21,6 +24,14 @@ pub struct Settings {
     pub validation: Validation,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
+    /// Who a request comes from. A modern call that is sent again must come from the same. By default all requests come
+    /// from one: a server with several users says here how to tell them apart.
+    pub principal: fn(&RequestContext<RoleServer>) -> String,
+    /// How long a modern client may take to send a call again.
+    pub round_lifetime: Duration,
+    /// Seals what a modern client carries from one round to the next. Without it a key is made that lasts as long as the
+    /// process; several processes that serve one address need a common one.
+    pub request_state: Option<RequestStateCodec>,
 }
 
 /// How a refused tool call is answered.
@@ -42,6 +53,9 @@ impl Settings {
             guard: GuardOptions { home: home.clone(), ..GuardOptions::default() },
             validation: Validation::new(home),
             refusals: RefusalForm::default(),
+            principal: |_| String::new(),
+            round_lifetime: Duration::from_mins(10),
+            request_state: None,
         }
     }
 }
@@ -62,6 +76,8 @@ pub(crate) struct Ground {
     pub(crate) settings: Settings,
     /// The guard where `no-roots` is `allow-all` and nobody named a root. Restrictions still hold.
     everything: Option<RootSet>,
+    /// None where the system has no randomness to make a key from: then there are no rounds.
+    pub(crate) seal: Option<RequestStateCodec>,
 }
 
 impl RootsService {
@@ -71,12 +87,17 @@ impl RootsService {
             .then(|| Root::from_path("/", Origin::Fallback).ok())
             .flatten()
             .map(|root| RootSet::place_ambient([root], &settings.validation));
-        RootsService(Arc::new(Ground { settings, everything }))
+        let seal = settings.request_state.clone().or_else(random_codec);
+        RootsService(Arc::new(Ground { settings, everything, seal }))
     }
 
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    pub(crate) fn ground(&self) -> &Arc<Ground> {
+        &self.0
     }
 
     /// The roots of a new session. Its state goes when the last clone does.
@@ -90,6 +111,12 @@ impl Default for RootsService {
     fn default() -> RootsService {
         RootsService::new(Settings::default())
     }
+}
+
+fn random_codec() -> Option<RequestStateCodec> {
+    let mut key = [0; RequestStateCodec::MIN_KEY_LENGTH];
+    getrandom::fill(&mut key).ok()?;
+    RequestStateCodec::try_new(key).ok()
 }
 
 impl Ground {

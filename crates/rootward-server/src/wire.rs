@@ -1,13 +1,18 @@
 //! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
-use rmcp::model::{ClientCapabilities, ClientResult, ListRootsRequest, ServerRequest};
+use rmcp::model::{ClientCapabilities, ClientResult, InputRequest, ListRootsRequest, ServerRequest};
 use rootward_core::session::Support;
 use serde_json::Value;
 
 /// The question.
 pub(crate) fn list_roots() -> ServerRequest {
     ServerRequest::ListRootsRequest(ListRootsRequest::default())
+}
+
+/// The question, as a modern server puts it: in place of a result.
+pub(crate) fn list_roots_input() -> InputRequest {
+    InputRequest::ListRoots(ListRootsRequest::default())
 }
 
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
@@ -45,6 +50,13 @@ mod tests {
         check(json!({"roots": null}));
         check(json!({}));
         check(json!({"something": "else"}));
+    }
+
+    #[test]
+    fn questions_have_no_empty_parameters() {
+        let question = json!({"method": "roots/list"});
+        assert_eq!(serde_json::to_value(list_roots()).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots_input()).unwrap(), question);
     }
 
     #[test]
