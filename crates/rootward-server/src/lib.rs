@@ -10,6 +10,7 @@
 
 mod error;
 mod flight;
+mod in_order;
 mod list;
 mod modern;
 mod path;

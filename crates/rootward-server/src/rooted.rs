@@ -14,10 +14,14 @@ use rmcp::model::{
     ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
     SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use rmcp::{ErrorData, ServerHandler};
+use rmcp::service::{
+    NotificationContext, RequestContext, RoleServer, RunningService, ServerInitializeError, SubscriptionContext,
+};
+use rmcp::transport::IntoTransport;
+use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
+use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
 use crate::scope::{Outcome, Scope, Source, still_pending};
@@ -48,6 +52,28 @@ impl<H> Rooted<H> {
     /// The roots of the session.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
+    /// notice of changed roots before any call that came after them.
+    pub async fn serve<T, E, A>(
+        self,
+        transport: T,
+    ) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
+    where
+        H: ServerHandler,
+        T: IntoTransport<RoleServer, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let transport = InOrder::new(transport.into_transport(), self.session.clone());
+        ServiceExt::serve(self, transport).await
+    }
+
+    async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
+        match context.extensions.get::<Heard>() {
+            Some(Heard) => self.session.tell_cancelled().await,
+            None => self.session.list_changed().await,
+        }
     }
 
     /// Runs a legacy call, twice if it turns out that it needs roots which are not known. `Err` is a refusal.
@@ -178,7 +204,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        self.session.list_changed().await;
+        self.list_changed(&context).await;
         self.handler.on_roots_list_changed(context).await;
     }
 
@@ -298,6 +324,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn on_custom_notification(&self, notification: CustomNotification, context: NotificationContext<RoleServer>) {
+        if is_list_changed_method(&notification.method) {
+            self.list_changed(&context).await;
+        }
         self.handler.on_custom_notification(notification, context).await;
     }
 

@@ -141,8 +141,13 @@ impl Session {
 
     /// The client says that its roots changed. From now on calls that need roots wait, until it was asked.
     pub async fn list_changed(&self) {
-        self.handle(Event::ListChanged);
+        self.hear_list_changed();
         self.tell_cancelled().await;
+    }
+
+    /// The same, where nothing can be sent: [`Session::tell_cancelled`] is still to be done.
+    pub(crate) fn hear_list_changed(&self) {
+        self.handle(Event::ListChanged);
     }
 
     /// Tells of every change of the roots in force, once they are known. Changes are learned when a call needs roots.
@@ -302,7 +307,8 @@ impl Session {
         self.handle(event);
     }
 
-    async fn tell_cancelled(&self) {
+    /// Tells the client which answers are not awaited any more.
+    pub(crate) async fn tell_cancelled(&self) {
         loop {
             let next = self.state().to_cancel.pop();
             let Some(handle) = next else {

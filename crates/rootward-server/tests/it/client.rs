@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rmcp::{ServerHandler, ServiceExt};
+use rootward_server::Rooted;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
@@ -12,7 +13,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A connection to `handler` on which nothing was said yet.
+    /// A connection to `handler` on which nothing was said yet, served as rmcp does it.
     pub(crate) fn connect(handler: impl ServerHandler) -> Client {
         let (here, there) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
@@ -20,13 +21,33 @@ impl Client {
                 let _ = service.waiting().await;
             }
         });
+        Client::over(here)
+    }
+
+    /// The same for a handler with roots, served in order.
+    pub(crate) fn connect_rooted(handler: Rooted<impl ServerHandler>) -> Client {
+        let (here, there) = tokio::io::duplex(1 << 20);
+        tokio::spawn(async move {
+            if let Ok(service) = handler.serve(there).await {
+                let _ = service.waiting().await;
+            }
+        });
+        Client::over(here)
+    }
+
+    fn over(here: DuplexStream) -> Client {
         let (read, write) = tokio::io::split(here);
         Client { lines: BufReader::new(read).lines(), write }
     }
 
     /// A legacy session whose handshake is done.
     pub(crate) async fn start(handler: impl ServerHandler, capabilities: Value) -> Client {
-        let mut client = Client::connect(handler);
+        Client::connect(handler).shake_hands(capabilities).await
+    }
+
+    /// Opens a legacy session.
+    pub(crate) async fn shake_hands(self, capabilities: Value) -> Client {
+        let mut client = self;
         let parameters = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": capabilities,

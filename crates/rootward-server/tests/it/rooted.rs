@@ -139,7 +139,7 @@ impl ServerHandler for Files {
 /// A session that shares `a`, with one call made.
 async fn sharing_a(stage: &Stage) -> Client {
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut client = Client::start(handler, json!({"roots": {"listChanged": true}})).await;
+    let mut client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
     client.read("first", &stage.path("a/file")).await;
     let question = client.asked().await;
     let uri = format!("file://{}", stage.path("a"));
@@ -340,5 +340,25 @@ async fn with_the_client_of_the_sdk() {
         let arguments = json!({"path": stage.path(path)}).as_object().unwrap().clone();
         let result = client.call_tool(CallToolRequestParams::new("read").with_arguments(arguments)).await.unwrap();
         assert_eq!(result.is_error == Some(true), is_error, "{result:?}");
+    }
+}
+
+/// On several threads rmcp may run a call before a notification that came first; the session hears them in order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_is_heard_before_the_call_that_follows() {
+    let stage = Stage::new();
+    let mut client = sharing_a(&stage).await;
+    for round in 0..60 {
+        let mut notification = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        match round % 3 {
+            0 => {}
+            1 => notification["params"] = json!({}),
+            _ => notification["params"] = json!(null),
+        }
+        client.send(notification).await;
+        client.read(1, &stage.path("a/file")).await;
+        let question = client.asked().await;
+        client.answer(question, roots(&[&stage.path("a")])).await;
+        assert_eq!(client.result(1).await, "a");
     }
 }
