@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
 
 mod client;
+mod http;
 mod modern;
 mod rooted;
 mod session;
