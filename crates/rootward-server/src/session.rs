@@ -48,6 +48,8 @@ struct State {
     /// Questions whose end the client is to be told.
     to_cancel: Vec<RequestHandle<RoleServer>>,
     wake_at: Option<Duration>,
+    /// When missing roots were last looked for.
+    looked: Duration,
 }
 
 /// The roots are not known.
@@ -85,6 +87,7 @@ impl Session {
         self.begin(peer);
         let mut turns = self.0.turns.subscribe();
         self.land().await;
+        self.look_again().await;
         loop {
             turns.borrow_and_update();
             let turn = self.needed(arrived);
@@ -163,6 +166,32 @@ impl Session {
             let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
             state.machine = Some(SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support));
             self.publish(&mut state);
+        }
+    }
+
+    /// Looks the client's roots up again if one of them was missing: it may have appeared. Not more often than a client that
+    /// failed is asked again.
+    pub(crate) async fn look_again(&self) {
+        let ground = &self.0.ground;
+        let now = self.now();
+        let (request, roots) = {
+            let mut guard = self.state();
+            let state = &mut *guard;
+            let listed = state.machine.as_ref().and_then(SessionRoots::client_roots);
+            let Some((request, roots)) = listed.filter(|(_, roots)| roots.missing().next().is_some()) else {
+                return;
+            };
+            if now < state.looked.saturating_add(ground.settings.policy.retry_after) {
+                return;
+            }
+            state.looked = now;
+            (request, roots.clone())
+        };
+        let ground = Arc::clone(ground);
+        let looking = tokio::task::spawn_blocking(move || roots.place_again_ambient(&ground.settings.validation));
+        // A look that fails changes nothing.
+        if let Ok(roots) = looking.await {
+            self.handle(Event::LookedAgain { request, roots });
         }
     }
 

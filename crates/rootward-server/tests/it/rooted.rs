@@ -303,6 +303,23 @@ async fn a_failed_client_is_asked_again_by_calls_with_paths_only() {
 }
 
 #[tokio::test]
+async fn a_missing_root_comes_back_when_it_appears() {
+    let stage = Stage::new();
+    let handler = RootsService::new(settings()).install(Files::new());
+    let mut client = Client::start(handler, json!({"roots": {"listChanged": true}})).await;
+    let late = stage.path("late/file");
+    client.read(1, &late).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a"), &stage.path("late")])).await;
+    assert_eq!(client.result(1).await, "outside_roots");
+    std::fs::create_dir(stage.path("late")).unwrap();
+    std::fs::write(&late, "late").unwrap();
+    tokio::time::sleep(settings().policy.retry_after).await;
+    client.read(2, &late).await;
+    assert_eq!(client.result(2).await, "late");
+}
+
+#[tokio::test]
 async fn the_schema_says_what_a_path_is_for() {
     let schema = |tool: &str| Value::Object((*Files::new().get_tool(tool).unwrap().input_schema).clone());
     let path = |access: &str| json!({"type": "string", "format": "rooted-path", "x-rootward-access": access});
