@@ -78,7 +78,11 @@ impl Scope {
         match (&self.source, self.roots.get()) {
             (Source::Legacy(session, peer), None) => match session.roots(peer).await {
                 Ok(roots) => Ok(self.roots.get_or_init(|| roots).clone()),
-                Err(_) => self.known(None).cloned(),
+                Err(_) => {
+                    // It was waited for; to run the call again would wait once more.
+                    self.note(Outcome::Denied(Refusal::pending()));
+                    Err(PathError::NotKnown)
+                }
             },
             _ => self.known(None).cloned(),
         }

@@ -77,6 +77,30 @@ async fn a_call_comes_again_with_the_roots() {
 }
 
 #[tokio::test]
+async fn prompts_and_resources_come_again_too() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let path = stage.path("a/file");
+    for (method, parameters) in [
+        ("prompts/get", json!({"name": "show", "arguments": {"path": path}})),
+        ("resources/read", json!({"uri": format!("file://{path}")})),
+    ] {
+        let mut client = Client::connect(service.install(Files::new()));
+        let mut message = request(&json!({"roots": {}}), parameters.clone());
+        message["method"] = json!(method);
+        client.send(message.clone()).await;
+        let sealed = state(&client.receive().await);
+        message["params"] = again(message["params"].clone(), &sealed, &roots(&[&stage.path("a")]));
+        client.send(message).await;
+        let message = client.receive().await;
+        assert_eq!(message["result"]["resultType"], "complete", "{message}");
+        // A state for one method is none for another.
+        let tool = again(read(&path), &sealed, &roots(&[&stage.path("a")]));
+        refused_state(&ask(&service, tool).await);
+    }
+}
+
+#[tokio::test]
 async fn one_connection_keeps_no_roots_between_calls() {
     let stage = Stage::new();
     let mut client = Client::connect(RootsService::new(settings()).install(Files::new()));

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, ClientCapabilities, ClientConfig, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ClientHandler, ErrorData, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
@@ -134,6 +135,33 @@ impl ServerHandler for Files {
         let text = String::from_utf8(grant.read(1 << 20).map_err(PathError::from)?).unwrap();
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
     }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let text = read_one(request.arguments)?;
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let roots = rootward_server::roots().await?;
+        roots.check(&request.argument.value, Access::READ).map_err(PathError::from)?;
+        Ok(CompleteResult::default())
+    }
+}
+
+/// Parameters read by hand, as a handler without a router does it.
+fn read_one(arguments: Option<rmcp::model::JsonObject>) -> Result<String, ErrorData> {
+    let arguments = Value::Object(arguments.unwrap_or_default());
+    let One { path } =
+        serde_json::from_value(arguments).map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+    Ok(String::from_utf8(path.read(1 << 20).map_err(PathError::from)?).unwrap())
 }
 
 /// A session that shares `a`, with one call made.
@@ -300,6 +328,52 @@ async fn a_failed_client_is_asked_again_by_calls_with_paths_only() {
     let question = client.asked().await;
     assert_eq!(client.result(3).await, "roots_failed");
     client.answer(question, roots(&[&stage.path("a")])).await;
+}
+
+#[tokio::test]
+async fn prompts_and_completions_are_refused_as_errors() {
+    let stage = Stage::new();
+    let prompt = |path: &str| ("prompts/get", json!({"name": "show", "arguments": {"path": stage.path(path)}}));
+    let complete = |path: &str| {
+        let argument = json!({"name": "path", "value": stage.path(path)});
+        ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "show"}, "argument": argument}))
+    };
+    for (shared, other) in [(prompt("a/file"), prompt("b/file")), (complete("a/file"), complete("b/file"))] {
+        let handler = RootsService::new(settings()).install(Files::new());
+        let mut client = Client::start(handler, json!({"roots": {}})).await;
+        client.send(json!({"jsonrpc": "2.0", "id": 1, "method": shared.0, "params": shared.1})).await;
+        let question = client.asked().await;
+        client.answer(question, roots(&[&stage.path("a")])).await;
+        let message = client.receive().await;
+        assert!(message["result"].is_object(), "{message}");
+        client.send(json!({"jsonrpc": "2.0", "id": 2, "method": other.0, "params": other.1})).await;
+        let error = client.receive().await["error"].clone();
+        assert_eq!((&error["code"], &error["data"]["code"]), (&json!(-32602), &json!("outside_roots")), "{error}");
+    }
+}
+
+/// Some end while the client is being asked.
+#[tokio::test]
+async fn sessions_that_ended_leave_nothing_behind() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let ran = Arc::new(AtomicUsize::new(0));
+    for round in 0..500 {
+        let files = Files { ran: Arc::clone(&ran), ..Files::new() };
+        let mut client = Client::connect_rooted(service.install(files)).shake_hands(json!({"roots": {}})).await;
+        client.read(1, &stage.path("a/file")).await;
+        let question = client.asked().await;
+        if round % 2 == 0 {
+            client.answer(question, roots(&[&stage.path("a")])).await;
+            assert_eq!(client.result(1).await, "a");
+        }
+    }
+    // rmcp waits some seconds for calls that are still under way.
+    let mut patience = 0..3000;
+    while Arc::strong_count(&ran) > 1 {
+        assert!(patience.next().is_some(), "{} handlers left", Arc::strong_count(&ran) - 1);
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }
 
 #[tokio::test]
