@@ -1,0 +1,72 @@
+//! What a tool fails with when a path does not work out: refused, or allowed and yet not possible.
+
+use rmcp::ErrorData;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rootward_core::{Denial, GrantError};
+use thiserror::Error;
+
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+use crate::settings::RefusalForm;
+
+/// Why a path could not be used. A tool may return it: what a peer gets is a [`Refusal`] in the form that the settings say.
+#[derive(Debug, Error)]
+pub enum PathError {
+    /// The call does not run within a roots service.
+    #[error("no roots service is installed: serve `RootsService::install(handler)` in place of the handler")]
+    NotInstalled,
+    /// The roots are not known yet.
+    #[error("the client has not named its roots yet")]
+    NotKnown,
+    /// It is refused.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// It is allowed, and the system could not do it.
+    #[error(transparent)]
+    Failed(GrantError),
+}
+
+impl From<GrantError> for PathError {
+    fn from(error: GrantError) -> PathError {
+        match error {
+            GrantError::Denied(denial) => PathError::Denied(denial),
+            other => PathError::Failed(other),
+        }
+    }
+}
+
+impl PathError {
+    /// What a peer is told, where it is a refusal.
+    fn refusal(&self) -> Option<Refusal> {
+        match self {
+            PathError::Denied(denial) => {
+                Some(Scope::current().map_or_else(|_| Refusal::new(denial, None), |scope| scope.refuse(denial)))
+            }
+            PathError::NotKnown => Some(Refusal::pending()),
+            PathError::NotInstalled | PathError::Failed(_) => None,
+        }
+    }
+}
+
+impl IntoCallToolResult for PathError {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        let form = Scope::current().map_or_else(|_| RefusalForm::default(), |scope| scope.form());
+        match (self.refusal(), form) {
+            (Some(refusal), RefusalForm::ToolError) => Ok(refusal.into_tool_result().into()),
+            (Some(refusal), RefusalForm::ProtocolError) => Err(refusal.into_error()),
+            (None, _) => Ok(CallToolResult::error(vec![ContentBlock::text(self.to_string())]).into()),
+        }
+    }
+}
+
+/// For resources, prompts and completions.
+impl From<PathError> for ErrorData {
+    fn from(error: PathError) -> ErrorData {
+        match (error.refusal(), error) {
+            (Some(refusal), _) => refusal.into_error(),
+            (None, error @ PathError::NotInstalled) => ErrorData::internal_error(error.to_string(), None),
+            (None, error) => ErrorData::invalid_params(error.to_string(), None),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A transport that hears `list_changed` where it arrives, before what follows it.
+//!
+//! rmcp handles each message in a task of its own. On several threads, a call that came after `list_changed` is often run
+//! before it, and would still be given a root that was just taken back.
+
+use std::borrow::Cow;
+
+use rmcp::model::{ClientNotification, GetExtensions, JsonRpcMessage};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+
+use crate::session::Session;
+
+/// The method, for notifications that rmcp does not know by their form.
+const LIST_CHANGED: &str = "notifications/roots/list_changed";
+
+/// Marks a notification that the session has heard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard;
+
+/// A transport and the session that listens to it.
+pub(crate) struct InOrder<T> {
+    transport: T,
+    session: Session,
+}
+
+impl<T> InOrder<T> {
+    pub(crate) fn new(transport: T, session: Session) -> InOrder<T> {
+        InOrder { transport, session }
+    }
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.transport.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let mut message = self.transport.receive().await?;
+        if let JsonRpcMessage::Notification(message) = &mut message
+            && is_list_changed(&message.notification)
+        {
+            // SECURITY: from here on calls wait (test: a_change_is_heard_before_the_call_that_follows)
+            self.session.hear_list_changed();
+            message.notification.extensions_mut().insert(Heard);
+        }
+        Some(message)
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), T::Error>> + Send {
+        self.transport.close()
+    }
+}
+
+fn is_list_changed(notification: &ClientNotification) -> bool {
+    match notification {
+        ClientNotification::RootsListChangedNotification(_) => true,
+        ClientNotification::CustomNotification(custom) => is_list_changed_method(&custom.method),
+        _ => false,
+    }
+}
+
+/// Whether a notification of this method says that roots changed.
+pub(crate) fn is_list_changed_method(method: &str) -> bool {
+    method == LIST_CHANGED
+}

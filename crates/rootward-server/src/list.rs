@@ -1,0 +1,307 @@
+//! A client's answer to `roots/list`, read from the raw JSON.
+//!
+//! Clients send what no schema allows: entries without a URI, numbers, bare paths, URIs of other systems. A typed reading
+//! gives up on the whole list for any of them; this one keeps what is good and says what was wrong with the rest. It
+//! only ever narrows: an entry that cannot be read gives nothing, and a list that cannot be read whole is no list.
+
+use std::path::Path;
+
+use rootward_core::{Access, Refusal, RefusedRoot, Root, RootSet, Validation};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+/// The most entries that are taken.
+const MOST_ENTRIES: usize = 10_000;
+/// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
+const LONGEST_NAME: usize = 200;
+/// How much of an unusable entry is kept to show it, in characters.
+const LONGEST_SHOWN: usize = 200;
+/// Where an entry says what may be done below it.
+const ACCESS_KEY: &str = "rootward.dev/access";
+
+/// Why an answer is no list of roots.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ListError {
+    /// Not an object.
+    #[error("the result is {0}, not an object")]
+    NoObject(&'static str),
+    /// No `roots`. An answer without a list is not an empty list: that would take away roots on a mistake, or let the
+    /// operator's stand in.
+    #[error("the result has no `roots`")]
+    NoRoots,
+    /// `roots` is something else.
+    #[error("`roots` is {0}, not a list")]
+    NoList(&'static str),
+    /// More than are taken. Those beyond cannot be left out: one may be the closed part of a root that is kept.
+    #[error("{0} roots, more than {MOST_ENTRIES}")]
+    TooMany(usize),
+}
+
+/// The roots a client named, and the entries that name none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ClientList {
+    roots: Vec<Root>,
+    refused: Vec<RefusedRoot>,
+}
+
+impl ClientList {
+    /// Reads the `result` of a `roots/list`. `home` is what `~` means, for clients that send paths in place of URIs.
+    pub fn read(result: &Value, home: Option<&Path>) -> Result<ClientList, ListError> {
+        let object = result.as_object().ok_or(ListError::NoObject(kind(result)))?;
+        let entries = match object.get("roots") {
+            None => return Err(ListError::NoRoots),
+            Some(Value::Array(entries)) => entries,
+            Some(other) => return Err(ListError::NoList(kind(other))),
+        };
+        if entries.len() > MOST_ENTRIES {
+            // SECURITY: an entry beyond the bound may close a part of one before it
+            // (test: more_roots_than_are_taken_are_no_list)
+            return Err(ListError::TooMany(entries.len()));
+        }
+        let mut list = ClientList::default();
+        for entry in entries {
+            match read_entry(entry, home) {
+                Ok(root) => list.roots.push(root),
+                Err(refused) => list.refused.push(refused),
+            }
+        }
+        Ok(list)
+    }
+
+    /// The roots that were named, in order, duplicates included.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// The entries that name no root, with the reasons.
+    pub fn refused(&self) -> &[RefusedRoot] {
+        &self.refused
+    }
+
+    /// Looks the roots up on disk. Every entry of the list is among the roots or among those kept out.
+    #[must_use]
+    pub fn place_ambient(self, validation: &Validation) -> RootSet {
+        let found = RootSet::place_ambient(self.roots, validation);
+        RootSet::new(found.roots().iter().cloned(), found.refused().iter().cloned().chain(self.refused))
+    }
+}
+
+fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
+    let nothing = Map::new();
+    let (uri, object) = match entry {
+        // Not in any schema, and yet it says the same.
+        Value::String(uri) => (uri, &nothing),
+        Value::Object(object) => match object.get("uri") {
+            Some(Value::String(uri)) => (uri, object),
+            Some(other) => return Err(unusable(entry, format!("`uri` is {}, not a text", kind(other)))),
+            None => return Err(unusable(entry, "no `uri`".to_owned())),
+        },
+        other => return Err(unusable(entry, format!("{} in place of a root", kind(other)))),
+    };
+    let root = Root::from_client(uri, home).map_err(|error| RefusedRoot {
+        text: shortened(uri, LONGEST_SHOWN),
+        root: None,
+        reason: Refusal::Unusable(error.reason()),
+    })?;
+    // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
+    let access = root.access & stated_access(object);
+    let root = root.with_access(access);
+    Ok(match object.get("name").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => root.with_name(shortened(name, LONGEST_NAME)),
+        _ => root,
+    })
+}
+
+/// What `_meta["rootward.dev/access"]` lets be done. Without the key everything; with a value that cannot be read nothing,
+/// because whoever wrote it wanted less than everything and how much less is not known. Such a root still stands in
+/// the set, closed: left out, a root above it would open what it was to close.
+fn stated_access(object: &Map<String, Value>) -> Access {
+    match object.get("_meta").and_then(|meta| meta.get(ACCESS_KEY)) {
+        None => Access::ALL,
+        Some(Value::String(text)) => {
+            Access::from_suffix(text).or_else(|| Access::from_words(text)).unwrap_or(Access::NONE)
+        }
+        Some(Value::Array(words)) => words
+            .iter()
+            .map(|word| word.as_str().and_then(Access::from_words))
+            .try_fold(Access::NONE, |sum, word| Some(sum | word?))
+            .unwrap_or(Access::NONE),
+        Some(_) => Access::NONE,
+    }
+}
+
+fn unusable(entry: &Value, reason: String) -> RefusedRoot {
+    RefusedRoot { text: shortened(&entry.to_string(), LONGEST_SHOWN), root: None, reason: Refusal::Unusable(reason) }
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rootward_core::Spelling;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(result: &Value) -> ClientList {
+        ClientList::read(result, Some(Path::new("/home/me"))).unwrap()
+    }
+
+    /// One entry among two good ones: what becomes of it, and that the good ones stay.
+    #[test]
+    fn what_real_clients_send() {
+        let check = |entry: Value, expect: Result<&str, &str>| {
+            let list = read(&json!({"roots": [{"uri": "file:///first"}, entry, {"uri": "file:///last"}]}));
+            let paths: Vec<&str> = list.roots().iter().filter_map(|root| root.path.to_str()).collect();
+            match expect {
+                Ok(path) => assert_eq!((paths, list.refused()), (vec!["/first", path, "/last"], &[][..]), "{entry}"),
+                Err(reason) => {
+                    assert_eq!(paths, ["/first", "/last"], "{entry}");
+                    let refused: Vec<String> = list.refused().iter().map(|root| root.reason.to_string()).collect();
+                    assert_eq!(refused, [format!("not a usable root: {reason}")], "{entry}");
+                }
+            }
+        };
+        check(json!({"uri": "file:///srv/app"}), Ok("/srv/app"));
+        check(json!({"uri": "file:///srv/app/", "name": null, "_meta": null}), Ok("/srv/app"));
+        check(json!({"uri": "file:///srv/with%20space"}), Ok("/srv/with space"));
+        check(json!({"uri": "file://localhost/srv/app"}), Ok("/srv/app"));
+        check(json!({"uri": "/srv/app"}), Ok("/srv/app"));
+        check(json!({"uri": "~/src"}), Ok("/home/me/src"));
+        check(json!("/srv/app"), Ok("/srv/app"));
+        check(json!({"uri": "file:///srv/app", "name": 7, "colour": "red"}), Ok("/srv/app"));
+
+        check(json!({"name": "app"}), Err("no `uri`"));
+        check(json!({"uri": null}), Err("`uri` is null, not a text"));
+        check(json!({"uri": 7}), Err("`uri` is a number, not a text"));
+        check(json!({"uri": ["file:///srv"]}), Err("`uri` is a list, not a text"));
+        check(json!(7), Err("a number in place of a root"));
+        check(json!(null), Err("null in place of a root"));
+        check(json!([]), Err("a list in place of a root"));
+    }
+
+    #[test]
+    fn texts_that_name_no_place_here() {
+        let check = |uri: &str| {
+            let list = read(&json!({"roots": [{"uri": uri}, {"uri": "file:///last"}]}));
+            assert_eq!((list.roots().len(), list.refused().len()), (1, 1), "{uri}");
+            assert_eq!(list.refused()[0].text, uri);
+        };
+        for uri in [
+            "",
+            "src",
+            "~other/src",
+            "file:///c%3A/dev/x",
+            "file://d:\\dev\\x",
+            "file:///C:/dev/x",
+            "C:\\dev\\x",
+            "\\\\host\\share",
+            "vscode-remote://ssh-remote+host/srv/app",
+            "untitled:Untitled-1",
+            "http://localhost/etc/passwd",
+            "file://host/srv/app",
+            "file:///home/me/c#-proj",
+            "file:///home/me/c?x",
+            "file:///srv/..%2F..%2Fetc",
+            "file:///srv/../etc",
+            "/srv/../etc",
+            "file:///srv/%00",
+            "file:///srv/%ff",
+        ] {
+            check(uri);
+        }
+    }
+
+    #[test]
+    fn answers_that_are_no_list() {
+        let check = |result: Value, expect| assert_eq!(ClientList::read(&result, None), Err(expect), "{result}");
+        check(json!({}), ListError::NoRoots);
+        check(json!({"root": []}), ListError::NoRoots);
+        check(json!({"roots": null}), ListError::NoList("null"));
+        check(json!({"roots": {"uri": "file:///srv"}}), ListError::NoList("an object"));
+        check(json!({"roots": "file:///srv"}), ListError::NoList("a text"));
+        check(json!(null), ListError::NoObject("null"));
+        check(json!([{"uri": "file:///srv"}]), ListError::NoObject("a list"));
+        assert_eq!(ClientList::read(&json!({"roots": []}), None), Ok(ClientList::default()));
+    }
+
+    #[test]
+    fn more_roots_than_are_taken_are_no_list() {
+        let list = |count: usize| json!({"roots": vec![json!({"uri": "file:///srv"}); count]});
+        assert_eq!(read(&list(MOST_ENTRIES)).roots().len(), MOST_ENTRIES);
+        assert_eq!(ClientList::read(&list(MOST_ENTRIES + 1), None), Err(ListError::TooMany(MOST_ENTRIES + 1)));
+    }
+
+    #[test]
+    fn an_entry_can_only_narrow_its_access() {
+        let check = |stated: Value, expect: Access| {
+            let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": {ACCESS_KEY: stated}}]}));
+            assert_eq!(list.roots()[0].access, expect, "{stated}");
+        };
+        check(json!("ro"), Access::READ);
+        check(json!("add"), Access::READ | Access::WRITE);
+        check(json!("rwx"), Access::READ_WRITE);
+        check(json!("read, write"), Access::READ | Access::WRITE);
+        check(json!(["read", "delete"]), Access::READ | Access::DELETE);
+        check(json!(["execute"]), Access::NONE);
+        check(json!([]), Access::NONE);
+        // What cannot be read gives nothing.
+        check(json!("RO"), Access::NONE);
+        check(json!(""), Access::NONE);
+        check(json!(["read", "fly"]), Access::NONE);
+        check(json!(["read", 7]), Access::NONE);
+        check(json!({"read": true}), Access::NONE);
+        check(json!(true), Access::NONE);
+        check(json!(null), Access::NONE);
+        let plain = read(&json!({"roots": [{"uri": "file:///srv", "_meta": "none"}]}));
+        assert_eq!(plain.roots()[0].access, Access::READ_WRITE);
+    }
+
+    #[test]
+    fn names_and_spellings() {
+        let name = "n".repeat(LONGEST_NAME + 1);
+        let list = read(&json!({"roots": [{"uri": "/srv", "name": name}, {"uri": "file:///srv", "name": ""}]}));
+        assert_eq!(list.roots()[0].spelling, Spelling::Path);
+        assert_eq!(list.roots()[0].name.as_ref().map(|name| name.chars().count()), Some(LONGEST_NAME + 1));
+        assert_eq!((list.roots()[1].spelling, &list.roots()[1].name), (Spelling::Uri, &None));
+        let long = format!("file:///{}", "x".repeat(100_000));
+        let refused = &read(&json!({"roots": [{"uri": long}]})).refused()[0].text.clone();
+        assert_eq!(refused.chars().count(), LONGEST_SHOWN + 1);
+    }
+
+    #[test]
+    fn placed_with_every_entry_accounted_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path().to_str().unwrap();
+        let uri = format!("file://{here}");
+        let result = json!({"roots": [
+            {"uri": uri, "name": "here"},
+            {"uri": format!("{uri}/"), "_meta": {ACCESS_KEY: "ro"}},
+            {"uri": format!("{uri}/missing")},
+            {"uri": "file:///etc"},
+            {"uri": 7},
+        ]});
+        let set = read(&result).place_ambient(&Validation::new(None));
+        assert_eq!((set.len(), set.refused().len()), (1, 3));
+        assert_eq!((set.roots()[0].root.access, set.roots()[0].root.name.as_deref()), (Access::READ, Some("here")));
+        let nothing = read(&json!({"roots": [{"uri": 7}]})).place_ambient(&Validation::new(None));
+        assert!(nothing.is_empty() && nothing.names_any());
+        assert!(!read(&json!({"roots": []})).place_ambient(&Validation::new(None)).names_any());
+    }
+}

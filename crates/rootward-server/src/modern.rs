@@ -1,0 +1,210 @@
+//! The modern era: a call that needs roots is answered with the question, and comes again with the answer.
+//!
+//! Nothing is kept between the rounds but what the client carries: the list it sent, and the state and the answers that
+//! belong to the tool's own rounds. All of it is sealed over who asked, which server, which method and which
+//! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, InputRequests,
+    InputRequiredResult, InputResponses, ReadResourceRequestParams, ReadResourceResponse, SealOptions,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rootward_core::session::{Effect, Event, SessionRoots, Standing};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::list::ClientList;
+use crate::refusal::Refusal;
+use crate::roots::Roots;
+use crate::scope::{Outcome, Scope, Source, still_pending};
+use crate::settings::Ground;
+use crate::wire;
+
+/// The name of the question among those that a call may be answered with.
+const QUESTION: &str = "rootward.dev/roots";
+
+/// A request that can come again.
+pub(crate) trait Retried: Clone + Serialize {
+    const METHOD: &'static str;
+
+    /// What the client carries: its answers, and the state.
+    fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>);
+}
+
+/// A result in whose place a question can stand.
+pub(crate) trait Rounds: From<InputRequiredResult> {
+    fn question(&mut self) -> Option<&mut InputRequiredResult>;
+}
+
+macro_rules! rounds {
+    ($($method:literal: $request:ident, $response:ident;)*) => {$(
+        impl Retried for $request {
+            const METHOD: &'static str = $method;
+
+            fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>) {
+                (&mut self.input_responses, &mut self.request_state)
+            }
+        }
+
+        impl Rounds for $response {
+            fn question(&mut self) -> Option<&mut InputRequiredResult> {
+                match self {
+                    $response::InputRequired(question) => Some(question),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+rounds! {
+    "tools/call": CallToolRequestParams, CallToolResponse;
+    "prompts/get": GetPromptRequestParams, GetPromptResponse;
+    "resources/read": ReadResourceRequestParams, ReadResourceResponse;
+}
+
+/// What the client has said about its roots in the course of a call.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Answer {
+    #[default]
+    NotAsked,
+    /// Asked, and sent back without an answer.
+    Asked,
+    /// The result of `roots/list` as it was sent.
+    Said(Value),
+}
+
+/// What is carried from one round to the next.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Carried {
+    roots: Answer,
+    /// The tool's own state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    /// Answers to the tool's own questions, kept while the client is asked for its roots: it sends only its last ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    responses: Option<InputResponses>,
+}
+
+/// Runs a call, or answers it with the question for the roots that it turns out to need.
+pub(crate) async fn run<P, R, F>(
+    ground: &Arc<Ground>,
+    server: &str,
+    mut parameters: P,
+    context: RequestContext<RoleServer>,
+    call: impl Fn(P, RequestContext<RoleServer>) -> F,
+    failed: impl Fn(&Result<R, ErrorData>) -> bool,
+) -> Result<Result<R, ErrorData>, Refusal>
+where
+    P: Retried,
+    R: Rounds,
+    F: Future<Output = Result<R, ErrorData>>,
+{
+    let binding = binding(&(ground.settings.principal)(&context), server, &parameters);
+    let carried = match open(ground, &binding, &mut parameters) {
+        Ok(carried) => carried,
+        Err(error) => return Ok(Err(error)),
+    };
+    let answer = carried.roots;
+    let scope = Scope::new(known(ground, &context, answer.clone()).await, Source::Modern, ground.settings.refusals);
+    let mut asked = parameters.clone();
+    let result = scope.run(call(parameters, context)).await;
+    match scope.take_outcome() {
+        Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
+        Some(Outcome::NotKnown(path)) if failed(&result) => {
+            let (responses, state) = asked.carried();
+            let carried = Carried { roots: Answer::Asked, state: state.take(), responses: responses.take() };
+            let sealed = seal(ground, &binding, &carried).ok_or_else(|| still_pending(path))?;
+            let questions = InputRequests::from([(QUESTION.to_owned(), wire::list_roots_input())]);
+            Ok(Ok(InputRequiredResult::new(Some(questions), Some(sealed)).into()))
+        }
+        _ => Ok(result.map(|mut result| {
+            // The tool's own round: what is known of the roots goes along.
+            if let Some(question) = result.question() {
+                let carried = Carried { roots: answer, state: question.request_state.take(), responses: None };
+                question.request_state = seal(ground, &binding, &carried);
+            }
+            result
+        })),
+    }
+}
+
+/// The roots in force for a request, unless its client is to be asked first.
+pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleServer>, answer: Answer) -> Option<Roots> {
+    let settings = &ground.settings;
+    let support = wire::support(context.client_capabilities().as_ref());
+    // A session of one request: it begins, asks, is answered, all in one moment.
+    let now = Duration::ZERO;
+    let mut machine = SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support);
+    if answer != Answer::NotAsked {
+        let effects = machine.handle(now, Event::Needed { arrived: now });
+        if let Some(Effect::Ask { request }) = effects.first().copied() {
+            let event = match placed(ground, answer).await {
+                Ok(roots) => Event::Answered { request, roots },
+                Err(reason) => Event::Failed { request, reason },
+            };
+            machine.handle(now, event);
+        }
+    }
+    match machine.standing(now, now) {
+        Standing::InForce(in_force) => Some(Roots::of(in_force, ground, None)),
+        Standing::Wait { .. } | Standing::Overdue => None,
+    }
+}
+
+async fn placed(ground: &Arc<Ground>, answer: Answer) -> Result<rootward_core::RootSet, String> {
+    let Answer::Said(result) = answer else {
+        return Err("the call came again without them".to_owned());
+    };
+    let list = ClientList::read(&result, ground.settings.guard.home.as_deref()).map_err(|error| error.to_string())?;
+    let ground = Arc::clone(ground);
+    let placing = tokio::task::spawn_blocking(move || list.place_ambient(&ground.settings.validation));
+    placing.await.map_err(|error| error.to_string())
+}
+
+/// Takes what the client carried out of a request, and puts back what is the tool's own.
+fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P) -> Result<Carried, ErrorData> {
+    let (responses, state) = parameters.carried();
+    let said = responses.as_mut().and_then(|responses| responses.remove(QUESTION));
+    let Some(sealed) = state.take() else {
+        // SECURITY: roots that nobody asked for are not taken (test: roots_that_were_not_asked_for_are_not_taken)
+        return Ok(Carried::default());
+    };
+    // SECURITY: what does not open was made for another call, another client, by another server, too long ago, or by
+    // nobody; one sentence for all of it (test: a_state_that_is_not_this_calls_is_refused)
+    let carried: Option<Carried> = ground.seal.as_ref().and_then(|seal| seal.open_json_with(&sealed, binding).ok());
+    let Some(mut carried) = carried else {
+        return Err(ErrorData::invalid_params("`requestState` does not belong to this request", None));
+    };
+    *state = carried.state.take();
+    if carried.roots == Answer::Asked {
+        *responses = carried.responses.take();
+        if let Some(said) = said {
+            carried.roots = Answer::Said(said);
+        }
+    }
+    Ok(carried)
+}
+
+fn seal(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<String> {
+    let options = SealOptions::new().associated_data(binding).ttl(ground.settings.round_lifetime);
+    ground.seal.as_ref()?.seal_json_with(carried, &options).ok()
+}
+
+/// What a sealed state is bound to. It goes into the seal whole, which is a keyed hash.
+fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8> {
+    let mut parameters = parameters.clone();
+    let (responses, state) = parameters.carried();
+    (*responses, *state) = (None, None);
+    let mut parameters = serde_json::to_value(parameters).unwrap_or_default();
+    if let Some(parameters) = parameters.as_object_mut() {
+        // Progress tokens and their like differ from round to round.
+        parameters.remove("_meta");
+    }
+    json!([principal, server, P::METHOD, parameters]).to_string().into_bytes()
+}

@@ -1,0 +1,104 @@
+//! How a refusal reaches a peer: one sentence for whoever reads it, and the same as data.
+
+use std::fmt::Write;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use rootward_core::{Access, Code, Denial, PlacedRoot, Shown};
+use serde_json::{Value, json};
+
+use crate::roots::Roots;
+
+/// How many roots a refusal names; a list of thousands helps nobody.
+const MOST_NAMED: usize = 50;
+
+/// A refusal as a peer sees it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refusal {
+    sentence: String,
+    data: Value,
+}
+
+impl Refusal {
+    /// The refusal of a path, with the roots in force where they are known.
+    pub fn new(denial: &Denial, roots: Option<&Roots>) -> Refusal {
+        let list = roots.map(Roots::list);
+        let path = Shown::new(denial.path()).to_string();
+        Refusal {
+            sentence: format!("{denial}{}", named(list)),
+            data: data(denial.code().for_peer(), Some(&path), denial.access(), list),
+        }
+    }
+
+    /// The refusal of a call that needs roots nobody could name in time.
+    pub fn pending() -> Refusal {
+        let sentence = "the call is refused: the client has not named its roots yet".to_owned();
+        Refusal { sentence, data: data(Code::RootsPending, None, Access::NONE, None) }
+    }
+
+    /// The sentence.
+    pub fn sentence(&self) -> &str {
+        &self.sentence
+    }
+
+    /// `{code, path, access, roots}`.
+    pub fn data(&self) -> &Value {
+        &self.data
+    }
+
+    /// As the result of a tool call, with `isError`.
+    pub fn into_tool_result(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.sentence)]);
+        result.structured_content = Some(self.data);
+        result
+    }
+
+    /// As a JSON-RPC error: -32602.
+    pub fn into_error(self) -> ErrorData {
+        ErrorData::invalid_params(self.sentence, Some(self.data))
+    }
+}
+
+impl From<Refusal> for ErrorData {
+    fn from(refusal: Refusal) -> ErrorData {
+        refusal.into_error()
+    }
+}
+
+/// The end of the sentence.
+fn named(list: Option<&[PlacedRoot]>) -> String {
+    let Some(list) = list.filter(|list| !list.is_empty()) else {
+        return String::new();
+    };
+    let mut text = String::from("; roots in force:");
+    for (position, placed) in list.iter().take(MOST_NAMED).enumerate() {
+        let comma = if position > 0 { "," } else { "" };
+        let root = &placed.root;
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{comma} `{}`", Shown::new(&root.path));
+        if let Some(name) = &root.name {
+            let _ = write!(text, " \"{}\"", Shown::new(name));
+        }
+        let _ = write!(text, " ({})", root.access);
+    }
+    if list.len() > MOST_NAMED {
+        let _ = write!(text, " and {} more", list.len() - MOST_NAMED);
+    }
+    text
+}
+
+fn data(code: Code, path: Option<&str>, access: Access, list: Option<&[PlacedRoot]>) -> Value {
+    let roots: Vec<Value> = list
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|placed| {
+            let mut root = json!({"uri": placed.root.uri()?.as_str(), "access": placed.root.access});
+            if let Some(name) = &placed.root.name {
+                root["name"] = json!(name);
+            }
+            Some(root)
+        })
+        .take(MOST_NAMED)
+        .collect();
+    json!({"code": code, "path": path, "access": access, "roots": roots})
+}

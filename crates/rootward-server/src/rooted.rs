@@ -1,0 +1,361 @@
+//! The wrapper that makes a handler's paths safe: it runs each call in a scope that knows the roots.
+//!
+//! Only calls that a path can come in with are scoped; everything else goes straight to the handler. A call whose
+//! arguments need roots that are not known yet fails while they are read, before the tool's body. Then the roots are
+//! fetched and the call is run again, so that a call without paths costs the client no question.
+
+use std::borrow::Cow;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, CompleteRequestParams,
+    CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{
+    NotificationContext, RequestContext, RoleServer, RunningService, ServerInitializeError, SubscriptionContext,
+};
+use rmcp::transport::IntoTransport;
+use rmcp::{ErrorData, ServerHandler, ServiceExt};
+use rootward_core::session::State;
+
+use crate::in_order::{Heard, InOrder, is_list_changed_method};
+use crate::modern::{self, Answer, Retried, Rounds};
+use crate::refusal::Refusal;
+use crate::scope::{Outcome, Scope, Source, still_pending};
+use crate::session::Session;
+use crate::settings::{RefusalForm, RootsService};
+
+/// A handler whose calls see the roots of their session. One per session, like the handler itself.
+#[derive(Debug)]
+pub struct Rooted<H> {
+    handler: H,
+    session: Session,
+    service: RootsService,
+}
+
+impl RootsService {
+    /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
+    pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
+        Rooted { handler, session: self.session(), service: self.clone() }
+    }
+}
+
+impl<H> Rooted<H> {
+    /// The handler inside.
+    pub fn handler(&self) -> &H {
+        &self.handler
+    }
+
+    /// The roots of the session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
+    /// notice of changed roots before any call that came after them.
+    pub async fn serve<T, E, A>(
+        self,
+        transport: T,
+    ) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
+    where
+        H: ServerHandler,
+        T: IntoTransport<RoleServer, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let transport = InOrder::new(transport.into_transport(), self.session.clone());
+        ServiceExt::serve(self, transport).await
+    }
+
+    async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
+        match context.extensions.get::<Heard>() {
+            Some(Heard) => self.session.tell_cancelled().await,
+            None => self.session.list_changed().await,
+        }
+    }
+
+    /// Runs a legacy call, twice if it turns out that it needs roots which are not known. `Err` is a refusal.
+    async fn run_in_session<P, R, F>(
+        &self,
+        parameters: P,
+        context: RequestContext<RoleServer>,
+        call: impl Fn(P, RequestContext<RoleServer>) -> F,
+        failed: impl Fn(&Result<R, ErrorData>) -> bool,
+    ) -> Result<Result<R, ErrorData>, Refusal>
+    where
+        P: Clone,
+        F: Future<Output = Result<R, ErrorData>>,
+    {
+        let form = self.service.settings().refusals;
+        let peer = context.peer.clone();
+        let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
+        self.session.begin(&peer);
+        self.session.look_again().await;
+        if let Some(roots) = self.session.roots_settled() {
+            let failing = roots.state() == State::Failed;
+            let scope = scope(Some(roots));
+            let result = scope.run(call(parameters, context)).await;
+            if failing && scope.was_used() {
+                // Asks the client once more, without waiting; the roots of this call stay what they were.
+                let _ = self.session.roots(&peer).await;
+            }
+            return scope.judged(result, failed);
+        }
+        let first = scope(None);
+        let result = first.run(call(parameters.clone(), context.clone())).await;
+        match first.take_outcome() {
+            // Only a call that failed is run again: one that went through has done its work.
+            Some(Outcome::NotKnown(path)) if failed(&result) => {
+                let roots = self.session.roots(&peer).await.map_err(|_| still_pending(path))?;
+                let second = scope(Some(roots));
+                let result = second.run(call(parameters, context)).await;
+                second.judged(result, failed)
+            }
+            Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
+            _ => Ok(result),
+        }
+    }
+
+    /// Runs a call that may take rounds in the modern era.
+    async fn run<P, R, F>(
+        &self,
+        parameters: P,
+        context: RequestContext<RoleServer>,
+        call: impl Fn(P, RequestContext<RoleServer>) -> F,
+        failed: impl Fn(&Result<R, ErrorData>) -> bool,
+    ) -> Result<Result<R, ErrorData>, Refusal>
+    where
+        H: ServerHandler,
+        P: Retried,
+        R: Rounds,
+        F: Future<Output = Result<R, ErrorData>>,
+    {
+        if is_modern(&context) {
+            let server = self.handler.get_info().server_info;
+            let server = format!("{} {}", server.name, server.version);
+            modern::run(self.service.ground(), &server, parameters, context, call, failed).await
+        } else {
+            self.run_in_session(parameters, context, call, failed).await
+        }
+    }
+}
+
+/// By the request's own version: rmcp does not recognise a modern client on stdio, and would ask it.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+fn tool_failed(result: &Result<CallToolResponse, ErrorData>) -> bool {
+    match result {
+        Ok(CallToolResponse::Complete(result)) => result.is_error == Some(true),
+        Ok(_) => false,
+        Err(_) => true,
+    }
+}
+
+impl<H: ServerHandler> ServerHandler for Rooted<H> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let call = |request, context| self.handler.call_tool(request, context);
+        match (self.run(request, context, call, tool_failed).await, self.service.settings().refusals) {
+            (Ok(result), _) => result,
+            (Err(refusal), RefusalForm::ToolError) => Ok(refusal.into_tool_result().into()),
+            (Err(refusal), RefusalForm::ProtocolError) => Err(refusal.into_error()),
+        }
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let call = |request, context| self.handler.read_resource(request, context);
+        self.run(request, context, call, Result::is_err).await?
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let call = |request, context| self.handler.get_prompt(request, context);
+        self.run(request, context, call, Result::is_err).await?
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let call = |request, context| self.handler.complete(request, context);
+        if is_modern(&context) {
+            // A completion takes no rounds: what the client does not need to be asked for is all there is.
+            let ground = self.service.ground();
+            let known = modern::known(ground, &context, Answer::NotAsked).await;
+            let scope = Scope::new(known, Source::Modern, ground.settings.refusals);
+            let result = scope.run(call(request, context)).await;
+            return scope.judged(result, Result::is_err)?;
+        }
+        self.run_in_session(request, context, call, Result::is_err).await?
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.list_changed(&context).await;
+        self.handler.on_roots_list_changed(context).await;
+    }
+
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.handler.ping(context).await
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.handler.initialize(request, context).await
+    }
+
+    fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
+        self.handler.negotiate_initialize(request)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.handler.supported_protocol_versions()
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.handler.discover(context).await
+    }
+
+    #[expect(deprecated, reason = "a legacy client may still set the level")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.set_level(request, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.handler.list_prompts(request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.handler.list_resources(request, context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.handler.list_resource_templates(request, context).await
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.handler.accepted_subscription_filter(requested)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.handler.listen(context).await
+    }
+
+    #[expect(deprecated, reason = "a legacy client may still subscribe")]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.subscribe(request, context).await
+    }
+
+    #[expect(deprecated, reason = "a legacy client may still subscribe")]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.unsubscribe(request, context).await
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.handler.list_tools(request, context).await
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.handler.get_tool(name)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.handler.on_custom_request(request, context).await
+    }
+
+    async fn on_cancelled(&self, notification: CancelledNotificationParam, context: NotificationContext<RoleServer>) {
+        self.handler.on_cancelled(notification, context).await;
+    }
+
+    async fn on_progress(&self, notification: ProgressNotificationParam, context: NotificationContext<RoleServer>) {
+        self.handler.on_progress(notification, context).await;
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.handler.on_initialized(context).await;
+    }
+
+    async fn on_custom_notification(&self, notification: CustomNotification, context: NotificationContext<RoleServer>) {
+        if is_list_changed_method(&notification.method) {
+            self.list_changed(&context).await;
+        }
+        self.handler.on_custom_notification(notification, context).await;
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.handler.get_info()
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.handler.get_task(request, context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.update_task(request, context).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.cancel_task(request, context).await
+    }
+}

@@ -1,0 +1,154 @@
+//! What surrounds a call: the roots in force for it, and what was refused while its arguments were read.
+//!
+//! Reading arguments is synchronous and can neither wait for a client nor answer in place of the tool. So it takes the
+//! roots from here, and where it fails it leaves the reason here, for the wrapper that runs the call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::service::{Peer, RoleServer};
+use rootward_core::{Access, Code, Denial};
+
+use crate::error::PathError;
+use crate::refusal::Refusal;
+use crate::roots::Roots;
+use crate::session::Session;
+use crate::settings::RefusalForm;
+
+tokio::task_local! {
+    static SCOPE: Arc<Scope>;
+}
+
+/// The surroundings of one call.
+pub(crate) struct Scope {
+    /// Set at most once: a call sees one generation from start to end.
+    roots: OnceLock<Roots>,
+    source: Source,
+    form: RefusalForm,
+    outcome: Mutex<Option<Outcome>>,
+    used: AtomicBool,
+}
+
+/// Where roots come from that are not known yet.
+pub(crate) enum Source {
+    /// The client is asked.
+    Legacy(Session, Peer<RoleServer>),
+    /// The client sends the call again, with its roots.
+    Modern,
+}
+
+/// What kept a call from its paths; the first such thing counts.
+pub(crate) enum Outcome {
+    /// The roots are not known, and perhaps which path needs them.
+    NotKnown(Option<(String, Access)>),
+    /// They are, and the path is refused.
+    Denied(Refusal),
+}
+
+impl Scope {
+    pub(crate) fn new(roots: Option<Roots>, source: Source, form: RefusalForm) -> Arc<Scope> {
+        let roots = roots.map_or_else(OnceLock::new, OnceLock::from);
+        Arc::new(Scope { roots, source, form, outcome: Mutex::default(), used: AtomicBool::new(false) })
+    }
+
+    /// Runs a call in these surroundings.
+    pub(crate) async fn run<F: Future>(self: &Arc<Scope>, call: F) -> F::Output {
+        SCOPE.scope(Arc::clone(self), call).await
+    }
+
+    /// The surroundings of the call that is running.
+    pub(crate) fn current() -> Result<Arc<Scope>, PathError> {
+        // SECURITY: without surroundings nothing is known to be shared, so nothing is
+        // (test: without_the_service_every_path_is_refused)
+        SCOPE.try_with(Arc::clone).map_err(|_| PathError::NotInstalled)
+    }
+
+    /// The roots, where they are known. Where not, the wrapper is told.
+    pub(crate) fn known(&self, path: Option<(&str, Access)>) -> Result<&Roots, PathError> {
+        self.used.store(true, Ordering::Relaxed);
+        self.roots.get().ok_or_else(|| {
+            self.note(Outcome::NotKnown(path.map(|(path, access)| (path.to_owned(), access))));
+            PathError::NotKnown
+        })
+    }
+
+    /// The roots, fetched from the client if it can be asked.
+    pub(crate) async fn fetched(&self) -> Result<Roots, PathError> {
+        match (&self.source, self.roots.get()) {
+            (Source::Legacy(session, peer), None) => match session.roots(peer).await {
+                Ok(roots) => Ok(self.roots.get_or_init(|| roots).clone()),
+                Err(_) => {
+                    // It was waited for; to run the call again would wait once more.
+                    self.note(Outcome::Denied(Refusal::pending()));
+                    Err(PathError::NotKnown)
+                }
+            },
+            _ => self.known(None).cloned(),
+        }
+    }
+
+    /// Takes note of a refusal, and makes it what a peer sees.
+    pub(crate) fn refuse(&self, denial: &Denial) -> Refusal {
+        let refusal = Refusal::new(denial, self.roots.get());
+        self.note(Outcome::Denied(refusal.clone()));
+        refusal
+    }
+
+    pub(crate) fn session(&self) -> Option<&Session> {
+        match &self.source {
+            Source::Legacy(session, _) => Some(session),
+            Source::Modern => None,
+        }
+    }
+
+    /// Whether the call asked for its roots.
+    pub(crate) fn was_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn form(&self) -> RefusalForm {
+        self.form
+    }
+
+    pub(crate) fn take_outcome(&self) -> Option<Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The result of a call, or the refusal that it failed with.
+    pub(crate) fn judged<R>(
+        &self,
+        result: Result<R, ErrorData>,
+        failed: impl Fn(&Result<R, ErrorData>) -> bool,
+    ) -> Result<Result<R, ErrorData>, Refusal> {
+        match self.take_outcome() {
+            Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
+            Some(Outcome::NotKnown(path)) if failed(&result) => Err(still_pending(path)),
+            _ => Ok(result),
+        }
+    }
+
+    fn note(&self, outcome: Outcome) {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(outcome);
+    }
+}
+
+/// The refusal of a call whose roots nobody could tell in time.
+pub(crate) fn still_pending(path: Option<(String, Access)>) -> Refusal {
+    match path {
+        Some((path, access)) => Refusal::new(&Denial::new(Code::RootsPending, path, access), None),
+        None => Refusal::pending(),
+    }
+}
+
+/// The roots in force for the call that is running. In a legacy session the client is asked where need be, and the call
+/// waits. In the modern era a call whose roots are missing fails here and is run again from its start when the client has sent
+/// them: do nothing before that must not be done twice.
+pub async fn roots() -> Result<Roots, PathError> {
+    Scope::current()?.fetched().await
+}
+
+/// The session of the call that is running, if it belongs to one: legacy calls do.
+pub fn session() -> Option<Session> {
+    Scope::current().ok()?.session().cloned()
+}

@@ -1,0 +1,74 @@
+//! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
+#![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
+
+use rmcp::model::{ClientCapabilities, ClientResult, InputRequest, ListRootsRequest, ServerRequest};
+use rootward_core::session::Support;
+use serde_json::Value;
+
+/// The question.
+pub(crate) fn list_roots() -> ServerRequest {
+    ServerRequest::ListRootsRequest(ListRootsRequest::default())
+}
+
+/// The question, as a modern server puts it: in place of a result.
+pub(crate) fn list_roots_input() -> InputRequest {
+    InputRequest::ListRoots(ListRootsRequest::default())
+}
+
+/// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
+pub(crate) fn raw(result: ClientResult) -> Value {
+    match result {
+        ClientResult::CustomResult(custom) => custom.0,
+        other => serde_json::to_value(other).unwrap_or(Value::Null),
+    }
+}
+
+/// What the client declared.
+pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
+    match capabilities.and_then(|capabilities| capabilities.roots.as_ref()) {
+        None => Support::No,
+        Some(roots) if roots.list_changed == Some(true) => Support::Announced,
+        Some(_) => Support::Listed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_keep_what_was_sent() {
+        let check = |sent: Value| {
+            let result: ClientResult = serde_json::from_value(sent.clone()).unwrap();
+            assert_eq!(raw(result), sent);
+        };
+        check(json!({"roots": []}));
+        check(json!({"roots": [{"uri": "file:///a", "name": "a", "_meta": {"rootward.dev/access": "ro"}}]}));
+        check(json!({"roots": [{"uri": "file:///a"}, {"uri": 7}, 8]}));
+        check(json!({"roots": null}));
+        check(json!({}));
+        check(json!({"something": "else"}));
+    }
+
+    #[test]
+    fn questions_have_no_empty_parameters() {
+        let question = json!({"method": "roots/list"});
+        assert_eq!(serde_json::to_value(list_roots()).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots_input()).unwrap(), question);
+    }
+
+    #[test]
+    fn declared_support() {
+        let check = |capabilities: Value, expect| {
+            let capabilities: ClientCapabilities = serde_json::from_value(capabilities).unwrap();
+            assert_eq!(support(Some(&capabilities)), expect);
+        };
+        check(json!({}), Support::No);
+        check(json!({"roots": {}}), Support::Listed);
+        check(json!({"roots": {"listChanged": false}}), Support::Listed);
+        check(json!({"roots": {"listChanged": true}}), Support::Announced);
+        assert_eq!(support(None), Support::No);
+    }
+}

@@ -1,0 +1,123 @@
+//! Legacy sessions over Streamable HTTP, with a client that opens no stand-alone stream: the question must come on the stream
+//! of the call that needs roots.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderValue, Request};
+use http_body_util::BodyExt;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rootward_server::{Rooted, RootsService};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::client::{roots, said};
+use crate::rooted::Files;
+use crate::stage::{Stage, settings};
+
+/// A client of one session.
+struct Client {
+    service: StreamableHttpService<Rooted<Files>, LocalSessionManager>,
+    session: Option<HeaderValue>,
+}
+
+impl Client {
+    async fn start(roots: &RootsService) -> Client {
+        let roots = roots.clone();
+        let service = StreamableHttpService::new(
+            move || Ok(roots.install(Files::new())),
+            Arc::new(LocalSessionManager::default()),
+            StreamableHttpServerConfig::default(),
+        );
+        let mut client = Client { service, session: None };
+        let parameters = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"roots": {"listChanged": true}},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": parameters});
+        let mut stream = client.post(initialize).await;
+        assert_eq!(next(&mut stream).await["id"], 0);
+        client.post(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        client
+    }
+
+    /// Posts a message; the messages on the stream of its response.
+    async fn post(&mut self, message: Value) -> mpsc::UnboundedReceiver<Value> {
+        let mut request = Request::post("http://localhost/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2025-11-25");
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        let response = self.service.handle(request.body(message.to_string()).unwrap()).await;
+        assert!(response.status().is_success(), "{response:?}");
+        if let Some(session) = response.headers().get("mcp-session-id") {
+            self.session = Some(session.clone());
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut body = response.into_body();
+        tokio::spawn(async move {
+            let mut text = String::new();
+            while let Some(Ok(frame)) = body.frame().await {
+                text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+                while let Some((line, rest)) = text.split_once('\n') {
+                    if let Some(data) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok()) {
+                        let _ = sender.send(data);
+                    }
+                    text = rest.to_owned();
+                }
+            }
+        });
+        receiver
+    }
+
+    async fn read(&mut self, id: u64, path: &str) -> mpsc::UnboundedReceiver<Value> {
+        let parameters = json!({"name": "read", "arguments": {"path": path}});
+        self.post(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": parameters})).await
+    }
+
+    async fn answer(&mut self, question: &Value, list: Value) {
+        assert_eq!(question["method"], "roots/list", "{question}");
+        self.post(json!({"jsonrpc": "2.0", "id": question["id"], "result": list})).await;
+    }
+}
+
+async fn next(stream: &mut mpsc::UnboundedReceiver<Value>) -> Value {
+    tokio::time::timeout(Duration::from_secs(20), stream.recv()).await.unwrap().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_question_comes_on_the_stream_of_the_call() {
+    let stage = Stage::new();
+    let mut client = Client::start(&RootsService::new(settings())).await;
+    let mut call = client.read(1, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+
+    // Taken back: asked on the stream of the next call.
+    client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+    let mut call = client.read(2, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, json!({"roots": []})).await;
+    assert_eq!(said(&next(&mut call).await), "no_roots");
+}
+
+#[tokio::test]
+async fn sessions_of_one_service_are_apart() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    for (mine, other) in [("a", "b"), ("b", "a")] {
+        let mut client = Client::start(&service).await;
+        let mut call = client.read(1, &stage.path(&format!("{mine}/file"))).await;
+        let question = next(&mut call).await;
+        client.answer(&question, roots(&[&stage.path(mine)])).await;
+        assert_eq!(said(&next(&mut call).await), mine);
+        let mut call = client.read(2, &stage.path(&format!("{other}/file"))).await;
+        assert_eq!(said(&next(&mut call).await), "outside_roots");
+    }
+}

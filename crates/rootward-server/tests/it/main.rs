@@ -1,0 +1,10 @@
+//! Sessions over the wire, against clients that behave and clients that do not.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+
+mod client;
+mod http;
+mod modern;
+mod rooted;
+mod session;
+mod stage;
