@@ -1,6 +1,15 @@
-//! The environment variables that Rootward reads, by name: one list for every crate, the documentation and `doctor`.
+//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`, and what
+//! they mean.
 //!
-//! Only names: the core reads no environment. A variable that is set to nothing counts as not set.
+//! The core reads no environment: it is passed in, as [`Environment`]. A variable that is set to nothing counts as not set.
+
+mod directories;
+mod environment;
+mod said;
+
+pub use directories::{Directories, OWN_USUAL};
+pub use environment::Environment;
+pub use said::{EnvironmentError, NamedRoot, Said};
 
 /// The roots the operator sets: a list like `PATH`, without access suffixes.
 pub const ROOTS: &str = "ROOTWARD_ROOTS";

@@ -1,12 +1,14 @@
 //! The table: a row for each comparison, with its bar and whether it was met.
 
+#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
+
 use std::fmt;
 
-use crate::measure::{Comparison, Spread};
+use super::measure::{Comparison, Spread};
 
 /// What a ratio is held against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Bar {
+pub enum Bar {
     /// Nothing: the row is there to be known.
     Information,
     /// At most so many times the baseline's time.
@@ -15,15 +17,19 @@ pub(crate) enum Bar {
     Faster,
     /// The baseline takes at least so many times as long.
     TimesFaster(f64),
+    /// At most so many nanoseconds more than the baseline.
+    AtMostMore(f64),
 }
 
 /// What a count is held against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Most {
+pub enum Most {
     /// Nothing: the row is there to be known.
     Any,
     /// It must be zero.
     None,
+    /// At most so many.
+    So(u64),
 }
 
 #[derive(Debug)]
@@ -35,13 +41,13 @@ struct Row {
 
 /// Rows in the order in which they were measured.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Row>,
 }
 
 impl Table {
     /// Adds a comparison.
-    pub(crate) fn add(&mut self, what: &str, against: &str, comparison: &Comparison, bar: Bar) {
+    pub fn add(&mut self, what: &str, against: &str, comparison: &Comparison, bar: Bar) {
         let ratio = comparison.ratio();
         let (shown, bar, met) = match bar {
             Bar::Information => (format!("{ratio:.2}"), String::new(), None),
@@ -50,22 +56,31 @@ impl Table {
             Bar::TimesFaster(least) => {
                 (format!("1/{:.1}", ratio.recip()), format!("≤ 1/{least}"), Some(ratio.recip() >= least))
             }
+            Bar::AtMostMore(most) => {
+                let more = comparison.candidate.median - comparison.baseline.median;
+                (
+                    format!("+ {}", grouped(&format!("{more:.0}"))),
+                    format!("≤ + {}", grouped(&most.to_string())),
+                    Some(more <= most),
+                )
+            }
         };
         let cells = [time(&comparison.candidate), time(&comparison.baseline), shown, bar, verdict(met)];
         self.push(what, against, cells);
     }
 
     /// Adds a number that has no baseline.
-    pub(crate) fn add_count(&mut self, what: &str, count: u64, most: Most) {
+    pub fn add_count(&mut self, what: &str, count: u64, most: Most) {
         let (bar, met) = match most {
-            Most::Any => ("", None),
-            Most::None => ("0", Some(count == 0)),
+            Most::Any => (String::new(), None),
+            Most::None => ("0".to_owned(), Some(count == 0)),
+            Most::So(most) => (format!("≤ {}", grouped(&most.to_string())), Some(count <= most)),
         };
-        self.push(what, "", [count.to_string(), String::new(), String::new(), bar.to_owned(), verdict(met)]);
+        self.push(what, "", [grouped(&count.to_string()), String::new(), String::new(), bar, verdict(met)]);
     }
 
     /// Adds what could not be measured, and why.
-    pub(crate) fn add_missing(&mut self, what: &str, against: &str, why: &str) {
+    pub fn add_missing(&mut self, what: &str, against: &str, why: &str) {
         let cells = [String::new(), String::new(), String::new(), String::new(), format!("not measured: {why}")];
         self.push(what, against, cells);
     }

@@ -8,10 +8,11 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The cores that were allowed before.
-pub(crate) struct Pinned(CpuSet);
+#[derive(Debug)]
+pub struct Pinned(CpuSet);
 
 /// Pins this thread, and every process it starts, to one core: on several, a wake-up costs more than what is measured.
-pub(crate) fn pin_to_one() -> Result<Pinned, Errno> {
+pub fn pin_to_one() -> Result<Pinned, Errno> {
     let allowed = sched_getaffinity(None)?;
     let last = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core)).ok_or(Errno::NODEV)?;
     let mut one = CpuSet::new();
@@ -22,13 +23,13 @@ pub(crate) fn pin_to_one() -> Result<Pinned, Errno> {
 
 impl Pinned {
     /// Gives all cores back.
-    pub(crate) fn release(self) -> Result<(), Errno> {
+    pub fn release(self) -> Result<(), Errno> {
         sched_setaffinity(None, &self.0)
     }
 }
 
 /// The machine in words, without its name.
-pub(crate) fn machine(top: &Path) -> Result<String, Box<dyn Error>> {
+pub fn machine(top: &Path) -> Result<String, Box<dyn Error>> {
     let cores = sched_getaffinity(None)?.count();
     let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     // What follows the dash is the builder's own.

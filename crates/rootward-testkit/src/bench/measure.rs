@@ -5,45 +5,48 @@ use std::time::Instant;
 
 /// How often the two take turns, and how much each does in a turn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turns {
-    pub(crate) rounds: usize,
-    pub(crate) operations: u32,
+pub struct Turns {
+    /// How many turns each has.
+    pub rounds: usize,
+    /// How many operations a turn has.
+    pub operations: u32,
 }
 
 impl Turns {
     /// For calls of a few microseconds: a turn is about a millisecond, shorter than a time slice of the scheduler, so a
     /// turn that was interrupted stands out and the median does not see it.
-    pub(crate) const SHORT: Turns = Turns { rounds: 400, operations: 250 };
+    pub const SHORT: Turns = Turns { rounds: 400, operations: 250 };
 }
 
 /// Nanoseconds for one operation: the middle of all turns, and where the fastest and the slowest tenth begin.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
-    pub(crate) tenth: f64,
-    pub(crate) median: f64,
-    pub(crate) ninetieth: f64,
+pub struct Spread {
+    /// Where the fastest tenth ends.
+    pub tenth: f64,
+    /// The middle.
+    pub median: f64,
+    /// Where the slowest tenth begins.
+    pub ninetieth: f64,
 }
 
 /// What two took.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Comparison {
-    pub(crate) candidate: Spread,
-    pub(crate) baseline: Spread,
+pub struct Comparison {
+    /// What is measured.
+    pub candidate: Spread,
+    /// What it is measured against.
+    pub baseline: Spread,
 }
 
 impl Comparison {
     /// How many times the baseline's time the candidate takes.
-    pub(crate) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.candidate.median / self.baseline.median
     }
 }
 
 /// Times single operations in turns, after a warm-up of a tenth of the rounds.
-pub(crate) fn compare<A, B>(
-    turns: Turns,
-    mut candidate: impl FnMut() -> A,
-    mut baseline: impl FnMut() -> B,
-) -> Comparison {
+pub fn compare<A, B>(turns: Turns, mut candidate: impl FnMut() -> A, mut baseline: impl FnMut() -> B) -> Comparison {
     let operations = turns.operations;
     for _ in 0..turns.rounds.div_ceil(10) {
         one_turn(operations, &mut candidate);
@@ -53,11 +56,7 @@ pub(crate) fn compare<A, B>(
 }
 
 /// Takes turns between two that time themselves and answer with nanoseconds for one operation. Who begins alternates.
-pub(crate) fn in_turns(
-    rounds: usize,
-    mut candidate: impl FnMut() -> f64,
-    mut baseline: impl FnMut() -> f64,
-) -> Comparison {
+pub fn in_turns(rounds: usize, mut candidate: impl FnMut() -> f64, mut baseline: impl FnMut() -> f64) -> Comparison {
     let mut candidates = Vec::with_capacity(rounds);
     let mut baselines = Vec::with_capacity(rounds);
     for round in 0..rounds {
@@ -73,7 +72,7 @@ pub(crate) fn in_turns(
 }
 
 /// Nanoseconds for one of `operations` operations.
-pub(crate) fn one_turn<T>(operations: u32, operation: &mut impl FnMut() -> T) -> f64 {
+pub fn one_turn<T>(operations: u32, operation: &mut impl FnMut() -> T) -> f64 {
     let start = Instant::now();
     for _ in 0..operations {
         black_box(operation());
