@@ -80,7 +80,7 @@ mod validate;
 mod windows;
 
 pub use access::Access;
-pub use audit::{AuditEvent, Decision, Occasion};
+pub use audit::{Audit, AuditEvent, Decision, Occasion};
 pub use containment::text_contains;
 pub use denial::{Cause, Code, Denial};
 pub use grant::{

@@ -54,11 +54,13 @@
 //! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
 //! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` hears changes in the order in which they came.
 
+mod audit;
 mod error;
 mod flight;
 mod in_order;
 mod list;
 mod modern;
+mod pages;
 mod path;
 mod refusal;
 mod rooted;
@@ -66,9 +68,11 @@ mod roots;
 mod scope;
 mod session;
 mod settings;
+mod shared;
 mod wire;
 
-pub use error::PathError;
+pub use audit::AuditLines;
+pub use error::{PageError, PathError};
 pub use list::{ClientList, ListError};
 pub use path::{Create, Delete, Execute, Last, Read, RootedPath, Use, Write};
 pub use refusal::Refusal;

@@ -11,11 +11,13 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 /// The most entries that are taken.
-const MOST_ENTRIES: usize = 10_000;
+pub(crate) const MOST_ENTRIES: usize = 10_000;
 /// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
 const LONGEST_NAME: usize = 200;
 /// How much of an unusable entry is kept to show it, in characters.
 const LONGEST_SHOWN: usize = 200;
+/// The most bytes of an entry's `_meta` that are carried.
+const LONGEST_META: usize = 4096;
 /// Where an entry says what may be done below it.
 const ACCESS_KEY: &str = "rootward.dev/access";
 
@@ -35,6 +37,9 @@ pub enum ListError {
     /// More than are taken. Those beyond cannot be left out: one may be the closed part of a root that is kept.
     #[error("{0} roots, more than {MOST_ENTRIES}")]
     TooMany(usize),
+    /// It comes in pages that cannot be put together.
+    #[error("the list comes in pages, and {0}")]
+    BrokenPages(&'static str),
 }
 
 /// The roots a client named, and the entries that name none.
@@ -106,6 +111,11 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
     // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
     let access = root.access & stated_access(object);
     let root = root.with_access(access);
+    let meta = object.get("_meta").filter(|meta| meta.is_object()).map(Value::to_string);
+    let root = match meta.filter(|meta| meta.len() <= LONGEST_META) {
+        Some(meta) => root.with_meta(meta),
+        None => root,
+    };
     Ok(match object.get("name").and_then(Value::as_str) {
         Some(name) if !name.is_empty() => root.with_name(shortened(name, LONGEST_NAME)),
         _ => root,
@@ -271,6 +281,19 @@ mod tests {
         check(json!(null), Access::NONE);
         let plain = read(&json!({"roots": [{"uri": "file:///srv", "_meta": "none"}]}));
         assert_eq!(plain.roots()[0].access, Access::READ_WRITE);
+    }
+
+    #[test]
+    fn what_an_entry_carries_goes_with_its_root() {
+        let check = |meta: Value, expect: Option<&str>| {
+            let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": meta}]}));
+            assert_eq!(list.roots()[0].meta.as_deref(), expect, "{meta}");
+        };
+        check(json!({"x": {"y": [1, null]}}), Some(r#"{"x":{"y":[1,null]}}"#));
+        check(json!({ACCESS_KEY: "ro"}), Some(r#"{"rootward.dev/access":"ro"}"#));
+        check(json!("text"), None);
+        check(json!({"x": "y".repeat(LONGEST_META)}), None);
+        assert_eq!(read(&json!({"roots": [{"uri": "file:///srv"}]})).roots()[0].meta, None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use rootward_core::session::State;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
-use crate::scope::{Outcome, Scope, Source, still_pending};
+use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
 use crate::settings::{RefusalForm, RootsService};
 
@@ -80,6 +80,7 @@ impl<H> Rooted<H> {
     async fn run_in_session<P, R, F>(
         &self,
         parameters: P,
+        requester: String,
         context: RequestContext<RoleServer>,
         call: impl Fn(P, RequestContext<RoleServer>) -> F,
         failed: impl Fn(&Result<R, ErrorData>) -> bool,
@@ -88,14 +89,14 @@ impl<H> Rooted<H> {
         P: Clone,
         F: Future<Output = Result<R, ErrorData>>,
     {
-        let form = self.service.settings().refusals;
         let peer = context.peer.clone();
-        let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
+        let ground = self.service.ground();
+        let source = || Source::Legacy(self.session.clone(), peer.clone());
         self.session.begin(&peer);
         self.session.look_again().await;
         if let Some(roots) = self.session.roots_settled() {
             let failing = roots.state() == State::Failed;
-            let scope = scope(Some(roots));
+            let scope = Scope::new(Some(roots), source(), ground, requester);
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
                 // Asks the client once more, without waiting; the roots of this call stay what they were.
@@ -103,13 +104,13 @@ impl<H> Rooted<H> {
             }
             return scope.judged(result, failed);
         }
-        let first = scope(None);
+        let first = Scope::new(None, source(), ground, requester.clone());
         let result = first.run(call(parameters.clone(), context.clone())).await;
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
-                let roots = self.session.roots(&peer).await.map_err(|_| still_pending(path))?;
-                let second = scope(Some(roots));
+                let roots = self.session.roots(&peer).await.map_err(|_| first.still_pending(path))?;
+                let second = Scope::new(Some(roots), source(), ground, requester);
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)
             }
@@ -137,7 +138,8 @@ impl<H> Rooted<H> {
             let server = format!("{} {}", server.name, server.version);
             modern::run(self.service.ground(), &server, parameters, context, call, failed).await
         } else {
-            self.run_in_session(parameters, context, call, failed).await
+            let requester = self.service.ground().requester(P::METHOD, parameters.subject());
+            self.run_in_session(parameters, requester, context, call, failed).await
         }
     }
 }
@@ -193,15 +195,16 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = |request, context| self.handler.complete(request, context);
+        let requester = self.service.ground().requester("completion/complete", "");
         if is_modern(&context) {
             // A completion takes no rounds: what the client does not need to be asked for is all there is.
             let ground = self.service.ground();
             let known = modern::known(ground, &context, Answer::NotAsked).await;
-            let scope = Scope::new(known, Source::Modern, ground.settings.refusals);
+            let scope = Scope::new(known, Source::Modern, ground, requester);
             let result = scope.run(call(request, context)).await;
             return scope.judged(result, Result::is_err)?;
         }
-        self.run_in_session(request, context, call, Result::is_err).await?
+        self.run_in_session(request, requester, context, call, Result::is_err).await?
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {

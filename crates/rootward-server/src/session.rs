@@ -7,7 +7,8 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
 use rootward_core::Access;
 use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::flight::{Flight, Landed};
@@ -29,14 +30,15 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     ground: Arc<Ground>,
+    number: u64,
     started: Instant,
     state: Mutex<State>,
     /// Held by the call that moves the flight along.
     leader: tokio::sync::Mutex<()>,
-    /// Counts what happened: calls that wait look again.
-    turns: watch::Sender<u64>,
-    /// The roots in force, for those who want to be told.
-    in_force: watch::Sender<Option<Roots>>,
+    /// Something happened: calls that wait look again.
+    turn: Notify,
+    /// The roots in force, once somebody wants to be told.
+    in_force: OnceLock<watch::Sender<Option<Roots>>>,
 }
 
 #[derive(Default)]
@@ -70,12 +72,13 @@ enum Turn {
 impl Session {
     pub(crate) fn new(ground: Arc<Ground>) -> Session {
         Session(Arc::new(Inner {
+            number: ground.number(),
             ground,
             started: Instant::now(),
             state: Mutex::default(),
             leader: tokio::sync::Mutex::default(),
-            turns: watch::Sender::new(0),
-            in_force: watch::Sender::new(None),
+            turn: Notify::new(),
+            in_force: OnceLock::new(),
         }))
     }
 
@@ -85,11 +88,12 @@ impl Session {
     pub async fn roots(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         let arrived = self.now();
         self.begin(peer);
-        let mut turns = self.0.turns.subscribe();
         self.land().await;
         self.look_again().await;
         loop {
-            turns.borrow_and_update();
+            let mut woken = pin!(self.0.turn.notified());
+            // From here on nothing is missed.
+            woken.as_mut().enable();
             let turn = self.needed(arrived);
             self.tell_cancelled().await;
             match turn {
@@ -101,7 +105,7 @@ impl Session {
                 Turn::Wait(until) => {
                     tokio::select! {
                         () = self.lead(peer) => {}
-                        _ = turns.changed() => {}
+                        () = woken => {}
                         () = tokio::time::sleep_until(self.0.started + until) => {}
                     }
                 }
@@ -155,7 +159,14 @@ impl Session {
 
     /// Tells of every change of the roots in force, once they are known. Changes are learned when a call needs roots.
     pub fn subscribe(&self) -> watch::Receiver<Option<Roots>> {
-        self.0.in_force.subscribe()
+        // Under the lock, so that no change falls between the two.
+        let state = self.state();
+        self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
+    }
+
+    /// A number that tells this session from others of its service, on record.
+    pub fn number(&self) -> u64 {
+        self.0.number
     }
 
     /// Makes the machine, now that the client has said what it can.
@@ -188,7 +199,9 @@ impl Session {
             (request, roots.clone())
         };
         let ground = Arc::clone(ground);
-        let looking = tokio::task::spawn_blocking(move || roots.place_again_ambient(&ground.settings.validation));
+        let looking = tokio::task::spawn_blocking(move || {
+            ground.shared.set(roots.place_again_ambient(&ground.settings.validation))
+        });
         // A look that fails changes nothing.
         if let Ok(roots) = looking.await {
             self.handle(Event::LookedAgain { request, roots });
@@ -235,7 +248,7 @@ impl Session {
         }
         self.publish(state);
         drop(guard);
-        self.0.turns.send_modify(|turn| *turn += 1);
+        self.0.turn.notify_waiters();
     }
 
     /// Makes known what is in force, if anything is.
@@ -247,13 +260,16 @@ impl Session {
         if in_force.why == Why::Unheard {
             return;
         }
-        let roots = Roots::of(in_force, &self.0.ground, state.roots.as_ref());
+        let support = machine.support();
+        let roots = Roots::of(in_force, support, self.0.number, &self.0.ground, state.roots.as_ref());
         state.roots = Some(roots.clone());
-        self.0.in_force.send_if_modified(|told| {
-            let news = told.as_ref().is_none_or(|told| told.generation() != roots.generation());
-            *told = Some(roots);
-            news
-        });
+        if let Some(told) = self.0.in_force.get() {
+            told.send_if_modified(|told| {
+                let news = told.as_ref().is_none_or(|told| told.generation() != roots.generation());
+                *told = Some(roots);
+                news
+            });
+        }
     }
 
     /// Moves the flight along until it is over; without one, waits for ever.
@@ -312,11 +328,12 @@ impl Session {
 
     /// Sends the question, if one is to be sent. Only for the leader, so that it is sent once.
     async fn send(&self, peer: &Peer<RoleServer>) {
-        let request = match &self.state().flight {
-            Some(flight) if !flight.is_sent() => flight.request(),
+        let (request, cursor) = match &self.state().flight {
+            Some(flight) if !flight.is_sent() => (flight.request(), flight.cursor()),
             _ => return,
         };
-        match peer.send_cancellable_request(wire::list_roots(), PeerRequestOptions::default()).await {
+        let question = wire::list_roots(cursor.as_deref());
+        match peer.send_cancellable_request(question, PeerRequestOptions::default()).await {
             Ok(handle) => {
                 let mut state = self.state();
                 match &mut state.flight {

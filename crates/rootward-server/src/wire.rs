@@ -1,18 +1,48 @@
 //! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
-use rmcp::model::{ClientCapabilities, ClientResult, InputRequest, ListRootsRequest, ServerRequest};
+use rmcp::model::{
+    ClientCapabilities, ClientResult, CustomRequest, ErrorData, InputRequest, ListRootsRequest, RequestMetaObject,
+    ServerRequest,
+};
 use rootward_core::session::Support;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The question.
-pub(crate) fn list_roots() -> ServerRequest {
-    ServerRequest::ListRootsRequest(ListRootsRequest::default())
+/// What peers declare that page `roots/list`.
+pub(crate) const PAGING: &str = "rootward.dev/roots-paging";
+/// Where a modern question has its cursor: it has no parameters of its own.
+const CURSOR_KEY: &str = "rootward.dev/cursor";
+
+/// The question; with a cursor, for the part of the list that begins there.
+pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
+    match cursor {
+        None => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
+        Some(cursor) => ServerRequest::CustomRequest(CustomRequest::new("roots/list", Some(json!({"cursor": cursor})))),
+    }
 }
 
 /// The question, as a modern server puts it: in place of a result.
-pub(crate) fn list_roots_input() -> InputRequest {
-    InputRequest::ListRoots(ListRootsRequest::default())
+pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
+    let mut question = ListRootsRequest::default();
+    if let Some(cursor) = cursor {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(CURSOR_KEY.to_owned(), json!(cursor));
+        question.extensions.insert(meta);
+    }
+    InputRequest::ListRoots(question)
+}
+
+/// Whether the client said that it pages its list.
+pub(crate) fn pages(capabilities: Option<&ClientCapabilities>) -> bool {
+    capabilities.is_some_and(|capabilities| {
+        capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(PAGING))
+            || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(PAGING))
+    })
+}
+
+/// Whether an error says that a cursor is of no use any more.
+pub(crate) fn refuses_cursor(error: &ErrorData) -> bool {
+    error.code == rmcp::model::ErrorCode::INVALID_PARAMS
 }
 
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
@@ -55,8 +85,12 @@ mod tests {
     #[test]
     fn questions_have_no_empty_parameters() {
         let question = json!({"method": "roots/list"});
-        assert_eq!(serde_json::to_value(list_roots()).unwrap(), question);
-        assert_eq!(serde_json::to_value(list_roots_input()).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots(None)).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots_input(None)).unwrap(), question);
+        let question = json!({"method": "roots/list", "params": {"cursor": "c"}});
+        assert_eq!(serde_json::to_value(list_roots(Some("c"))).unwrap(), question);
+        let question = json!({"method": "roots/list", "params": {"_meta": {CURSOR_KEY: "c"}}});
+        assert_eq!(serde_json::to_value(list_roots_input(Some("c"))).unwrap(), question);
     }
 
     #[test]
@@ -70,5 +104,8 @@ mod tests {
         check(json!({"roots": {"listChanged": false}}), Support::Listed);
         check(json!({"roots": {"listChanged": true}}), Support::Announced);
         assert_eq!(support(None), Support::No);
+        let pages = |capabilities: Value| pages(Some(&serde_json::from_value(capabilities).unwrap()));
+        assert!(pages(json!({"extensions": {PAGING: {}}})) && pages(json!({"experimental": {PAGING: {}}})));
+        assert!(!pages(json!({"roots": {}, "extensions": {"other": {}}})));
     }
 }
