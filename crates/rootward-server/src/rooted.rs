@@ -66,7 +66,8 @@ impl<H> Rooted<H> {
         E: std::error::Error + Send + Sync + 'static,
     {
         let transport = InOrder::new(transport.into_transport(), self.session.clone());
-        ServiceExt::serve(self, transport).await
+        // Boxed: what a handshake needs is not kept for as long as the session lasts.
+        Box::pin(ServiceExt::serve(self, transport)).await
     }
 
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {

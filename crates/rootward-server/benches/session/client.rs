@@ -19,7 +19,8 @@ impl Client {
     pub(crate) async fn plain(handler: impl ServerHandler) -> Outcome<Client> {
         let (here, there) = tokio::io::duplex(1 << 12);
         tokio::spawn(async move {
-            if let Ok(service) = handler.serve(there).await {
+            // Boxed, as `Rooted::serve` does it: the handshake's part is not weighed.
+            if let Ok(service) = Box::pin(handler.serve(there)).await {
                 let _ = service.waiting().await;
             }
         });

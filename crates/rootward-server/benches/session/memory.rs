@@ -18,7 +18,7 @@ const SESSIONS: usize = 5_000;
 pub(crate) fn measure(table: &mut Table) -> Outcome<()> {
     let plain = weighed("plain")?;
     let rooted = weighed("rooted")?;
-    table.add_count("bytes of an idle session, rmcp alone", plain, Most::Any);
+    table.add_count("bytes of an idle session that asked for roots once, rmcp alone", plain, Most::Any);
     table.add_count(
         "bytes of an idle session beyond that, 3 roots shared by all",
         rooted.saturating_sub(plain),
@@ -68,7 +68,7 @@ pub(crate) fn weigh(kind: &str) -> Outcome<()> {
 
 async fn open(kind: &str, service: &RootsService, server: &Server, path: &str, roots: &Value) -> Outcome<Client> {
     let (mut client, tool) = match kind {
-        "plain" => (Client::plain(server.clone()).await?, "text"),
+        "plain" => (Client::plain(server.clone()).await?, "asking"),
         _ => (Client::rooted(service.install(server.clone())).await?, "rooted"),
     };
     let answer = client.call(tool, path, roots).await?;

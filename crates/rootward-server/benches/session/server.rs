@@ -2,6 +2,7 @@
 
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
+use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use rootward_server::RootedPath;
 use schemars::JsonSchema;
@@ -33,6 +34,13 @@ impl Server {
     #[tool(description = "Say how long a text is")]
     fn text(&self, Parameters(Text { path }): Parameters<Text>) -> String {
         path.len().to_string()
+    }
+
+    #[tool(description = "Ask the client for its roots, and forget them")]
+    async fn asking(&self, context: RequestContext<RoleServer>) -> String {
+        #[expect(deprecated, reason = "what a server without a roots service calls")]
+        let asked = context.peer.list_roots().await;
+        asked.is_ok().to_string()
     }
 
     #[tool(description = "Say whether a path exists")]
