@@ -6,6 +6,7 @@
 //! - [`door`]: what a thing under test looks like to the corpus; [`report`] runs the table through one.
 //! - [`race`]: attackers that swap directories, files and links while a door is at work.
 //! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
+//! - [`transcript`]: wire conversations as text files, and their player.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
 //! ```no_run
@@ -24,4 +25,5 @@ pub mod race;
 pub mod report;
 pub mod snapshot;
 pub mod text;
+pub mod transcript;
 pub mod tree;
