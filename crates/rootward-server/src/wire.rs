@@ -1,13 +1,28 @@
 //! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
-use rmcp::model::{ClientCapabilities, ClientResult, InputRequest, ListRootsRequest, ServerRequest};
+use rmcp::model::{
+    ClientCapabilities, ClientResult, GetExtensions, GetMeta, InputRequest, ListRootsRequest, RequestMetaObject,
+    ServerRequest,
+};
 use rootward_core::session::Support;
 use serde_json::Value;
 
 /// The question.
 pub(crate) fn list_roots() -> ServerRequest {
     ServerRequest::ListRootsRequest(ListRootsRequest::default())
+}
+
+/// Takes the progress token off a question: rmcp gives every request one, and a list reports no progress. Without it the
+/// question has no `params`.
+pub(crate) fn without_progress_token(request: &mut ServerRequest) {
+    if matches!(request, ServerRequest::ListRootsRequest(_)) {
+        let meta = request.get_meta_mut();
+        meta.remove("progressToken");
+        if meta.is_empty() {
+            request.extensions_mut().remove::<RequestMetaObject>();
+        }
+    }
 }
 
 /// The question, as a modern server puts it: in place of a result.
@@ -57,6 +72,20 @@ mod tests {
         let question = json!({"method": "roots/list"});
         assert_eq!(serde_json::to_value(list_roots()).unwrap(), question);
         assert_eq!(serde_json::to_value(list_roots_input()).unwrap(), question);
+    }
+
+    #[test]
+    fn a_question_has_no_progress_token() {
+        let mut request = list_roots();
+        request.get_meta_mut().insert("progressToken".to_owned(), json!(7));
+        without_progress_token(&mut request);
+        assert_eq!(serde_json::to_value(&request).unwrap(), json!({"method": "roots/list"}));
+        request.get_meta_mut().extend(serde_json::from_value(json!({"progressToken": 7, "x": 8})).unwrap());
+        without_progress_token(&mut request);
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({"method": "roots/list", "params": {"_meta": {"x": 8}}})
+        );
     }
 
     #[test]
