@@ -92,6 +92,7 @@ impl<H> Rooted<H> {
         let peer = context.peer.clone();
         let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
         self.session.begin(&peer);
+        self.session.land().await;
         self.session.look_again().await;
         if let Some(roots) = self.session.roots_settled() {
             let failing = roots.state() == State::Failed;
