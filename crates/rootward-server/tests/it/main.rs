@@ -8,3 +8,4 @@ mod modern;
 mod rooted;
 mod session;
 mod stage;
+mod transcripts;
