@@ -94,6 +94,7 @@ impl<H> Rooted<H> {
         let ground = self.service.ground();
         let source = || Source::Legacy(self.session.clone(), peer.clone());
         self.session.begin(&peer);
+        self.session.land().await;
         self.session.look_again().await;
         if let Some(roots) = self.session.roots_settled() {
             let failing = roots.state() == State::Failed;

@@ -289,7 +289,7 @@ impl Session {
     }
 
     /// Takes notice of an answer that came while no call waited.
-    async fn land(&self) {
+    pub(crate) async fn land(&self) {
         let Ok(_leader) = self.0.leader.try_lock() else {
             return;
         };

@@ -2,12 +2,13 @@
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
 use rmcp::model::{
-    ClientCapabilities, ClientResult, CustomRequest, ErrorData, InputRequest, ListRootsRequest, RequestMetaObject,
-    ServerRequest,
+    ClientCapabilities, ClientResult, CustomRequest, ErrorData, GetExtensions, GetMeta, InputRequest, ListRootsRequest,
+    RequestMetaObject, ServerRequest,
 };
 use rootward_core::session::Support;
 use serde_json::{Value, json};
 
+const ROOTS_LIST: &str = "roots/list";
 /// What peers declare that page `roots/list`.
 pub(crate) const PAGING: &str = "rootward.dev/roots-paging";
 /// Where a modern question has its cursor: it has no parameters of its own.
@@ -17,7 +18,20 @@ const CURSOR_KEY: &str = "rootward.dev/cursor";
 pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
     match cursor {
         None => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
-        Some(cursor) => ServerRequest::CustomRequest(CustomRequest::new("roots/list", Some(json!({"cursor": cursor})))),
+        Some(cursor) => ServerRequest::CustomRequest(CustomRequest::new(ROOTS_LIST, Some(json!({"cursor": cursor})))),
+    }
+}
+
+/// Takes the progress token off a question: rmcp gives every request one, and a list reports no progress. Without it the
+/// question has no `params`.
+pub(crate) fn without_progress_token(request: &mut ServerRequest) {
+    let pages = matches!(request, ServerRequest::CustomRequest(custom) if custom.method == ROOTS_LIST);
+    if pages || matches!(request, ServerRequest::ListRootsRequest(_)) {
+        let meta = request.get_meta_mut();
+        meta.remove("progressToken");
+        if meta.is_empty() {
+            request.extensions_mut().remove::<RequestMetaObject>();
+        }
     }
 }
 
@@ -91,6 +105,20 @@ mod tests {
         assert_eq!(serde_json::to_value(list_roots(Some("c"))).unwrap(), question);
         let question = json!({"method": "roots/list", "params": {"_meta": {CURSOR_KEY: "c"}}});
         assert_eq!(serde_json::to_value(list_roots_input(Some("c"))).unwrap(), question);
+    }
+
+    #[test]
+    fn a_question_has_no_progress_token() {
+        let mut request = list_roots(None);
+        request.get_meta_mut().insert("progressToken".to_owned(), json!(7));
+        without_progress_token(&mut request);
+        assert_eq!(serde_json::to_value(&request).unwrap(), json!({"method": "roots/list"}));
+        request.get_meta_mut().extend(serde_json::from_value(json!({"progressToken": 7, "x": 8})).unwrap());
+        without_progress_token(&mut request);
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({"method": "roots/list", "params": {"_meta": {"x": 8}}})
+        );
     }
 
     #[test]

@@ -16,20 +16,32 @@ use crate::client::{roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
+/// What listens at one address.
+pub(crate) type Endpoint = StreamableHttpService<Rooted<Files>, LocalSessionManager>;
+
+/// The messages on the stream of a response.
+pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
+
+/// A response whose stream nobody reads, until this is called.
+pub(crate) type Unread = Box<dyn FnOnce() -> Stream + Send>;
+
+pub(crate) fn endpoint(roots: &RootsService) -> Endpoint {
+    let roots = roots.clone();
+    StreamableHttpService::new(
+        move || Ok(roots.install(Files::new())),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    )
+}
+
 /// A client of one session.
-struct Client {
-    service: StreamableHttpService<Rooted<Files>, LocalSessionManager>,
+pub(crate) struct Client {
+    service: Endpoint,
     session: Option<HeaderValue>,
 }
 
 impl Client {
-    async fn start(roots: &RootsService) -> Client {
-        let roots = roots.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(roots.install(Files::new())),
-            Arc::new(LocalSessionManager::default()),
-            StreamableHttpServerConfig::default(),
-        );
+    pub(crate) async fn start(service: Endpoint) -> Client {
         let mut client = Client { service, session: None };
         let parameters = json!({
             "protocolVersion": "2025-11-25",
@@ -44,7 +56,13 @@ impl Client {
     }
 
     /// Posts a message; the messages on the stream of its response.
-    async fn post(&mut self, message: Value) -> mpsc::UnboundedReceiver<Value> {
+    pub(crate) async fn post(&mut self, message: Value) -> Stream {
+        let unread = self.post_unread(message).await;
+        unread()
+    }
+
+    /// The same, with nobody who reads the stream.
+    pub(crate) async fn post_unread(&mut self, message: Value) -> Unread {
         let mut request = Request::post("http://localhost/mcp")
             .header("host", "localhost")
             .header("content-type", "application/json")
@@ -58,42 +76,45 @@ impl Client {
         if let Some(session) = response.headers().get("mcp-session-id") {
             self.session = Some(session.clone());
         }
-        let (sender, receiver) = mpsc::unbounded_channel();
         let mut body = response.into_body();
-        tokio::spawn(async move {
-            let mut text = String::new();
-            while let Some(Ok(frame)) = body.frame().await {
-                text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
-                while let Some((line, rest)) = text.split_once('\n') {
-                    if let Some(data) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok()) {
-                        let _ = sender.send(data);
+        Box::new(|| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                let mut text = String::new();
+                while let Some(Ok(frame)) = body.frame().await {
+                    text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+                    while let Some((line, rest)) = text.split_once('\n') {
+                        if let Some(data) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok())
+                        {
+                            let _ = sender.send(data);
+                        }
+                        text = rest.to_owned();
                     }
-                    text = rest.to_owned();
                 }
-            }
-        });
-        receiver
+            });
+            receiver
+        })
     }
 
-    async fn read(&mut self, id: u64, path: &str) -> mpsc::UnboundedReceiver<Value> {
+    pub(crate) async fn read(&mut self, id: u64, path: &str) -> Stream {
         let parameters = json!({"name": "read", "arguments": {"path": path}});
         self.post(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": parameters})).await
     }
 
-    async fn answer(&mut self, question: &Value, list: Value) {
+    pub(crate) async fn answer(&mut self, question: &Value, list: Value) {
         assert_eq!(question["method"], "roots/list", "{question}");
         self.post(json!({"jsonrpc": "2.0", "id": question["id"], "result": list})).await;
     }
 }
 
-async fn next(stream: &mut mpsc::UnboundedReceiver<Value>) -> Value {
+pub(crate) async fn next(stream: &mut Stream) -> Value {
     tokio::time::timeout(Duration::from_secs(20), stream.recv()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_question_comes_on_the_stream_of_the_call() {
     let stage = Stage::new();
-    let mut client = Client::start(&RootsService::new(settings())).await;
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
     let mut call = client.read(1, &stage.path("a/file")).await;
     let question = next(&mut call).await;
     client.answer(&question, roots(&[&stage.path("a")])).await;
@@ -110,9 +131,9 @@ async fn the_question_comes_on_the_stream_of_the_call() {
 #[tokio::test]
 async fn sessions_of_one_service_are_apart() {
     let stage = Stage::new();
-    let service = RootsService::new(settings());
+    let service = endpoint(&RootsService::new(settings()));
     for (mine, other) in [("a", "b"), ("b", "a")] {
-        let mut client = Client::start(&service).await;
+        let mut client = Client::start(service.clone()).await;
         let mut call = client.read(1, &stage.path(&format!("{mine}/file"))).await;
         let question = next(&mut call).await;
         client.answer(&question, roots(&[&stage.path(mine)])).await;

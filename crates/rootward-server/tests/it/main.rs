@@ -8,3 +8,6 @@ mod modern;
 mod rooted;
 mod session;
 mod stage;
+mod stall;
+mod table;
+mod transcripts;

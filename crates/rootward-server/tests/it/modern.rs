@@ -218,7 +218,7 @@ async fn roots_that_were_not_asked_for_are_not_taken() {
 }
 
 /// A tool with a round of its own, before or after it needs roots.
-struct Asking;
+pub(crate) struct Asking;
 
 impl ServerHandler for Asking {
     async fn call_tool(
