@@ -5,6 +5,7 @@
 mod client;
 mod http;
 mod modern;
+mod require;
 mod rooted;
 mod session;
 mod stage;
