@@ -40,7 +40,7 @@ const EXCUSED: [(&str, Status); 2] = [
     ("tasks-status-notifications", Status::Skipped),
 ];
 
-/// What a run of the suite may take; it takes less than ten seconds.
+/// What installing or running the suite may take; a run takes about ten seconds.
 const LIMIT: Duration = Duration::from_mins(3);
 
 /// One check of a scenario, as the suite writes it.
@@ -99,7 +99,10 @@ fn install(top: &Path) -> Result<PathBuf> {
             "npm is needed to install the conformance suite and cannot be run here\n\nhint: install Node.js, which brings it"
         );
     }
-    Call::program("npm").arguments(["ci"]).run(&suite).context("cannot install the conformance suite")?;
+    let child =
+        Command::new("npm").arg("ci").current_dir(&suite).stdin(Stdio::null()).spawn().context("cannot run npm")?;
+    let status = wait(child, "npm", LIMIT)?;
+    ensure!(status.success(), "npm ended with {status}");
     fs::write(&installed, &wanted)?;
     Ok(suite)
 }
@@ -169,10 +172,11 @@ fn run_suite(suite: &Path, node: &Path, address: &str, revision: Revision, resul
         .stderr(log)
         .spawn()
         .context("cannot run the conformance suite")?;
-    wait(child, LIMIT)
+    wait(child, "the conformance suite", LIMIT)
 }
 
-fn wait(mut child: Child, limit: Duration) -> Result<ExitStatus> {
+/// Waits for a child, which is ended if it takes too long.
+fn wait(mut child: Child, name: &str, limit: Duration) -> Result<ExitStatus> {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -181,7 +185,7 @@ fn wait(mut child: Child, limit: Duration) -> Result<ExitStatus> {
         if began.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            bail!("the conformance suite took more than {limit:?}");
+            bail!("{name} took more than {limit:?}");
         }
         thread::sleep(Duration::from_millis(50));
     }
@@ -263,7 +267,7 @@ mod tests {
     fn a_suite_that_hangs_is_ended() {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
         let process = PathBuf::from(format!("/proc/{}", child.id()));
-        assert!(wait(child, Duration::from_millis(1)).is_err());
+        assert!(wait(child, "sleep", Duration::from_millis(1)).is_err());
         assert!(!process.exists());
     }
 }
