@@ -153,15 +153,15 @@ fn build_adapter(top: &Path) -> Result<PathBuf> {
     let build = Call::cargo("build --release -p rootward-testkit --bin corpus-adapter");
     println!("==> {build}");
     let messages = build.arguments(["--message-format=json-render-diagnostics"]).stdout(top)?;
-    adapter_in(&messages).context("cargo built no `corpus-adapter`")
+    executable_in(&messages, "corpus-adapter").context("cargo built no `corpus-adapter`")
 }
 
 /// The program that cargo's messages say was built: its place depends on settings that cargo knows best.
-fn adapter_in(messages: &str) -> Option<PathBuf> {
+pub(crate) fn executable_in(messages: &str, name: &str) -> Option<PathBuf> {
     messages.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let executable = message.get("executable")?.as_str()?;
-        (message.get("target")?.get("name")? == "corpus-adapter").then(|| PathBuf::from(executable))
+        (message.get("target")?.get("name")? == name).then(|| PathBuf::from(executable))
     })
 }
 
@@ -275,7 +275,7 @@ mod tests {
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        assert_eq!(adapter_in(messages), Some(PathBuf::from("/t/release/corpus-adapter")));
-        assert_eq!(adapter_in(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(executable_in(messages, "corpus-adapter"), Some(PathBuf::from("/t/release/corpus-adapter")));
+        assert_eq!(executable_in(r#"{"reason":"build-finished","success":true}"#, "corpus-adapter"), None);
     }
 }
