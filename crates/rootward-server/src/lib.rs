@@ -59,11 +59,16 @@
 //! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
 //! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` hears changes in the order in which they came.
 
+mod announce;
 mod argument;
 mod audit;
 mod error;
 mod flight;
+#[cfg(feature = "http")]
+mod http;
 mod in_order;
+#[cfg(any(feature = "stdio", feature = "http"))]
+mod keep_cursor;
 mod list;
 mod modern;
 mod pages;
@@ -75,19 +80,27 @@ mod scope;
 mod session;
 mod settings;
 mod shared;
+#[cfg(feature = "stdio")]
+mod stdio;
+mod summary;
 mod wire;
 
 pub use argument::{Argument, require_within_roots};
 pub use audit::AuditLines;
 pub use error::{PageError, PathError};
+#[cfg(feature = "http")]
+pub use http::RootedHttp;
 pub use list::{ClientList, ListError};
 pub use path::{Create, Delete, Execute, Last, Read, RootedPath, Use, Write};
 pub use refusal::Refusal;
 pub use rooted::Rooted;
 pub use roots::Roots;
-pub use scope::{roots, session};
+pub use scope::{path_in_roots, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};
+#[cfg(feature = "stdio")]
+pub use stdio::{KeepCursors, stdio};
+pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};
 
 /// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.
 #[doc(hidden)]

@@ -21,6 +21,7 @@ use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
+use crate::announce::RootsResource;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
@@ -34,12 +35,14 @@ pub struct Rooted<H> {
     handler: H,
     session: Session,
     service: RootsService,
+    resource: RootsResource,
 }
 
 impl RootsService {
     /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
-        Rooted { handler, session: self.session(), service: self.clone() }
+        let resource = RootsResource::NotOffered;
+        Rooted { handler, session: self.session(), service: self.clone(), resource }
     }
 }
 
@@ -52,6 +55,13 @@ impl<H> Rooted<H> {
     /// The roots of the session.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// Offers the resource `rootward://roots`, which tells what is in force, and says so in the server's instructions: for
+    /// models, which then ask for what they can have.
+    #[must_use]
+    pub fn with_roots_resource(self) -> Rooted<H> {
+        Rooted { resource: RootsResource::Offered, ..self }
     }
 
     /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
@@ -71,9 +81,14 @@ impl<H> Rooted<H> {
     }
 
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
-        match context.extensions.get::<Heard>() {
-            Some(Heard) => self.session.tell_cancelled().await,
-            None => self.session.list_changed().await,
+        #[cfg(feature = "http")]
+        let heard = crate::http::was_heard(&context.extensions);
+        #[cfg(not(feature = "http"))]
+        let heard = false;
+        if heard || context.extensions.get::<Heard>().is_some() {
+            self.session.tell_cancelled().await;
+        } else {
+            self.session.list_changed().await;
         }
     }
 
@@ -93,6 +108,8 @@ impl<H> Rooted<H> {
         let peer = context.peer.clone();
         let ground = self.service.ground();
         let source = || Source::Legacy(self.session.clone(), peer.clone());
+        #[cfg(feature = "http")]
+        ground.http.note(&context.extensions, &self.session);
         self.session.begin(&peer);
         self.session.land().await;
         self.session.look_again().await;
@@ -178,7 +195,10 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let call = |request, context| self.handler.read_resource(request, context);
+        let call = async |request: ReadResourceRequestParams, context| match self.resource.read(&request) {
+            Some(answer) => answer,
+            None => self.handler.read_resource(request, context).await,
+        };
         self.run(request, context, call, Result::is_err).await?
     }
 
@@ -223,11 +243,15 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.handler.initialize(request, context).await
+        let mut result = self.handler.initialize(request, context).await?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
-        self.handler.negotiate_initialize(request)
+        let mut result = self.handler.negotiate_initialize(request)?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -235,7 +259,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.handler.discover(context).await
+        let mut result = self.handler.discover(context).await?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     #[expect(deprecated, reason = "a legacy client may still set the level")]
@@ -260,7 +286,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.handler.list_resources(request, context).await
+        let mut resources = self.handler.list_resources(request.clone(), context).await?;
+        self.resource.list(request.as_ref(), &mut resources);
+        Ok(resources)
     }
 
     async fn list_resource_templates(
@@ -337,7 +365,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     fn get_info(&self) -> ServerConfig {
-        self.handler.get_info()
+        let mut info = self.handler.get_info();
+        self.resource.declare(&mut info.capabilities, &mut info.instructions);
+        info
     }
 
     async fn get_task(

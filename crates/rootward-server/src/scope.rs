@@ -186,6 +186,22 @@ pub async fn roots() -> Result<Roots, PathError> {
     Scope::current()?.fetched().await
 }
 
+/// The roots last known to the call that is running, without waiting; none if they were never known.
+pub fn roots_cached() -> Option<Roots> {
+    let scope = Scope::current().ok()?;
+    scope.roots.get().cloned().or_else(|| scope.session()?.roots_cached())
+}
+
+/// Whether `path` lies in the roots in force for the call that is running; `None` where that is not known yet. An answer to
+/// show: to use the path, take a grant.
+pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
+    let scope = Scope::current().ok()?;
+    match scope.roots.get() {
+        Some(roots) => Some(roots.check(path, Access::NONE).is_ok()),
+        None => scope.session()?.path_in_roots(path),
+    }
+}
+
 /// The session of the call that is running, if it belongs to one: legacy calls do.
 pub fn session() -> Option<Session> {
     Scope::current().ok()?.session().cloned()

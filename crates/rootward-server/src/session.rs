@@ -33,12 +33,27 @@ struct Inner {
     number: u64,
     started: Instant,
     state: Mutex<State>,
+    /// Whether HTTP's name for it is known.
+    #[cfg(feature = "http")]
+    named: std::sync::atomic::AtomicBool,
     /// Held by the call that moves the flight along.
     leader: tokio::sync::Mutex<()>,
     /// Something happened: calls that wait look again.
     turn: Notify,
     /// The roots in force, once somebody wants to be told.
     in_force: OnceLock<watch::Sender<Option<Roots>>>,
+}
+
+/// A session that is kept by others, or gone.
+#[cfg(feature = "http")]
+#[derive(Debug)]
+pub(crate) struct WeakSession(std::sync::Weak<Inner>);
+
+#[cfg(feature = "http")]
+impl WeakSession {
+    pub(crate) fn upgrade(&self) -> Option<Session> {
+        self.0.upgrade().map(Session)
+    }
 }
 
 #[derive(Default)]
@@ -76,6 +91,8 @@ impl Session {
             ground,
             started: Instant::now(),
             state: Mutex::default(),
+            #[cfg(feature = "http")]
+            named: std::sync::atomic::AtomicBool::new(false),
             leader: tokio::sync::Mutex::default(),
             turn: Notify::new(),
             in_force: OnceLock::new(),
@@ -162,6 +179,18 @@ impl Session {
         // Under the lock, so that no change falls between the two.
         let state = self.state();
         self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
+    }
+
+    /// A way back to this session that does not keep it.
+    #[cfg(feature = "http")]
+    pub(crate) fn downgrade(&self) -> WeakSession {
+        WeakSession(Arc::downgrade(&self.0))
+    }
+
+    /// Whether nobody asked this before.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_named_first(&self) -> bool {
+        !self.0.named.swap(true, std::sync::atomic::Ordering::Relaxed)
     }
 
     /// A number that tells this session from others of its service, on record.

@@ -125,6 +125,9 @@ pub(crate) struct Ground {
     pub(crate) seal: Option<RequestStateCodec>,
     /// Guards by their roots: sessions that see the same have one between them.
     pub(crate) shared: SharedGuards,
+    /// Sessions by the names that HTTP has for them.
+    #[cfg(feature = "http")]
+    pub(crate) http: crate::http::HttpSessions,
     /// Counts sessions, to tell them apart on record.
     sessions: AtomicU64,
 }
@@ -137,8 +140,15 @@ impl RootsService {
             .flatten()
             .map(|root| RootSet::place_ambient([root], &settings.validation));
         let seal = settings.request_state.clone().or_else(random_codec);
-        let (shared, sessions) = (SharedGuards::default(), AtomicU64::new(0));
-        RootsService(Arc::new(Ground { settings, everything, seal, shared, sessions }))
+        RootsService(Arc::new(Ground {
+            settings,
+            everything,
+            seal,
+            shared: SharedGuards::default(),
+            #[cfg(feature = "http")]
+            http: crate::http::HttpSessions::default(),
+            sessions: AtomicU64::new(0),
+        }))
     }
 
     /// A service with what the environment of the process says.
