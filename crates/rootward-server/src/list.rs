@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use rootward_core::{Access, Refusal, RefusedRoot, Root, RootSet, Validation};
+use rootward_core::{Access, Refusal, RefusedRoot, Root, RootError, RootSet, Validation};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -67,7 +67,9 @@ impl ClientList {
         for entry in entries {
             match read_entry(entry, home) {
                 Ok(root) => list.roots.push(root),
-                Err(refused) => list.refused.push(refused),
+                Err((text, reason)) => {
+                    list.refused.push(RefusedRoot { text, root: None, reason: Refusal::Unusable(reason) });
+                }
             }
         }
         Ok(list)
@@ -91,7 +93,8 @@ impl ClientList {
     }
 }
 
-fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
+/// A root; or the text that names none, and why it does not.
+fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, (String, String)> {
     let nothing = Map::new();
     let (uri, object) = match entry {
         // Not in any schema, and yet it says the same.
@@ -103,11 +106,8 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
         },
         other => return Err(unusable(entry, format!("{} in place of a root", kind(other)))),
     };
-    let root = Root::from_client(uri, home).map_err(|error| RefusedRoot {
-        text: shortened(uri, LONGEST_SHOWN),
-        root: None,
-        reason: Refusal::Unusable(error.reason()),
-    })?;
+    let unreadable = |error: RootError| (shortened(uri, LONGEST_SHOWN), error.reason());
+    let root = Root::from_client(uri, home).map_err(unreadable)?;
     // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
     let access = root.access & stated_access(object);
     let root = root.with_access(access);
@@ -140,8 +140,8 @@ fn stated_access(object: &Map<String, Value>) -> Access {
     }
 }
 
-fn unusable(entry: &Value, reason: String) -> RefusedRoot {
-    RefusedRoot { text: shortened(&entry.to_string(), LONGEST_SHOWN), root: None, reason: Refusal::Unusable(reason) }
+fn unusable(entry: &Value, reason: String) -> (String, String) {
+    (shortened(&entry.to_string(), LONGEST_SHOWN), reason)
 }
 
 fn shortened(text: &str, longest: usize) -> String {

@@ -79,7 +79,7 @@ async fn open(kind: &str, service: &RootsService, server: &Server, path: &str, r
     Ok(client)
 }
 
-/// The resident memory of this process, in bytes (proc_pid_statm(5)).
+/// The resident memory of this process, in bytes (`proc_pid_statm(5)`).
 fn resident() -> Outcome<u64> {
     let pages = fs::read_to_string("/proc/self/statm")?;
     let pages: u64 = pages.split(' ').nth(1).ok_or("no resident pages")?.parse()?;

@@ -24,7 +24,7 @@ struct Rooted {
     path: RootedPath,
 }
 
-#[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the shape that the router asks for")]
+#[expect(clippy::unused_self, reason = "the shape that the router asks for")]
 #[tool_router]
 impl Server {
     pub(crate) fn new() -> Server {

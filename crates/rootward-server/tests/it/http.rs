@@ -8,16 +8,17 @@ use http::{HeaderValue, Request};
 use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use rootward_server::{Rooted, RootsService};
+use rootward_server::{Rooted, RootedHttp, RootsService};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tower_service::Service;
 
 use crate::client::{roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
 /// What listens at one address.
-pub(crate) type Endpoint = StreamableHttpService<Rooted<Files>, LocalSessionManager>;
+pub(crate) type Endpoint = RootedHttp<StreamableHttpService<Rooted<Files>, LocalSessionManager>>;
 
 /// The messages on the stream of a response.
 pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
@@ -26,12 +27,12 @@ pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
 pub(crate) type Unread = Box<dyn FnOnce() -> Stream + Send>;
 
 pub(crate) fn endpoint(roots: &RootsService) -> Endpoint {
-    let roots = roots.clone();
-    StreamableHttpService::new(
-        move || Ok(roots.install(Files::new())),
+    let handlers = roots.clone();
+    roots.http(StreamableHttpService::new(
+        move || Ok(handlers.install(Files::new())),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
-    )
+    ))
 }
 
 /// A client of one session.
@@ -71,7 +72,7 @@ impl Client {
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }
-        let response = self.service.handle(request.body(message.to_string()).unwrap()).await;
+        let Ok(response) = self.service.call(request.body(message.to_string()).unwrap()).await;
         assert!(response.status().is_success(), "{response:?}");
         if let Some(session) = response.headers().get("mcp-session-id") {
             self.session = Some(session.clone());
@@ -126,6 +127,51 @@ async fn the_question_comes_on_the_stream_of_the_call() {
     let question = next(&mut call).await;
     client.answer(&question, json!({"roots": []})).await;
     assert_eq!(said(&next(&mut call).await), "no_roots");
+}
+
+/// rmcp answers a notification before it is handled, and handles it in a task of its own: a call that is posted next
+/// could overtake it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_over_http_is_heard_before_the_call_that_follows() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut call = client.read(0, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+    for round in 1..60 {
+        client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+        let mut call = client.read(round, &stage.path("a/file")).await;
+        let question = next(&mut call).await;
+        client.answer(&question, roots(&[&stage.path("a")])).await;
+        assert_eq!(said(&next(&mut call).await), "a");
+    }
+}
+
+#[tokio::test]
+async fn a_list_in_pages_over_http() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut call = client.read(1, &stage.path("b/file")).await;
+    let question = next(&mut call).await;
+    let mut first = roots(&[&stage.path("a")]);
+    first["nextCursor"] = json!("more");
+    client.answer(&question, first).await;
+    let question = next(&mut call).await;
+    assert_eq!(question["params"]["cursor"], "more", "{question}");
+    client.answer(&question, roots(&[&stage.path("b")])).await;
+    assert_eq!(said(&next(&mut call).await), "b");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused() {
+    let mut endpoint = endpoint(&RootsService::new(settings())).with_longest_body(100);
+    let post =
+        |length| Request::post("http://localhost/mcp").header("host", "localhost").body("x".repeat(length)).unwrap();
+    let Ok(response) = endpoint.call(post(101)).await;
+    assert_eq!(response.status(), 413);
+    let Ok(response) = endpoint.call(post(100)).await;
+    assert_ne!(response.status(), 413);
 }
 
 #[tokio::test]
