@@ -80,12 +80,17 @@ impl<H> Rooted<H> {
         Box::pin(ServiceExt::serve(self, transport)).await
     }
 
+    /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
+    /// one finds the roots there, and whoever subscribed is told. Over HTTP a question outside a call would leave on a stream
+    /// that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
         #[cfg(feature = "http")]
         let heard = crate::http::was_heard(&context.extensions);
         #[cfg(not(feature = "http"))]
         let heard = false;
-        if heard || context.extensions.get::<Heard>().is_some() {
+        if context.extensions.get::<Heard>().is_some() {
+            self.session.follow(&context.peer).await;
+        } else if heard {
             self.session.tell_cancelled().await;
         } else {
             self.session.list_changed().await;

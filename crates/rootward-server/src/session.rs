@@ -130,6 +130,12 @@ impl Session {
         }
     }
 
+    /// Asks the client after a change, and stays with the question until it is over. Nothing where it was never asked before.
+    pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
+        self.tell_cancelled().await;
+        while self.roots_cached().is_some() && self.roots(peer).await.is_err() {}
+    }
+
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they
     /// changed, these are still the old ones, and decisions go through [`Session::roots`].
     pub fn roots_cached(&self) -> Option<Roots> {

@@ -184,3 +184,26 @@ async fn a_modern_client_reads_it_in_two_rounds() {
     let text: Value = serde_json::from_str(message["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text["filePaths"], json!([stage.path("b")]));
 }
+
+/// Whoever subscribed is told of a change although no call asks for it.
+#[tokio::test]
+async fn a_subscriber_is_told_without_a_call() {
+    let stage = Stage::new();
+    let handler = RootsService::new(settings()).install(Files::new());
+    let mut told = handler.session().subscribe();
+    let mut client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.result(1).await;
+    let paths = |told: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
+        let roots = told.borrow_and_update().clone().unwrap();
+        roots.list().iter().map(|placed| placed.root.path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&mut told), [stage.path("a")]);
+    client.list_changed().await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("b")])).await;
+    told.changed().await.unwrap();
+    assert_eq!(paths(&mut told), [stage.path("b")]);
+}
