@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
 use rootward_core::Access;
+use rootward_core::session::State::Pending;
 use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
@@ -64,7 +65,6 @@ struct State {
     flight: Option<Flight>,
     /// Questions whose end the client is to be told.
     to_cancel: Vec<RequestHandle<RoleServer>>,
-    wake_at: Option<Duration>,
     /// When missing roots were last looked for.
     looked: Duration,
 }
@@ -130,10 +130,28 @@ impl Session {
         }
     }
 
-    /// Asks the client after a change, and stays with the question until it is over. Nothing where it was never asked before.
+    /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
     pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
-        self.tell_cancelled().await;
-        while self.roots_cached().is_some() && self.roots(peer).await.is_err() {}
+        loop {
+            let mut woken = pin!(self.0.turn.notified());
+            woken.as_mut().enable();
+            self.handle(Event::Tick);
+            self.tell_cancelled().await;
+            let Some(until) = self.unsettled_until() else {
+                return;
+            };
+            tokio::select! {
+                () = self.lead(peer) => {}
+                () = woken => {}
+                () = tokio::time::sleep_until(self.0.started + until) => {}
+            }
+        }
+    }
+
+    /// When something happens by itself, while calls wait for it.
+    fn unsettled_until(&self) -> Option<Duration> {
+        let state = self.state();
+        state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
     }
 
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they
@@ -247,12 +265,13 @@ impl Session {
         self.handle(Event::Needed { arrived });
         let now = self.now();
         let state = self.state();
-        let standing = state.machine.as_ref().map(|machine| machine.standing(arrived, now));
-        match (standing, &state.roots) {
-            (Some(Standing::InForce(_)), Some(roots)) => Turn::GoOn(roots.clone()),
-            (Some(Standing::Wait { until }), _) => {
-                Turn::Wait(state.wake_at.filter(|wake_at| *wake_at > now).map_or(until, |wake_at| wake_at.min(until)))
-            }
+        let Some(machine) = &state.machine else {
+            return Turn::GiveUp;
+        };
+        match (machine.standing(arrived, now), &state.roots) {
+            (Standing::InForce(_), Some(roots)) => Turn::GoOn(roots.clone()),
+            // What is due by now is looked at again at once.
+            (Standing::Wait { until }, _) => Turn::Wait(machine.wakes_at().map_or(until, |due| due.min(until))),
             _ => Turn::GiveUp,
         }
     }
@@ -265,10 +284,16 @@ impl Session {
         let Some(machine) = &mut state.machine else {
             return;
         };
+        let before = machine.wakes_at();
         let effects = machine.handle(now, event);
         if effects.is_empty() {
             return;
         }
+        // A time that is only said again is no news: whoever waits knows it, and would say it once more.
+        let news = effects.iter().any(|effect| match effect {
+            Effect::WakeAt(time) => before.is_none_or(|before| *time < before),
+            _ => true,
+        });
         for effect in effects {
             match effect {
                 Effect::Ask { request } => state.flight = Some(Flight::new(request)),
@@ -276,14 +301,15 @@ impl Session {
                     let flight = state.flight.take_if(|flight| flight.request() == request);
                     state.to_cancel.extend(flight.and_then(Flight::into_asked));
                 }
-                Effect::WakeAt(time) => state.wake_at = Some(time),
-                // Both follow from what is in force, which is looked at below.
-                Effect::Changed { .. } | Effect::Settled => {}
+                // These follow from what is in force, which is looked at below, and from the machine's own clock.
+                Effect::WakeAt(_) | Effect::Changed { .. } | Effect::Settled => {}
             }
         }
         self.publish(state);
         drop(guard);
-        self.0.turn.notify_waiters();
+        if news {
+            self.0.turn.notify_waiters();
+        }
     }
 
     /// Makes known what is in force, if anything is.

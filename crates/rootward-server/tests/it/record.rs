@@ -50,7 +50,9 @@ impl Log {
 async fn start(log: &Log) -> Client {
     let mut settings = settings();
     settings.audit = Some(Arc::new(AuditLines::new(log.clone())));
-    settings.policy.timeout = std::time::Duration::from_millis(300);
+    settings.policy.timeout = std::time::Duration::from_millis(400);
+    settings.policy.debounce = std::time::Duration::from_millis(300);
+    settings.policy.debounce_limit = std::time::Duration::from_millis(300);
     let handler = RootsService::new(settings).install(Files::new());
     Client::connect_rooted(handler).shake_hands(json!({"roots": {}})).await
 }
