@@ -89,8 +89,9 @@ impl<H> Rooted<H> {
         F: Future<Output = Result<R, ErrorData>>,
     {
         let form = self.service.settings().refusals;
-        let peer = context.peer.clone();
-        let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
+        let (peer, stopped) = (context.peer.clone(), context.ct.clone());
+        let source = || Source::Legacy(self.session.clone(), peer.clone(), stopped.clone());
+        let scope = |roots| Scope::new(roots, source(), form);
         self.session.begin(&peer);
         self.session.look_again().await;
         if let Some(roots) = self.session.roots_settled() {
@@ -108,7 +109,8 @@ impl<H> Rooted<H> {
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
-                let roots = self.session.roots(&peer).await.map_err(|_| still_pending(path))?;
+                let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
+                let roots = roots.map_err(|_| still_pending(path))?;
                 let second = scope(Some(roots));
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)

@@ -17,6 +17,7 @@ use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
 use crate::roots::Roots;
@@ -106,6 +107,20 @@ impl Session {
                     }
                 }
             }
+        }
+    }
+
+    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
+    /// that nobody reads, and the calls after it would wait for that.
+    pub(crate) async fn roots_unless_stopped(
+        &self,
+        peer: &Peer<RoleServer>,
+        stopped: &CancellationToken,
+    ) -> Result<Roots, NotKnown> {
+        tokio::select! {
+            biased;
+            () = stopped.cancelled() => Err(NotKnown::Pending),
+            roots = self.roots(peer) => roots,
         }
     }
 
