@@ -65,8 +65,8 @@ impl Sdk {
         let (program, script) = match self {
             Sdk::Python => (installed.python.as_path(), top.join(format!("peers/python/{script}.py"))),
             Sdk::PythonV1 => (installed.python_v1.as_path(), top.join(format!("peers/python/{script}_v1.py"))),
-            Sdk::TypeScript => (Path::new("node"), installed.typescript.join(format!("{script}.mjs"))),
-            Sdk::TypeScriptV1 => (Path::new("node"), installed.typescript.join(format!("{script}_v1.mjs"))),
+            Sdk::TypeScript => (installed.node.as_path(), installed.typescript.join(format!("{script}.mjs"))),
+            Sdk::TypeScriptV1 => (installed.node.as_path(), installed.typescript.join(format!("{script}_v1.mjs"))),
         };
         let mut command = Command::new(program);
         command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -185,7 +185,10 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     if passed_in_all != cases.len() {
         bail!("of {} cases only {passed_in_all} passed", cases.len());
     }
-    Ok(format!("{passed_in_all} cases passed"))
+    Ok(match passed_in_all {
+        1 => "1 case passed".to_owned(),
+        count => format!("{count} cases passed"),
+    })
 }
 
 /// Runs several cases at once; every one has an outcome.

