@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use crate::built;
 use crate::call::Call;
-use crate::corpus::executable_in;
 
 /// What a revision of the protocol requires, and what the suite knows beyond that.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +66,7 @@ enum Status {
 pub(crate) fn run(top: &Path) -> Result<String> {
     let suite = install(top)?;
     let node = node(top, &suite)?;
-    let build = Call::cargo("build --package conformance-server --message-format=json-render-diagnostics");
-    let program = executable_in(&build.stdout(top)?, "conformance-server").context("cargo built no server")?;
+    let [program] = built::programs(top, Call::cargo("build -p conformance-server"), ["conformance-server"])?;
     let server = Server::start(&program)?;
     let mut notes = Vec::new();
     for revision in REVISIONS {

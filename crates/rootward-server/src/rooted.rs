@@ -110,9 +110,9 @@ impl<H> Rooted<H> {
         P: Clone,
         F: Future<Output = Result<R, ErrorData>>,
     {
-        let peer = context.peer.clone();
+        let (peer, stopped) = (context.peer.clone(), context.ct.clone());
         let ground = self.service.ground();
-        let source = || Source::Legacy(self.session.clone(), peer.clone());
+        let source = || Source::Legacy(self.session.clone(), peer.clone(), stopped.clone());
         #[cfg(feature = "http")]
         ground.http.note(&context.extensions, &self.session);
         self.session.begin(&peer);
@@ -133,7 +133,8 @@ impl<H> Rooted<H> {
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
-                let roots = self.session.roots(&peer).await.map_err(|_| first.still_pending(path))?;
+                let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
+                let roots = roots.map_err(|_| first.still_pending(path))?;
                 let second = Scope::new(Some(roots), source(), ground, requester);
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)

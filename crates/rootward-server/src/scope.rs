@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
+use tokio_util::sync::CancellationToken;
 
 use crate::audit::{self, Decided};
 use crate::error::PathError;
@@ -38,8 +39,8 @@ pub(crate) struct Scope {
 
 /// Where roots come from that are not known yet.
 pub(crate) enum Source {
-    /// The client is asked.
-    Legacy(Session, Peer<RoleServer>),
+    /// The client is asked, unless it stops the call.
+    Legacy(Session, Peer<RoleServer>, CancellationToken),
     /// The client sends the call again, with its roots.
     Modern,
 }
@@ -89,7 +90,7 @@ impl Scope {
     /// The roots, fetched from the client if it can be asked.
     pub(crate) async fn fetched(&self) -> Result<Roots, PathError> {
         match (&self.source, self.roots.get()) {
-            (Source::Legacy(session, peer), None) => match session.roots(peer).await {
+            (Source::Legacy(session, peer, stopped), None) => match session.roots_unless_stopped(peer, stopped).await {
                 Ok(roots) => Ok(self.roots.get_or_init(|| roots).clone()),
                 Err(_) => {
                     // It was waited for; to run the call again would wait once more.
@@ -143,7 +144,7 @@ impl Scope {
 
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.source {
-            Source::Legacy(session, _) => Some(session),
+            Source::Legacy(session, ..) => Some(session),
             Source::Modern => None,
         }
     }

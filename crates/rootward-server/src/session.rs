@@ -19,6 +19,7 @@ use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
 use crate::roots::Roots;
@@ -152,6 +153,20 @@ impl Session {
     fn unsettled_until(&self) -> Option<Duration> {
         let state = self.state();
         state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
+    }
+
+    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
+    /// that nobody reads, and the calls after it would wait for that.
+    pub(crate) async fn roots_unless_stopped(
+        &self,
+        peer: &Peer<RoleServer>,
+        stopped: &CancellationToken,
+    ) -> Result<Roots, NotKnown> {
+        tokio::select! {
+            biased;
+            () = stopped.cancelled() => Err(NotKnown::Pending),
+            roots = self.roots(peer) => roots,
+        }
     }
 
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they

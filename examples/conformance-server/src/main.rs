@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
     let server = move || Server::new(Arc::clone(&shared));
     match *words {
         [] => {
-            let roots = RootsService::default();
+            let roots = RootsService::from_environment()?;
             serve(move || roots.install(server())).await
         }
         ["--bare"] => serve(server).await,

@@ -174,6 +174,23 @@ async fn a_body_that_is_too_long_is_refused() {
     assert_ne!(response.status(), 413);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_was_stopped_asks_no_more() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut stopped = client.read(1, &stage.path("a/file")).await;
+    assert_eq!(next(&mut stopped).await["method"], "roots/list");
+    drop(stopped);
+    client.post(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+
+    // The stream of the call that was stopped is read by nobody.
+    let mut call = client.read(2, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+}
+
 #[tokio::test]
 async fn sessions_of_one_service_are_apart() {
     let stage = Stage::new();
