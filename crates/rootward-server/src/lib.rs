@@ -64,6 +64,7 @@ mod argument;
 mod audit;
 mod error;
 mod flight;
+mod guards;
 #[cfg(feature = "http")]
 mod http;
 mod in_order;
@@ -79,7 +80,6 @@ mod roots;
 mod scope;
 mod session;
 mod settings;
-mod shared;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod summary;

@@ -12,8 +12,8 @@ use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{NoRoots, Policy, Sources};
 use rootward_core::{Audit, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 
+use crate::guards::SharedGuards;
 use crate::session::Session;
-use crate::shared::SharedGuards;
 
 /// The settings of all sessions of a server.
 #[derive(Clone)]
