@@ -112,14 +112,14 @@ impl<H> Rooted<H> {
         ground.http.note(&context.extensions, &self.session);
         self.session.begin(&peer);
         self.session.land().await;
-        self.session.look_again().await;
-        if let Some(roots) = self.session.roots_settled() {
+        // A look at the disk is for calls that turn out to need it.
+        if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
             let scope = Scope::new(Some(roots), source(), ground, requester);
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
-                // Asks the client once more, without waiting; the roots of this call stay what they were.
-                let _ = self.session.roots(&peer).await;
+                // The roots of this call stay what they were.
+                self.session.ask_again(&peer).await;
             }
             return scope.judged(result, failed);
         }
