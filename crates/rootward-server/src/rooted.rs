@@ -108,9 +108,11 @@ impl<H> Rooted<H> {
         let peer = context.peer.clone();
         let ground = self.service.ground();
         let source = || Source::Legacy(self.session.clone(), peer.clone());
+        if let Err(error) = self.session.begin(&peer) {
+            return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
+        }
         #[cfg(feature = "http")]
         ground.http.note(&context.extensions, &self.session);
-        self.session.begin(&peer);
         self.session.land().await;
         // A look at the disk is for calls that turn out to need it.
         if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {

@@ -58,6 +58,8 @@ impl WeakSession {
 
 #[derive(Default)]
 struct State {
+    /// Whose session it is, from the first call on.
+    peer: Option<Peer<RoleServer>>,
     /// Made when the client's capabilities are known.
     machine: Option<SessionRoots>,
     roots: Option<Roots>,
@@ -92,6 +94,12 @@ pub enum NotKnown {
     /// The client has not named its roots in time.
     #[error("the client has not named its roots yet")]
     Pending,
+    /// The session is of another client than the one that calls.
+    #[error(
+        "the session belongs to another client: call `RootsService::install` for each session, and share no handler that it \
+         returned"
+    )]
+    OfAnother,
 }
 
 /// What a call does.
@@ -121,7 +129,7 @@ impl Session {
     /// Call it in the task of the request that needs roots: what is sent to the client belongs to that request.
     pub async fn roots(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         let arrived = self.now();
-        self.begin(peer);
+        self.begin(peer)?;
         self.land().await;
         self.look_again().await;
         loop {
@@ -216,14 +224,20 @@ impl Session {
     }
 
     /// Makes the machine, now that the client has said what it can.
-    pub(crate) fn begin(&self, peer: &Peer<RoleServer>) {
+    pub(crate) fn begin(&self, peer: &Peer<RoleServer>) -> Result<(), NotKnown> {
         let mut state = self.state();
+        // SECURITY: whoever shares a handler between clients would give all of them the roots of the first
+        // (test: a_handler_that_clients_share_serves_one_of_them)
+        if !is_same(state.peer.get_or_insert_with(|| peer.clone()), peer) {
+            return Err(NotKnown::OfAnother);
+        }
         if state.machine.is_none() {
             let settings = &self.0.ground.settings;
             let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
             state.machine = Some(SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support));
             self.publish(&mut state);
         }
+        Ok(())
     }
 
     /// Whether the next call that needs roots looks for missing ones first.
@@ -426,6 +440,16 @@ impl Session {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether two are ends of one connection: then both have what the client said of itself in common, in memory. Without
+/// that no client was ever asked.
+fn is_same(one: &Peer<RoleServer>, other: &Peer<RoleServer>) -> bool {
+    match (one.peer_info(), other.peer_info()) {
+        (Some(one), Some(other)) => Arc::ptr_eq(&one, &other),
+        (None, None) => true,
+        _ => false,
     }
 }
 
