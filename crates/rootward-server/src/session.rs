@@ -148,7 +148,7 @@ impl Session {
                     tokio::select! {
                         () = self.lead(peer) => {}
                         () = woken => {}
-                        () = tokio::time::sleep_until(self.0.started + until) => {}
+                        () = tokio::time::sleep(until.saturating_sub(self.now())) => {}
                     }
                 }
             }
