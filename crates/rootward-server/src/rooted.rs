@@ -82,10 +82,12 @@ impl<H> Rooted<H> {
 
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
         #[cfg(feature = "http")]
-        let heard = crate::http::was_heard(&context.extensions);
+        let posted = crate::http::heard(&context.extensions);
         #[cfg(not(feature = "http"))]
-        let heard = false;
-        if heard || context.extensions.get::<Heard>().is_some() {
+        let posted = None;
+        // Heard by another session, the change would be lost for this one.
+        let mine = Heard(self.session.number());
+        if posted == Some(&mine) || context.extensions.get() == Some(&mine) {
             self.session.tell_cancelled().await;
         } else {
             self.session.list_changed().await;
