@@ -167,8 +167,8 @@ async fn a_modern_cursor_is_good_for_one_list() {
         let call = json!({"name": "page", "arguments": {"cursor": cursor}});
         let mut client = Client::connect_rooted(service.install(Teller));
         client.send(modern::request(&json!({"roots": {}}), call.clone())).await;
-        let state = modern::state(&client.receive().await);
-        client.send(modern::request(&json!({"roots": {}}), modern::again(call, &state, list))).await;
+        let sealed = modern::state(&client.receive().await);
+        client.send(modern::request(&json!({"roots": {}}), modern::again(call, &sealed, list))).await;
         client.receive().await
     };
     let seen = |message: &Value| -> Value {
