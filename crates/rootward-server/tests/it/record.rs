@@ -126,6 +126,23 @@ async fn several_refusals_are_recorded_once_each() {
     assert_eq!(log.news(), [refused("b/file"), refused("b/none")]);
 }
 
+/// What is longer than any path is shown in part: neither the log nor the answer grows with what a peer makes up.
+#[tokio::test]
+async fn a_text_longer_than_any_path_is_not_repeated() {
+    let (stage, log) = (Stage::new(), Log::default());
+    let mut client = start(&log).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.result(1).await;
+    log.news();
+    client.read(2, &"/\u{7f}".repeat(100_000)).await;
+    let message = client.receive().await;
+    assert_eq!(message["result"]["structuredContent"]["code"], "invalid_path");
+    assert!(message.to_string().len() < 300_000, "{}", message.to_string().len());
+    assert!(log.news().concat().len() < 100_000);
+}
+
 #[tokio::test]
 async fn a_call_that_came_too_early_is_recorded() {
     let (stage, log) = (Stage::new(), Log::default());
