@@ -17,7 +17,8 @@ use crate::scope::Scope;
 /// A path from a peer, decided and pinned: deserialises from a string, and is a [`Grant`].
 ///
 /// What it may be used for is in its type. Use it anywhere in a tool's arguments, nested or in lists; one path that is refused
-/// refuses the call.
+/// refuses the call. Not so where reading goes on without it: in an `untagged` enum beside a `String`, say, a path that is
+/// refused, or that comes before the roots are known, reads as that text.
 pub struct RootedPath<A = Read> {
     grant: Grant,
     kind: PhantomData<fn() -> A>,
