@@ -1,9 +1,8 @@
 //! The smallest MCP server that is held to its client's roots: one tool, which reads a file.
 
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::transport::stdio;
 use rmcp::{tool, tool_router};
-use rootward_server::{PathError, RootedPath, RootsService};
+use rootward_server::{PathError, RootedPath, RootsService, stdio};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct ReadFile {
