@@ -85,12 +85,14 @@ impl<H> Rooted<H> {
     /// that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
         #[cfg(feature = "http")]
-        let heard = crate::http::was_heard(&context.extensions);
+        let posted = crate::http::heard(&context.extensions);
         #[cfg(not(feature = "http"))]
-        let heard = false;
-        if context.extensions.get::<Heard>().is_some() {
+        let posted = None;
+        // Heard by another session, the change would be lost for this one.
+        let mine = Heard(self.session.number());
+        if context.extensions.get() == Some(&mine) {
             self.session.follow(&context.peer).await;
-        } else if heard {
+        } else if posted == Some(&mine) {
             self.session.tell_cancelled().await;
         } else {
             self.session.list_changed().await;
@@ -113,18 +115,20 @@ impl<H> Rooted<H> {
         let (peer, stopped) = (context.peer.clone(), context.ct.clone());
         let ground = self.service.ground();
         let source = || Source::Legacy(self.session.clone(), peer.clone(), stopped.clone());
+        if let Err(error) = self.session.begin(&peer) {
+            return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
+        }
         #[cfg(feature = "http")]
         ground.http.note(&context.extensions, &self.session);
-        self.session.begin(&peer);
         self.session.land().await;
-        self.session.look_again().await;
-        if let Some(roots) = self.session.roots_settled() {
+        // A look at the disk is for calls that turn out to need it.
+        if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
             let scope = Scope::new(Some(roots), source(), ground, requester);
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
-                // Asks the client once more, without waiting; the roots of this call stay what they were.
-                let _ = self.session.roots(&peer).await;
+                // The roots of this call stay what they were.
+                self.session.ask_again(&peer).await;
             }
             return scope.judged(result, failed);
         }
