@@ -97,6 +97,7 @@ where
                     parts.extensions.insert(Heard(session.number()));
                 }
             }
+            parts.extensions.insert(KeptCursors);
             let body = keep_cursor(&body).map_or(body, Bytes::from);
             service.call(Request::from_parts(parts, Full::new(body))).await
         })
@@ -137,6 +138,15 @@ fn says_list_changed(body: &[u8]) -> bool {
 /// Who heard of the change that a notification tells of, when it was posted.
 pub(crate) fn heard(extensions: &Extensions) -> Option<&Heard> {
     extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Marks a request whose body passed here.
+#[derive(Clone, Copy, Debug)]
+struct KeptCursors;
+
+/// Whether cursors arrive with the requests of this connection.
+pub(crate) fn keeps_cursors(extensions: &Extensions) -> bool {
+    extensions.get::<Parts>().is_some_and(|parts| parts.extensions.get::<KeptCursors>().is_some())
 }
 
 /// The sessions by the names that HTTP has for them. rmcp tells a handler its session's name with each request.

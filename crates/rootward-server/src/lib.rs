@@ -7,7 +7,7 @@
 //! ```no_run
 //! use rmcp::handler::server::wrapper::Parameters;
 //! use rmcp::{tool, tool_router};
-//! use rootward_server::{PathError, RootedPath, RootsService, Write, stdio};
+//! use rootward_server::{PathError, RootedPath, RootsService, Write};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Copy {
@@ -28,7 +28,7 @@
 //!
 //! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
 //! // The one line: the handler is served behind a roots service.
-//! RootsService::from_environment()?.install(Server).serve(stdio()).await?.waiting().await?;
+//! RootsService::from_environment()?.install(Server).serve_stdio().await?.waiting().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -111,8 +111,6 @@ pub use roots::Roots;
 pub use scope::{path_in_roots, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};
-#[cfg(feature = "stdio")]
-pub use stdio::{KeepCursors, stdio};
 pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};
 
 /// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.

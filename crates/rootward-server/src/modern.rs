@@ -263,5 +263,7 @@ fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8>
         // Progress tokens and their like differ from round to round.
         parameters.remove("_meta");
     }
+    // The order of an object's members says nothing; where `serde_json` keeps it, it would.
+    parameters.sort_all_objects();
     json!([principal, server, P::METHOD, parameters]).to_string().into_bytes()
 }

@@ -21,7 +21,7 @@ use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
-use crate::announce::RootsResource;
+use crate::announce::{Paging, RootsResource};
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
@@ -36,13 +36,19 @@ pub struct Rooted<H> {
     session: Session,
     service: RootsService,
     resource: RootsResource,
+    paging: Paging,
 }
 
 impl RootsService {
     /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
-        let resource = RootsResource::NotOffered;
-        Rooted { handler, session: self.session(), service: self.clone(), resource }
+        Rooted {
+            handler,
+            session: self.session(),
+            service: self.clone(),
+            resource: RootsResource::NotOffered,
+            paging: Paging::NotDeclared,
+        }
     }
 }
 
@@ -78,6 +84,25 @@ impl<H> Rooted<H> {
         let transport = InOrder::new(transport.into_transport(), self.session.clone());
         // Boxed: what a handshake needs is not kept for as long as the session lasts.
         Box::pin(ServiceExt::serve(self, transport)).await
+    }
+
+    /// Serves a session on standard input and output.
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(self) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
+    where
+        H: ServerHandler,
+    {
+        Rooted { paging: Paging::Declared, ..self }.serve(crate::stdio::stdio()).await
+    }
+
+    /// Whether cursors arrive with the transport of a request.
+    fn paging_over(&self, context: &RequestContext<RoleServer>) -> Paging {
+        #[cfg(feature = "http")]
+        if crate::http::keeps_cursors(&context.extensions) {
+            return Paging::Declared;
+        }
+        let _ = context;
+        self.paging
     }
 
     /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
@@ -253,14 +278,15 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        let paging = self.paging_over(&context);
         let mut result = self.handler.initialize(request, context).await?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        self.resource.declare(paging, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
         let mut result = self.handler.negotiate_initialize(request)?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        self.resource.declare(self.paging, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
@@ -270,7 +296,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let mut result = self.handler.discover(context).await?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        // What a modern client answers with is carried as it came.
+        self.resource.declare(Paging::Declared, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
@@ -376,7 +403,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     fn get_info(&self) -> ServerConfig {
         let mut info = self.handler.get_info();
-        self.resource.declare(&mut info.capabilities, &mut info.instructions);
+        self.resource.declare(self.paging, &mut info.capabilities, &mut info.instructions);
         info
     }
 

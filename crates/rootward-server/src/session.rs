@@ -156,6 +156,20 @@ impl Session {
         }
     }
 
+    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
+    /// that nobody reads, and the calls after it would wait for that.
+    pub(crate) async fn roots_unless_stopped(
+        &self,
+        peer: &Peer<RoleServer>,
+        stopped: &CancellationToken,
+    ) -> Result<Roots, NotKnown> {
+        tokio::select! {
+            biased;
+            () = stopped.cancelled() => Err(NotKnown::Pending),
+            roots = self.roots(peer) => roots,
+        }
+    }
+
     /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
     pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
         loop {
@@ -169,7 +183,7 @@ impl Session {
             tokio::select! {
                 () = self.lead(peer) => {}
                 () = woken => {}
-                () = tokio::time::sleep_until(self.0.started + until) => {}
+                () = tokio::time::sleep(until.saturating_sub(self.now())) => {}
             }
         }
     }
@@ -178,20 +192,6 @@ impl Session {
     fn unsettled_until(&self) -> Option<Duration> {
         let state = self.state();
         state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
-    }
-
-    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
-    /// that nobody reads, and the calls after it would wait for that.
-    pub(crate) async fn roots_unless_stopped(
-        &self,
-        peer: &Peer<RoleServer>,
-        stopped: &CancellationToken,
-    ) -> Result<Roots, NotKnown> {
-        tokio::select! {
-            biased;
-            () = stopped.cancelled() => Err(NotKnown::Pending),
-            roots = self.roots(peer) => roots,
-        }
     }
 
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they

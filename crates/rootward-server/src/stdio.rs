@@ -14,16 +14,15 @@ use crate::keep_cursor::keep_cursor;
 const LONGEST_LINE: usize = 16 << 20;
 const CHUNK: usize = 8 << 10;
 
-/// The transport of a server on standard input and output: rmcp's, and cursors of `roots/list` survive it. Needs a tokio
-/// runtime with I/O.
-pub fn stdio() -> (KeepCursors<StdioReader>, StdioWriter) {
+/// The transport of a server on standard input and output: rmcp's, and cursors of `roots/list` survive it.
+pub(crate) fn stdio() -> (KeepCursors<StdioReader>, StdioWriter) {
     let (read, write) = stdio_pipes();
     (KeepCursors::new(read), write)
 }
 
 /// A stream of lines in which cursors of `roots/list` are kept.
 #[derive(Debug)]
-pub struct KeepCursors<R> {
+pub(crate) struct KeepCursors<R> {
     inner: R,
     /// The line that is being read.
     line: Vec<u8>,
@@ -37,7 +36,7 @@ pub struct KeepCursors<R> {
 
 impl<R> KeepCursors<R> {
     /// Keeps the cursors in what `inner` yields.
-    pub fn new(inner: R) -> KeepCursors<R> {
+    pub(crate) fn new(inner: R) -> KeepCursors<R> {
         KeepCursors { inner, line: Vec::new(), ready: Vec::new(), taken: 0, passing: false, ended: false }
     }
 

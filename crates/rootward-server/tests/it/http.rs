@@ -164,6 +164,25 @@ async fn a_list_in_pages_over_http() {
     assert_eq!(said(&next(&mut call).await), "b");
 }
 
+/// A client that pages towards a server which loses its cursors would share the first page only.
+#[tokio::test]
+async fn paging_is_declared_only_where_cursors_arrive() {
+    let parameters = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    let initialize = json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": parameters});
+    let service = RootsService::new(settings());
+    let mut over_http = Client { service: endpoint(&service), session: None };
+    let result = next(&mut over_http.post(initialize.clone()).await).await;
+    assert!(result["result"]["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object(), "{result}");
+    let mut elsewhere = crate::client::Client::connect_rooted(service.install(Files::new()));
+    elsewhere.send(initialize).await;
+    let result = elsewhere.receive().await;
+    assert!(result["result"]["capabilities"].get("extensions").is_none(), "{result}");
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let mut endpoint = endpoint(&RootsService::new(settings())).with_longest_body(100);

@@ -138,7 +138,6 @@ async fn a_model_can_read_what_is_in_force() {
     let result = client.receive().await["result"].clone();
     assert!(result["instructions"].as_str().unwrap().ends_with(rootward_server::ROOTS_SENTENCE));
     assert!(result["capabilities"]["resources"].is_object());
-    assert!(result["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object());
     client.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"})).await;
     let resources = client.receive().await["result"]["resources"].clone();
