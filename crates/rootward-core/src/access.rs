@@ -41,6 +41,12 @@ impl Access {
         self.0 == 0
     }
 
+    /// What is in `self` or in `other`; `|` is the same where constants are not needed.
+    #[must_use]
+    pub const fn with(self, other: Access) -> Access {
+        Access(self.0 | other.0)
+    }
+
     /// What is in `self` but not in `other`.
     #[must_use]
     pub const fn without(self, other: Access) -> Access {

@@ -29,7 +29,11 @@ fn checked(list: TokenStream, function: TokenStream) -> Result<TokenStream, Mist
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
             let (place_shown, function) = (shown(place), &function.sig.ident);
-            return Err(Mistake::new(place, format!("`{function}` binds no `{place_shown}`: it binds {known}")));
+            let field = match names.iter().find(|name| *name != "self") {
+                Some(name) => format!("; a field of it is written `{name}.{place_shown}`"),
+                None => String::new(),
+            };
+            return Err(Mistake::new(place, format!("`{function}` binds no `{place_shown}`: it binds {known}{field}")));
         }
     }
     let returned = function::returned(&function.sig)?.span();
@@ -104,12 +108,21 @@ mod tests {
     #[test]
     fn names_that_are_not_bound_are_told() {
         let check = |list: &str, at: &str, says: &str| check_mistake(list, COPY, at, says);
-        check("pat", "pat", "`copy` binds no `pat`: it binds `self`, `path`, `destination`");
-        check("path, to: write", "to", "`copy` binds no `to`: it binds `self`, `path`, `destination`");
+        check(
+            "pat",
+            "pat",
+            "`copy` binds no `pat`: it binds `self`, `path`, `destination`; a field of it is written `path.pat`",
+        );
+        check(
+            "path, to: write",
+            "to",
+            "`copy` binds no `to`: it binds `self`, `path`, `destination`; a field of it is written `path.to`",
+        );
         check(
             "request.path",
             "request . path",
-            "`copy` binds no `request.path`: it binds `self`, `path`, `destination`",
+            "`copy` binds no `request.path`: it binds `self`, `path`, `destination`; a field of it is written \
+             `path.request.path`",
         );
         check_mistake("path", "fn none() -> R {}", "path", "`none` binds no `path`: it binds nothing");
         check_mistake("path", "fn none(_: String) -> R {}", "path", "`none` binds no `path`: it binds nothing");

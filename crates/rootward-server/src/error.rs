@@ -17,8 +17,8 @@ use crate::settings::RefusalForm;
 pub enum PathError {
     /// The call does not run within a roots service.
     #[error(
-        "no roots service is installed here: serve `RootsService::install(handler)` in place of the handler, and use paths in \
-         the task of their call"
+        "no call with roots is running here: serve `RootsService::install(handler)` in place of the handler; in a task that a \
+         call spawned, use what was taken before (`roots().await`) and moved in"
     )]
     NotInstalled,
     /// The roots are not known yet.

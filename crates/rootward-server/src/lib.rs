@@ -1,7 +1,7 @@
 //! The client's roots for authors of MCP servers: always current, always enforced, in one line.
 //!
 //! A client shares directories, its *roots*. A tool's argument of type [`RootedPath`] is a path that was decided against
-//! them and opened before the tool's body runs: it *is* a [`Grant`](rootward_core::Grant), and reads what was
+//! them and opened before the tool's body runs: it *is* a [`Grant`], and reads what was
 //! checked, whatever becomes of the name meanwhile. A path that is not shared never reaches the body.
 //!
 //! ```no_run
@@ -33,17 +33,34 @@
 //! # }
 //! ```
 //!
-//! The client is asked when the first call needs its roots, once for all calls that wait, and again when it says that they
-//! changed; from that moment on calls wait. Modern clients, which cannot be asked, get the question in place of a
-//! result and send the call again. A handler that is served without [`RootsService::install`] refuses every path.
+//! A rooted path can be `read`, `list`ed, `append`ed to, `replace`d, `create_new`ed, `remove`d, `rename_to` and more: see [`Grant`]. It
+//! comes as an absolute path, a `file:` URI, or relative to the first root. These calls block; long ones belong in
+//! `spawn_blocking`. Its `path()` is for showing: to open it by name gives up what was checked.
+//!
+//! Clients of MCP 2025-11-25 and before (*legacy*) hold a session. They are asked when its first call needs roots, once for all calls
+//! that wait; when they say that their roots changed, calls that come after wait for the new list. Clients of 2026-07-28
+//! (*modern*) cannot be asked: they get the question in place of a result, and send the call again. A handler that is served without
+//! [`RootsService::install`] refuses every path.
+//!
+//! ```toml
+//! [dependencies]
+//! rootward-server = "0.1"
+//! rmcp = { version = "3.8", features = ["macros"] }   # for HTTP also "transport-streamable-http-server"
+//! schemars = "1"
+//! serde = { version = "1", features = ["derive"] }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//! ```
 //!
 //! # Other ways to a path
 //!
-//! - [`Roots`] as a parameter of a tool or a prompt: the whole of what is in force.
-//! - [`roots()`] in the body of any call, also of `resources/read`: the same, fetched where need be.
-//! - [`roots_cached()`] and [`path_in_roots()`] for what needs no waiting. [`session()`] of a legacy client for the rest:
-//!   [`Session::subscribe`], [`Session::invalidate`], [`Session::refresh`].
-//! - [`Roots::page`]: the list part by part, with cursors that are good for one version of it.
+//! - [`Roots`] as a parameter of a tool or a prompt: all that is in force.
+//! - [`roots()`] in the body of any call, also of `resources/read`; the client is asked where need be:
+//!   `roots().await?.check(&request.uri, Access::READ).map_err(PathError::from)?` is a [`Grant`].
+//! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots.
+//! - [`session()`], the session of a legacy client: [`Session::subscribe`] tells of changes, [`Session::refresh`] asks anew.
+//! - [`Roots::page`]: a long list part by part, with cursors that are stale when it has changed.
+//!
+//! In a task that the call spawns there is no call: take [`Roots`] or a [`RootedPath`] before, and move it in.
 //!
 //! An argument that must stay a string, because a library or another program takes names only, is checked by the attribute
 //! [`require_within_roots`]: `#[require_within_roots(path, destination: write)]` on the tool. It tells about the name, at that
@@ -51,26 +68,14 @@
 //!
 //! # Around it
 //!
-//! - [`RootsService::from_environment`] takes the operator's settings (`ROOTWARD_ROOTS`, `ROOTWARD_MODE`, …: [`rootward_core::env`]);
-//!   [`RootsService::new`] takes [`Settings`] that the author made.
+//! - [`RootsService::from_environment`] takes the operator's settings (`ROOTWARD_ROOTS`, `ROOTWARD_MODE`, …: [`rootward_core::env`]),
+//!   not Rootward's settings file; [`RootsService::new`] takes [`Settings`] that the author made.
+//! - [`Rooted::serve_stdio`]: standard output carries the protocol, so print nothing there. [`Rooted::serve`] takes any transport; rmcp's own
+//!   `serve` would hear changes of roots too late.
+//! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
-//! - [`RootsService::http`] stands before rmcp's Streamable HTTP service, so that a change of roots is heard before the calls that
-//!   follow it.
 //! - [`Settings::audit`] puts every decision on record before it takes effect.
-//! - [`RefusalForm`]: a refusal is a tool's result that a model can read, or -32602.
-//!
-//! # Layout
-//!
-//! - [`RootsService`], [`Settings`]: what is decided once, for all sessions. [`Rooted`]: a handler behind the service.
-//! - [`RootedPath`] and what it may be used for: [`Read`], [`Write`], [`Create`], [`Delete`], [`Execute`].
-//! - [`require_within_roots`], and what it can check: [`Argument`].
-//! - [`Session`]: the roots of one legacy session, driving [`rootward_core::session`]; `flight.rs` has the question under
-//!   way. `modern.rs` has the modern era. `scope.rs` is how a call and its arguments find their roots.
-//! - [`PathError`], [`Refusal`]: what a peer is told.
-//! - [`RootsSummary`]: what is in force, as data. [`PageError`]: a cursor that is of no use. [`AuditLines`]: a record in lines of JSON.
-//! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
-//! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` and `http.rs` hear changes in the order in which they came;
-//!   `pages.rs` and `keep_cursor.rs` put lists in pages together.
+//! - [`RefusalForm`]: a refusal is a tool's result with `isError`, which a model can read, or else -32602.
 
 mod announce;
 mod argument;
@@ -104,10 +109,11 @@ pub use error::{PageError, PathError};
 #[cfg(feature = "http")]
 pub use http::RootedHttp;
 pub use list::{ClientList, ListError};
-pub use path::{Create, Delete, Execute, Last, Read, RootedPath, Use, Write};
+pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};
 pub use refusal::Refusal;
 pub use rooted::Rooted;
 pub use roots::Roots;
+pub use rootward_core::{Access, Denial, Grant, GrantError, Mode, PlacedRoot, Replace};
 pub use scope::{path_in_roots, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};

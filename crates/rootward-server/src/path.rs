@@ -62,6 +62,8 @@ uses! {
     Read = Access::READ, Followed, "read";
     /// To write, whether or not it is there.
     Write = Access::WRITE, Followed, "write";
+    /// To edit: to read and to write.
+    ReadWrite = Access::READ.with(Access::WRITE), Followed, "read-write";
     /// To create anew: a link that stands there is in the way.
     Create = Access::WRITE, Meant, "create";
     /// To remove, or to move away: a link is removed, not what it leads to.

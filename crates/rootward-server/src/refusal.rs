@@ -25,7 +25,7 @@ impl Refusal {
         let list = roots.map(Roots::list);
         let path = Shown::new(denial.path()).to_string();
         Refusal {
-            sentence: format!("{denial}{}", named(list)),
+            sentence: format!("{denial}{}{}", reason(denial, roots), named(list)),
             data: data(denial.code().for_peer(), Some(&path), denial.access(), list),
         }
     }
@@ -62,6 +62,18 @@ impl Refusal {
 impl From<Refusal> for ErrorData {
     fn from(refusal: Refusal) -> ErrorData {
         refusal.into_error()
+    }
+}
+
+/// Why nothing is in force, where nothing is. What is wrong with a root that the client named is not said: whether a place
+/// exists would be among it.
+fn reason(denial: &Denial, roots: Option<&Roots>) -> String {
+    match (denial.code(), roots) {
+        (Code::NoRoots, Some(roots)) => {
+            let why = roots.why().to_string();
+            format!(", because {}", why.strip_prefix("nothing: ").unwrap_or(&why))
+        }
+        _ => String::new(),
     }
 }
 

@@ -94,8 +94,8 @@ fn packages(top: &Path, name: &str) -> Result<PathBuf> {
         for name in ["package.json", "package-lock.json", ".npmrc"] {
             copy(&source.join(name), &target.join(name))?;
         }
-        let install = Call::program("npm").arguments(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
-        install.path(&target)?.run(top)
+        // In the folder and not with `--prefix`, which would also turn away from the machine's own npm settings.
+        Call::program("npm").arguments(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).run(&target)
     })?;
     Ok(target)
 }

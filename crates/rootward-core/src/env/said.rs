@@ -36,7 +36,7 @@ impl NamedRoot {
 
 /// A variable whose value means nothing, or variables that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{says}")]
+#[error("{says}; {hint}")]
 pub struct EnvironmentError {
     /// What is wrong.
     pub says: String,

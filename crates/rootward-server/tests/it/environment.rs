@@ -59,7 +59,7 @@ async fn the_fallback_and_the_switches() {
 fn what_means_nothing_is_an_error() {
     let read = |name: &str, value: &str| Settings::from_environment(&[(name, value)].into()).unwrap_err();
     assert_eq!(
-        read("ROOTWARD_ROOTS", "relative").to_string(),
+        read("ROOTWARD_ROOTS", "relative").says,
         "environment variable ROOTWARD_ROOTS: not a usable root: `relative` (not an absolute path)"
     );
     assert!(!read("ROOTWARD_STRICT", "perhaps").hint.is_empty());
