@@ -41,6 +41,12 @@ impl Access {
         self.0 == 0
     }
 
+    /// What is in either; `|` where a constant is needed.
+    #[must_use]
+    pub const fn from_union(one: Access, other: Access) -> Access {
+        Access(one.0 | other.0)
+    }
+
     /// What is in `self` but not in `other`.
     #[must_use]
     pub const fn without(self, other: Access) -> Access {

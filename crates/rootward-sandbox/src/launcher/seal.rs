@@ -1,0 +1,113 @@
+//! From a copy of the launcher to the command: each step narrows, the last proves, and then it is the command.
+
+use std::convert::Infallible;
+use std::io::{IoSlice, IsTerminal};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use landlock::{
+    ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetStatus, Scope,
+};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
+
+use super::{Failure, at, filter};
+use crate::error::Step;
+use crate::options::Network;
+use crate::orders::{Orders, text};
+use crate::rights;
+use crate::sys;
+
+/// Becomes the command; returns only if that failed.
+pub(super) fn seal(
+    orders: &Orders,
+    handles: &[OwnedFd],
+    supervisor: Pid,
+    socket: &OwnedFd,
+) -> Result<Infallible, Failure> {
+    tie(supervisor)?;
+    // Everything that allocates or looks something up comes before the fence.
+    let filters = filter::Filters::compile(orders).map_err(at(Step::Filter))?;
+    fence(orders, handles).map_err(at(Step::Landlock))?;
+    // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and no rule
+    // gives it (test: the_fence_is_tried_before_the_command_runs)
+    prove(openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()), Errno::ACCESS)?;
+    sys::close_on_exec().map_err(at(Step::Descriptors))?;
+    let listener = filters.install().map_err(at(Step::Filter))?;
+    prove(sys::unshare_nothing(), Errno::PERM)?;
+    hand_over(socket, &listener).map_err(at(Step::Filter))?;
+    drop(listener);
+    let mut command = Command::new(text(&orders.program));
+    command.arg0(text(&orders.name)).args(orders.arguments.iter().map(|argument| text(argument)));
+    command.env_clear().envs(orders.variables.iter().map(|(name, value)| (text(name), text(value))));
+    command.current_dir(text(&orders.directory));
+    Err(at(Step::Execute)(command.exec()))
+}
+
+/// Ends with the supervisor, and has no terminal to reach unless it was given one.
+fn tie(supervisor: Pid) -> Result<(), Failure> {
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(at(Step::Tie))?;
+    // The supervisor may have ended before the tie was made.
+    if getppid() != Some(supervisor) {
+        return Err(at(Step::Tie)("the supervisor is gone"));
+    }
+    let terminal = std::io::stdin().is_terminal() || std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+    if !terminal {
+        setsid().map_err(at(Step::Tie))?;
+    }
+    Ok(())
+}
+
+/// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
+fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
+    let version = rights::version(orders.abi);
+    let handled = rights::handled(orders.abi);
+    let says = |error: landlock::RulesetError| error.to_string();
+    // SECURITY: what is asked for must be had; a weaker fence is an error, never a silence
+    // (test: the_fence_is_tried_before_the_command_runs)
+    let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    ruleset = ruleset.handle_access(handled).map_err(says)?;
+    if version >= ABI::V6 {
+        ruleset = ruleset.scope(Scope::Signal | Scope::AbstractUnixSocket).map_err(says)?;
+    }
+    if orders.network == Network::Off && version >= ABI::V4 {
+        ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp).map_err(says)?;
+    }
+    let mut created = ruleset.create().map_err(says)?;
+    for (open, handle) in orders.open.iter().zip(handles) {
+        let given = BitFlags::<AccessFs>::from_bits_truncate(open.rights) & handled;
+        if !given.is_empty() {
+            created = created.add_rule(PathBeneath::new(handle.as_fd(), given)).map_err(says)?;
+        }
+    }
+    let status = created.restrict_self().map_err(says)?;
+    match status.ruleset {
+        RulesetStatus::FullyEnforced => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+/// That something is refused, and for the right reason.
+fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
+    match tried {
+        Err(error) if error == expect => Ok(()),
+        Err(error) => Err(at(Step::Proof)(error)),
+        Ok(_) => Err(at(Step::Proof)("it was not refused")),
+    }
+}
+
+/// Gives the supervisor the end on which the kernel asks about calls.
+fn hand_over(socket: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
+    let passed = [listener.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&passed)) {
+        return Err(Errno::NOMEM);
+    }
+    sendmsg(socket, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL).map(drop)
+}

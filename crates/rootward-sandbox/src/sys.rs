@@ -1,0 +1,209 @@
+//! The system calls that no crate wraps safely. All `unsafe` of the workspace is in this file.
+//!
+//! Each function says why its call is sound for every argument that safe code can give it.
+
+#![expect(unsafe_code, reason = "calls for which neither std nor rustix has a safe wrapper")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::Pid;
+use seccompiler::sock_filter;
+
+/// Which of the two processes this is.
+pub(crate) enum Forked {
+    /// The old one, with the id of the new.
+    Parent(Pid),
+    /// The new one.
+    Child,
+}
+
+/// Makes a copy of this process. For a process with one thread only: there, the copy may do anything.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: no memory is passed. The one caller is the launcher, which never starts a thread, so no lock is held by a
+    // thread that the copy lacks.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        child => Ok(Pid::from_raw(child).map_or(Forked::Child, Forked::Parent)),
+    }
+}
+
+/// Lets a command inherit these descriptors under their own numbers. They stay close-on-exec in this process.
+pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    let hand_over = move || {
+        for descriptor in &descriptors {
+            // SAFETY: between fork and exec, and the number was open when the command was made; if its owner closed it since,
+            // the call fails with EBADF and so does the start.
+            fcntl_setfd(unsafe { BorrowedFd::borrow_raw(*descriptor) }, FdFlags::empty())?;
+        }
+        Ok(())
+    };
+    // SAFETY: `fcntl(2)` is async-signal-safe, and the closure allocates nothing.
+    unsafe { command.pre_exec(hand_over) };
+}
+
+/// Takes a descriptor that this process inherited.
+pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
+    // The three standard ones belong to std.
+    if descriptor < 3 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: the number came with the orders, written by whoever passed the descriptor on to this process; each is taken
+    // once, and marking it first fails where it is not open.
+    unsafe {
+        fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::CLOEXEC)?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+/// Closes every descriptor above the three standard ones, but for those in `kept`.
+pub(crate) fn close_all_but(kept: &[RawFd]) -> io::Result<()> {
+    let mut kept: Vec<u32> = kept.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept {
+        if number > first {
+            close_range(first, number - 1, 0)?;
+        }
+        first = first.max(number + 1);
+    }
+    close_range(first, u32::MAX, 0)
+}
+
+/// Has every descriptor above the three standard ones closed by the next exec.
+pub(crate) fn close_on_exec() -> io::Result<()> {
+    close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
+}
+
+fn close_range(first: u32, last: u32, flags: u32) -> io::Result<()> {
+    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Blocks these signals and hands them out through a descriptor (`signalfd(2)`).
+pub(crate) fn signals(numbers: &[i32]) -> io::Result<OwnedFd> {
+    // SAFETY: the set is plain data, initialised by `sigemptyset`; the calls read it and write nothing else.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for number in numbers {
+            libc::sigaddset(&raw mut set, *number);
+        }
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        match libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+/// Sends a signal by number.
+pub(crate) fn signal(process: Pid, number: i32) -> io::Result<()> {
+    // SAFETY: no memory is passed, and a `Pid` is above zero: one process, never a group.
+    if unsafe { libc::kill(process.as_raw_pid(), number) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Ends every process that this one may signal, but itself.
+pub(crate) fn kill_all_others() {
+    // SAFETY: no memory is passed. That the kernel limits whom it reaches is the caller's business: see `Realm`.
+    let _ = unsafe { libc::kill(-1, libc::SIGKILL) };
+}
+
+/// Installs a filter of system calls and returns the descriptor on which the kernel asks about those to be notified.
+pub(crate) fn install_filter(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let filter = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
+    // A signal must not interrupt a call that the supervisor has begun to carry out: it would be carried out twice.
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel copies the program, whose length is that of the slice; `sock_filter` of seccompiler and of libc
+    // are the same C structure. It writes nothing to this process.
+    let result = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, std::ptr::from_ref(&filter))
+    };
+    match RawFd::try_from(result) {
+        // SAFETY: the kernel has just made this descriptor for the caller.
+        Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Asks for new namespaces, but names none: without a filter this succeeds and changes nothing.
+pub(crate) fn unshare_nothing() -> Result<(), Errno> {
+    // SAFETY: no memory is passed, and flags of 0 unshare nothing.
+    let result = unsafe { libc::unshare(0) };
+    if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
+
+/// A system call that waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notification {
+    pub(crate) id: u64,
+    /// The calling thread.
+    pub(crate) thread: Pid,
+    pub(crate) number: i64,
+    pub(crate) arguments: [u64; 6],
+}
+
+// `_IOWR('!', 0, struct seccomp_notif)` and its like (linux/seccomp.h).
+const RECEIVE: libc::c_ulong = 0xc050_2100;
+const SEND: libc::c_ulong = 0xc018_2101;
+const STILL_VALID: libc::c_ulong = 0x4008_2102;
+
+/// The next call that waits. `None` where it ended meanwhile.
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
+    // SAFETY: the structure is plain data that must be zero on entry (seccomp_unotify(2)); the kernel fills exactly it.
+    let received = unsafe {
+        let mut received: libc::seccomp_notif = std::mem::zeroed();
+        if libc::ioctl(listener.as_raw_fd(), RECEIVE, &raw mut received) != 0 {
+            let error = io::Error::last_os_error();
+            return match Errno::from_io_error(&error) {
+                Some(Errno::NOENT | Errno::INTR | Errno::AGAIN) => Ok(None),
+                _ => Err(error),
+            };
+        }
+        received
+    };
+    let thread = i32::try_from(received.pid).ok().and_then(Pid::from_raw);
+    Ok(thread.map(|thread| Notification {
+        id: received.id,
+        thread,
+        number: i64::from(received.data.nr),
+        arguments: received.data.args,
+    }))
+}
+
+/// What a waiting call gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reply {
+    /// This result, as if the kernel had carried it out.
+    Done(i64),
+    /// This error.
+    Failed(Errno),
+    /// The kernel carries it out. Never a permission: what the call names may change before it is carried out.
+    GoOn,
+}
+
+/// Answers a call. That it ended meanwhile is no error.
+pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
+    const CONTINUE: u32 = 1;
+    let (val, error, flags) = match reply {
+        Reply::Done(value) => (value, 0, 0),
+        Reply::Failed(error) => (0, -error.raw_os_error(), 0),
+        Reply::GoOn => (0, 0, CONTINUE),
+    };
+    let mut response = libc::seccomp_notif_resp { id, val, error, flags };
+    // SAFETY: the kernel reads exactly this structure.
+    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut response) };
+}
+
+/// Whether a call still waits: only then its thread's number still means that thread.
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: the kernel reads exactly this number.
+    unsafe { libc::ioctl(listener.as_raw_fd(), STILL_VALID, std::ptr::from_ref(&id)) == 0 }
+}
