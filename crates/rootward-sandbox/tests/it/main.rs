@@ -1,0 +1,11 @@
+//! Confinement as a hostile child meets it: real processes, the kernel's own fence, and the same child unconfined as the control.
+
+#![expect(clippy::disallowed_methods, reason = "tests play the user and the attacker")]
+
+mod again;
+mod corpus;
+mod ending;
+mod hostile;
+mod living;
+mod rules;
+mod scene;
