@@ -256,7 +256,10 @@ fn is_secret(place: &Path) -> bool {
 }
 
 /// The handle of a device or socket, which is no root.
-#[expect(clippy::disallowed_methods, reason = "a name from the profile's own list, or the operator's; pinned, not opened")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a name from the profile's own list, or the operator's; pinned, not opened"
+)]
 fn device_ambient(need: &Need) -> io::Result<Rule> {
     let handle = openat(CWD, &need.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok(Rule { place: need.path.clone(), handle, access: need.access, kind: RootKind::File })

@@ -103,6 +103,17 @@ pub(crate) fn signals(numbers: &[i32]) -> io::Result<OwnedFd> {
     }
 }
 
+/// Blocks no signal any more, as a new program expects it.
+pub(crate) fn unblock_signals() -> io::Result<()> {
+    // SAFETY: as above; the set stays empty.
+    let result = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Sends a signal by number.
 pub(crate) fn signal(process: Pid, number: i32) -> io::Result<()> {
     // SAFETY: no memory is passed, and a `Pid` is above zero: one process, never a group.
@@ -123,9 +134,8 @@ pub(crate) fn install_filter(program: &[sock_filter]) -> io::Result<OwnedFd> {
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     // SAFETY: the kernel copies the program, whose length is that of the slice; `sock_filter` of seccompiler and of libc
     // are the same C structure. It writes nothing to this process.
-    let result = unsafe {
-        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, std::ptr::from_ref(&filter))
-    };
+    let result =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, std::ptr::from_ref(&filter)) };
     match RawFd::try_from(result) {
         // SAFETY: the kernel has just made this descriptor for the caller.
         Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),

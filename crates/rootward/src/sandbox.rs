@@ -64,7 +64,8 @@ pub(crate) struct Sandbox {
     command: Vec<OsString>,
 }
 
-const AFTER_HELP: &str = "Exit codes: the command's own, 128 and the signal that ended it, or 2 where it was not started";
+const AFTER_HELP: &str =
+    "Exit codes: the command's own, 128 and the signal that ended it, or 2 where it was not started";
 
 /// `--sandbox`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -95,7 +96,9 @@ enum Switch {
 
 impl Sandbox {
     pub(crate) fn run(self) -> Result<u8> {
-        let Some((program, arguments)) = self.command.split_first() else { return Err(anyhow!("no command was named")) };
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Err(anyhow!("no command was named"));
+        };
         if self.sandbox == Wanted::Off {
             return self.run_unconfined(program, arguments);
         }

@@ -19,6 +19,9 @@ use crate::os;
 use crate::resolve::open;
 use crate::root::RootKind;
 
+/// A name below a place that no rule knows: what is taken away there is taken by rules about the place.
+const INNOCENT: &[u8] = b"/\x01";
+
 /// A closed place that exists below a root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClosedPlace {
@@ -97,18 +100,21 @@ impl Guard {
                 }
                 let below = if rest.is_empty() { name.clone() } else { [&rest, b"/".as_slice(), &name].concat() };
                 let place = [top.strip_suffix(b"/").unwrap_or(top), b"/", &below].concat();
+                if self.roots().iter().any(|other| other.place.as_os_str().as_bytes() == place) {
+                    continue;
+                }
                 let mut taken = taken_above;
                 if self.0.restrictions.may_end_in(&name) {
                     let closed = self.0.restrictions.taken_below(top, &below);
-                    taken = closed.access | taken_above;
-                    if let (Some(rule), true) = (closed.rule, taken != taken_above) {
+                    if let (Some(rule), false) = (closed.rule, taken_above.contains(closed.access)) {
                         let pattern = rule.pattern().to_owned();
                         let place = OsString::from_vec(place.clone()).into();
-                        places.found.push(ClosedPlace { place, pattern, taken });
+                        places.found.push(ClosedPlace { place, pattern, taken: closed.access });
                     }
+                    // Some rules are about the entry alone: what they take is not taken from what lies in it.
+                    taken = self.0.restrictions.taken_below(top, &[&below, INNOCENT].concat()).access;
                 }
-                let is_root = || self.roots().iter().any(|other| other.place.as_os_str().as_bytes() == place);
-                if kind == FileType::Directory && taken != Access::ALL && !is_root() {
+                if kind == FileType::Directory && taken != Access::ALL {
                     waiting.push((below, taken));
                 }
             }
@@ -124,5 +130,69 @@ impl Guard {
     fn index(&self, root: usize) -> io::Result<crate::tree::RootIndex> {
         let index = u32::try_from(root).ok().filter(|_| root < self.roots().len());
         index.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GuardOptions, Origin, Root, RootSet, Validation};
+
+    fn guard(roots: &[&std::path::Path]) -> Guard {
+        let roots = roots.iter().map(|path| Root::from_path(path, Origin::Flag).unwrap());
+        Guard::new(RootSet::place_ambient(roots, &Validation::new(None)), GuardOptions::default())
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree")]
+    fn closed_places_that_exist_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        for made in ["a/.git/hooks", "a/.git/objects", "a/b/.ssh/deep/.ssh", ".claude", "own/.aws"] {
+            std::fs::create_dir_all(top.join(made)).unwrap();
+        }
+        std::fs::write(top.join(".claude/.credentials.json"), "").unwrap();
+        let whole = guard(&[&top]);
+        let places = whole.closed_places_below(0, 1000).unwrap();
+        let mut found: Vec<_> =
+            places.found.iter().map(|found| (found.place.strip_prefix(&top).unwrap(), found.taken)).collect();
+        found.sort_by_key(|(place, _)| *place);
+        let writing = Access::WRITE | Access::DELETE;
+        let expect = [
+            (".claude", writing),
+            (".claude/.credentials.json", Access::ALL),
+            ("a/.git", writing),
+            ("a/.git/hooks", writing),
+            ("a/b/.ssh", Access::ALL),
+            ("own/.aws", Access::ALL),
+        ];
+        let expect: Vec<_> = expect.iter().map(|(place, taken)| (std::path::Path::new(place), *taken)).collect();
+        assert_eq!(found, expect);
+        assert_eq!(places.extent, Extent::Whole);
+        assert_eq!(whole.closed_places_below(0, 3).unwrap().extent, Extent::Part);
+        // What another root holds is that root's, and the operator may share a secret place by naming it.
+        let two = guard(&[&top, &top.join("own"), &top.join("own/.aws")]);
+        assert_eq!(two.closed_places_below(1, 1000).unwrap().found, []);
+        assert_eq!(two.closed_places_below(0, 1000).unwrap().found.len(), 5, "all but what lies in the others");
+        assert!(two.closed_places_below(3, 1000).is_err());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree")]
+    fn roots_are_pinned_as_they_were_placed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (one, file) = (directory.path().join("one"), directory.path().join("file"));
+        std::fs::create_dir(&one).unwrap();
+        std::fs::write(&file, "text").unwrap();
+        let pinned = guard(&[&one, &file]);
+        let is = |root: usize, path: &std::path::Path| {
+            use std::os::unix::fs::MetadataExt;
+            os::status(pinned.pin_root(root).unwrap()).unwrap().st_ino == std::fs::metadata(path).unwrap().ino()
+        };
+        assert!(is(0, &one) && is(1, &file));
+        let late = guard(&[&one]);
+        std::fs::rename(&one, directory.path().join("two")).unwrap();
+        std::fs::create_dir(&one).unwrap();
+        assert!(late.pin_root(0).is_err(), "another directory that took its place is not the root");
     }
 }

@@ -160,7 +160,8 @@ fn times(memory: &Memory, address: u64, unit: Unit) -> Result<Act, Errno> {
         }
         Unit::Microseconds => {
             let [a, b, c, d] = memory.numbers(address)?;
-            let nanoseconds = |micro: i64| if (0..1_000_000).contains(&micro) { Ok(micro * 1000) } else { Err(Errno::INVAL) };
+            let nanoseconds =
+                |micro: i64| if (0..1_000_000).contains(&micro) { Ok(micro * 1000) } else { Err(Errno::INVAL) };
             [(a, nanoseconds(b)?), (c, nanoseconds(d)?)]
         }
         Unit::Seconds => {

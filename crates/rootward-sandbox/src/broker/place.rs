@@ -107,9 +107,11 @@ pub(super) struct Places(Vec<(PathBuf, OwnedFd, BitFlags<AccessFs>)>);
 
 impl Places {
     pub(super) fn new(orders: &Orders, handles: Vec<OwnedFd>) -> Places {
-        let places = orders.open.iter().zip(handles).map(|(open, handle)| {
-            (text(&open.place).into(), handle, BitFlags::from_bits_truncate(open.rights))
-        });
+        let places = orders
+            .open
+            .iter()
+            .zip(handles)
+            .map(|(open, handle)| (text(&open.place).into(), handle, BitFlags::from_bits_truncate(open.rights)));
         Places(places.collect())
     }
 

@@ -73,7 +73,8 @@ fn run(memory: i32) -> i32 {
     }
     let taken = kept.iter().map(|number| Ok((*number, sys::take(*number)?))).collect::<io::Result<Vec<_>>>();
     let Ok(mut taken) = taken else { return FAILED };
-    let mut take = |number| taken.iter().position(|(known, _)| *known == number).map(|index| taken.swap_remove(index).1);
+    let mut take =
+        |number| taken.iter().position(|(known, _)| *known == number).map(|index| taken.swap_remove(index).1);
     let (Some(lifeline), Some(report)) = (take(orders.lifeline), take(orders.report)) else { return FAILED };
     let handles: Option<Vec<OwnedFd>> = orders.open.iter().map(|open| take(open.handle)).collect();
     let mut report = supervisor::Report::new(report);
@@ -134,8 +135,7 @@ fn begin(orders: &Orders, handles: &[OwnedFd]) -> Result<Begun, Failure> {
 
 /// Keeps of the superuser's rights only those over files, which Landlock and the supervisor hold to the rules.
 fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
-    let kept =
-        CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
+    let kept = CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
     let have = rustix::thread::capabilities(None)?;
     for capability in CapabilitySet::all().iter() {
         // The bounding set can only be lowered by who may; who may not has nothing to lower it for.

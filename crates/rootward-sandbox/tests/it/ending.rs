@@ -15,8 +15,7 @@ fn with_mark(mark: &str) -> BTreeSet<i32> {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let marked = |process: &i32| {
-        fs::read(format!("/proc/{process}/cmdline"))
-            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))
+        fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))
     };
     numbers.filter(marked).collect()
 }

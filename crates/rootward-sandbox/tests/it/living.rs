@@ -64,7 +64,11 @@ fn a_script_with_packages_outside_the_roots() {
 fn a_static_binary() {
     let scene = Scene::new();
     let (source, program) = (scene.path("program.c"), scene.path("program"));
-    fs::write(&source, "#include <stdio.h>\nint main(void) { puts(fopen(\"file.txt\", \"r\") ? \"opened\" : \"not\"); }").unwrap();
+    fs::write(
+        &source,
+        "#include <stdio.h>\nint main(void) { puts(fopen(\"file.txt\", \"r\") ? \"opened\" : \"not\"); }",
+    )
+    .unwrap();
     let built = Command::new("cc").arg("-static").arg("-o").args([&program, &source]).status().unwrap();
     assert!(built.success(), "this test needs a C compiler with static libraries");
     fs::write(scene.path("inside/file.txt"), "").unwrap();

@@ -4,13 +4,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Seek, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use rootward_testkit::snapshot::Snapshot;
@@ -25,7 +26,8 @@ pub(crate) fn stage() -> PathBuf {
         return told.into();
     }
     let make = || {
-        let directory = tempfile::Builder::new().prefix("stage-").permissions(fs::Permissions::from_mode(0o755)).tempdir();
+        let directory =
+            tempfile::Builder::new().prefix("stage-").permissions(fs::Permissions::from_mode(0o755)).tempdir();
         let directory = directory.unwrap();
         let path = directory.path().join("sandbox-stage");
         fs::copy(env!("CARGO_BIN_EXE_sandbox-stage"), &path).unwrap();
@@ -159,11 +161,24 @@ pub(crate) fn run<A: AsRef<OsStr>>(spec: &Value, command: impl IntoIterator<Item
 }
 
 pub(crate) fn finish(command: &mut Command) -> Run {
-    let output = command.output().unwrap();
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    command.output().unwrap().into()
+}
+
+/// The same with something to read.
+pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Run {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input).unwrap();
+    file.rewind().unwrap();
+    finish(command.stdin(file))
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        Run {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
     }
 }
 

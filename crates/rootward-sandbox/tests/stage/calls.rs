@@ -8,7 +8,9 @@ use crate::attack::{Attack, call};
 
 pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("new namespaces", |_| call!(libc::SYS_unshare, 0).map(|_| String::new())),
-    ("a process in new namespaces", |_| forked(|| call!(libc::SYS_clone, libc::CLONE_NEWUSER | libc::SIGCHLD, 0, 0, 0, 0))),
+    ("a process in new namespaces", |_| {
+        forked(|| call!(libc::SYS_clone, libc::CLONE_NEWUSER | libc::SIGCHLD, 0, 0, 0, 0))
+    }),
     ("a process in new namespaces, by the new call", |_| {
         forked(|| {
             let mut arguments = [0_u64; 11];
@@ -39,7 +41,11 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("a call of another architecture", |_| {
         let ended = Command::new(std::env::current_exe()?).arg("pass").status()?;
         // Killed for the call, and for nothing else.
-        if ended.signal() == Some(libc::SIGSYS) { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(String::new()) }
+        if ended.signal() == Some(libc::SIGSYS) {
+            Err(io::ErrorKind::PermissionDenied.into())
+        } else {
+            Ok(String::new())
+        }
     }),
     ("a program from memory", |_| {
         let memory = call!(libc::SYS_memfd_create, c"program".as_ptr(), 0)?;

@@ -24,7 +24,8 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         read
     }),
     ("read through a handle", |target| {
-        let handle = fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("secret.txt"))?;
+        let handle =
+            fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("secret.txt"))?;
         fs::read_to_string(format!("/proc/self/fd/{}", handle.as_raw_fd()))
     }),
     ("read through another's root", |target| {
@@ -34,7 +35,9 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("read by number", |target| by_number(&target.outside.join("secret.txt"))),
     ("list", |target| Ok(format!("{}", fs::read_dir(&target.outside)?.count()))),
     ("list the top", |_| Ok(format!("{}", fs::read_dir("/")?.count()))),
-    ("write", |target| done(fs::OpenOptions::new().append(true).open(target.outside.join("kept.txt"))?.write_all(b"x"))),
+    ("write", |target| {
+        done(fs::OpenOptions::new().append(true).open(target.outside.join("kept.txt"))?.write_all(b"x"))
+    }),
     ("create", |target| done(fs::write(target.outside.join("created"), "x"))),
     ("make a directory", |target| done(fs::create_dir(target.outside.join("directory")))),
     ("make a link", |target| done(symlink("x", target.outside.join("made-link")))),
@@ -60,12 +63,14 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         done(fs::set_permissions(link, fs::Permissions::from_mode(0o640)))
     }),
     ("permissions through a handle", |target| {
-        let handle = fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("kept.txt"))?;
+        let handle =
+            fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("kept.txt"))?;
         let own = format!("/proc/self/fd/{}", handle.as_raw_fd());
         done(fs::set_permissions(own, fs::Permissions::from_mode(0o604)))
     }),
     ("permissions of a handle itself", |target| {
-        let handle = fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("kept.txt"))?;
+        let handle =
+            fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("kept.txt"))?;
         call!(452, handle.as_raw_fd(), c"".as_ptr(), 0o660, libc::AT_EMPTY_PATH).map(|_| String::new())
     }),
     ("owner", |target| {
@@ -185,4 +190,3 @@ fn by_number(path: &Path) -> io::Result<String> {
     file.read_to_string(&mut content)?;
     Ok(content)
 }
-

@@ -44,9 +44,8 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
 fn confinement(spec: &Value) -> Result<Confinement, StartError> {
     let texts = |key: &str| spec[key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let paths = |key: &str| texts(key).map(PathBuf::from).collect();
-    let roots = texts("roots").map(|text| {
-        Root::from_typed(text.as_ref(), "/".as_ref(), None, Origin::Flag).expect("a usable root")
-    });
+    let roots = texts("roots")
+        .map(|text| Root::from_typed(text.as_ref(), "/".as_ref(), None, Origin::Flag).expect("a usable root"));
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     let options = Options {
         network: if spec["network"] == "off" { Network::Off } else { Network::On },

@@ -1,8 +1,12 @@
 //! The other processes of the tests: a host that confines a command, and the command, which is hostile.
 //!
-//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act SPEC` does one thing to one path.
+//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "plays the attacker, and tells the tests what it did")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "plays the attacker, and tells the tests what it did"
+)]
 #![expect(unsafe_code, reason = "an attacker makes system calls as it likes")]
 
 mod act;
@@ -22,7 +26,7 @@ fn main() -> ExitCode {
     match text(0) {
         "host" => host::host(text(1), &arguments[2..]),
         "attack" => attack::attack(text(1)),
-        "act" => act::act(text(1)),
+        "act" => act::act(),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

@@ -17,7 +17,8 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let local = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
         let remote = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 };
         // Nothing is mapped at zero: who may read is told so, who may not is told that.
-        match call!(libc::SYS_process_vm_readv, target.victim, &raw const local, 1, &raw const remote, 1, 0) {
+        match call!(libc::SYS_process_vm_readv, target.victim, &raw const local, 1_u64, &raw const remote, 1_u64, 0_u64)
+        {
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Ok(String::new()),
             other => other.map(|_| String::new()),
         }

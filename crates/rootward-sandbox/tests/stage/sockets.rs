@@ -9,7 +9,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use crate::attack::{Attack, call};
 
 pub(crate) const ATTACKS: &[(&str, Attack)] = &[
-    ("connect to a socket with a path", |target| UnixStream::connect(target.outside.join("socket")).map(|_| String::new())),
+    ("connect to a socket with a path", |target| {
+        UnixStream::connect(target.outside.join("socket")).map(|_| String::new())
+    }),
     ("send to a socket with a path through a pair", |target| {
         let (one, _other) = UnixDatagram::pair()?;
         one.send_to(b"x", target.outside.join("datagrams")).map(|_| String::new())

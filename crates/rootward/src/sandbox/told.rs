@@ -19,7 +19,9 @@ pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Confinement(ConfinementError::Unheld(_)) => {
             hinted(says, "share narrower directories, or pass `--unheld allow` to start it with these places open")
         }
-        StartError::Confinement(ConfinementError::WholeDisk) => hinted(says, "share the directories that the command needs"),
+        StartError::Confinement(ConfinementError::WholeDisk) => {
+            hinted(says, "share the directories that the command needs")
+        }
         StartError::Program(_) => error.into(),
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
     }
