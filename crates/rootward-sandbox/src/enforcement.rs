@@ -144,7 +144,7 @@ pub enum GapState {
 }
 
 /// The gaps, for a kernel with this version of Landlock.
-pub(crate) fn gaps(abi: i32, network: Network, unix: UnixSockets) -> Vec<Gap> {
+pub fn gaps(abi: i32, network: Network, unix: UnixSockets) -> Vec<Gap> {
     use GapState::{Landlock, Launcher, Open, Seccomp, Supervisor};
     let since = |version, otherwise| if abi >= version { Landlock } else { otherwise };
     let unix_paths = match unix {

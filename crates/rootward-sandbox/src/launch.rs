@@ -50,7 +50,7 @@ pub struct Confined {
 #[derive(Debug)]
 pub struct Lifeline {
     enforcement: Enforcement,
-    _lifeline: OwnedFd,
+    _held: OwnedFd,
     report: BufReader<std::fs::File>,
 }
 
@@ -163,7 +163,7 @@ impl Handshake {
         match next(&mut report) {
             Some(Told::Confined) => {
                 self.private.hand_over();
-                Ok(Lifeline { enforcement: self.enforcement, _lifeline: self.lifeline, report })
+                Ok(Lifeline { enforcement: self.enforcement, _held: self.lifeline, report })
             }
             Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
             Some(Told::Refused { .. }) | None => Err(StartError::Silent),

@@ -49,7 +49,7 @@ mod rights;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};
-pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule};
+pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused, wait_passing_signals_on};

@@ -27,8 +27,8 @@ pub(crate) struct Sandbox {
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
     /// How strongly to confine
-    #[arg(long, value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
-    sandbox: Wanted,
+    #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
+    strength: Wanted,
     /// What to do where the kernel cannot hold a rule: a secret place below a root, a root of less access inside another
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
@@ -99,7 +99,7 @@ impl Sandbox {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(anyhow!("no command was named"));
         };
-        if self.sandbox == Wanted::Off {
+        if self.strength == Wanted::Off {
             return self.run_unconfined(program, arguments);
         }
         let ground = Ground::load_ambient()?;
@@ -161,9 +161,11 @@ impl Sandbox {
             message::line(&serde_json::to_string(enforcement)?);
             return Ok(());
         }
-        for unheld in enforcement.unheld.iter().filter(|unheld| unheld.is_serious()) {
+        let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
+        for unheld in serious {
             message::warning(&unheld.to_string());
         }
+        told::open_for_writing(&rest);
         Ok(())
     }
 

@@ -79,13 +79,13 @@ impl Guard {
     pub fn closed_places_below(&self, root: usize, most: usize) -> io::Result<ClosedPlaces> {
         let index = self.index(root)?;
         let placed = self.placed(index);
-        let mut places = ClosedPlaces::default();
+        let mut closed_places = ClosedPlaces::default();
         if placed.kind == RootKind::File {
-            return Ok(places);
+            return Ok(closed_places);
         }
         let top = placed.place.as_os_str().as_bytes();
         let start = self.pin_root(root)?;
-        let mut seen = 0;
+        let mut looked_at = 0;
         // The names below the root, and what is already known to be taken away there.
         let mut waiting = vec![(Vec::new(), Access::NONE)];
         while let Some((rest, taken_above)) = waiting.pop() {
@@ -93,10 +93,10 @@ impl Guard {
             let opened = open(self.0.resolver, start.as_fd(), &rest, flags);
             let Ok(entries) = opened.and_then(|directory| os::entries(directory.as_fd())) else { continue };
             for (name, kind) in entries {
-                seen += 1;
-                if seen > most {
-                    places.extent = Extent::Part;
-                    return Ok(places);
+                looked_at += 1;
+                if looked_at > most {
+                    closed_places.extent = Extent::Part;
+                    return Ok(closed_places);
                 }
                 let below = if rest.is_empty() { name.clone() } else { [&rest, b"/".as_slice(), &name].concat() };
                 let place = [top.strip_suffix(b"/").unwrap_or(top), b"/", &below].concat();
@@ -109,7 +109,7 @@ impl Guard {
                     if let (Some(rule), false) = (closed.rule, taken_above.contains(closed.access)) {
                         let pattern = rule.pattern().to_owned();
                         let place = OsString::from_vec(place.clone()).into();
-                        places.found.push(ClosedPlace { place, pattern, taken: closed.access });
+                        closed_places.found.push(ClosedPlace { place, pattern, taken: closed.access });
                     }
                     // Some rules are about the entry alone: what they take is not taken from what lies in it.
                     taken = self.0.restrictions.taken_below(top, &[&below, INNOCENT].concat()).access;
@@ -119,7 +119,7 @@ impl Guard {
                 }
             }
         }
-        Ok(places)
+        Ok(closed_places)
     }
 
     /// The places that stay closed.

@@ -69,7 +69,8 @@ pub(super) struct Call {
 
 impl Call {
     /// Reads a call; `None` for those that are only looked at.
-    pub(super) fn read(notification: &Notification, caller: &Caller) -> Result<Option<Call>, Errno> {
+    #[expect(clippy::many_single_char_names, reason = "the arguments, in their order")]
+    pub(super) fn read(notification: &Notification, caller: Caller) -> Result<Option<Call>, Errno> {
         let memory = Memory::of_ambient(caller.thread())?;
         let [a, b, c, d, e, _] = notification.arguments;
         let named = |at: u64, path: u64, links| {

@@ -40,21 +40,21 @@ impl Broker {
     /// Answers a call.
     pub(crate) fn answer(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Reply {
         let caller = Caller::new(notification.thread);
-        let call = Call::read(notification, &caller);
+        let call = Call::read(notification, caller);
         // SECURITY: the thread's number may be another's by now; what was read of it counts only if the call still waits
         // (test: a_hostile_child_is_held)
         if !sys::still_waits(listener, notification.id) {
             return Reply::Failed(Errno::INTR);
         }
         match call {
-            Ok(Some(call)) => match self.carry_out(&caller, &call) {
+            Ok(Some(call)) => match self.carry_out(caller, &call) {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error),
             },
             // Only while tracing: the kernel decides.
             Ok(None) => {
                 if let Some(seen) = &mut self.trace {
-                    seen.note(notification, &caller, &self.places);
+                    seen.note(notification, caller, &self.places);
                 }
                 Reply::GoOn
             }
@@ -67,7 +67,7 @@ impl Broker {
         self.trace.as_mut().map(trace::Seen::take).unwrap_or_default()
     }
 
-    fn carry_out(&mut self, caller: &Caller, call: &Call) -> Result<i64, Errno> {
+    fn carry_out(&mut self, caller: Caller, call: &Call) -> Result<i64, Errno> {
         let handle = match &call.object {
             Object::Named { at, path, links } => caller.resolve(*at, path, *links)?,
             Object::Descriptor(number) => {
@@ -95,7 +95,7 @@ impl Broker {
 
     /// The caller's own open file, not another that has its number by now.
     #[expect(clippy::unused_self, reason = "reads as the other steps do")]
-    fn descriptor(&self, caller: &Caller, number: i32) -> Result<OwnedFd, Errno> {
+    fn descriptor(&self, caller: Caller, number: i32) -> Result<OwnedFd, Errno> {
         let process = pidfd_open(caller.process()?, PidfdFlags::empty())?;
         pidfd_getfd(process, number, PidfdGetfdFlags::empty())
     }
@@ -114,7 +114,7 @@ impl Broker {
         act_on(&format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(handle)), handle.as_fd(), act)
     }
 
-    fn act(&self, caller: &Caller, handle: &OwnedFd, act: Act) -> Result<i64, Errno> {
+    fn act(&self, caller: Caller, handle: &OwnedFd, act: Act) -> Result<i64, Errno> {
         let name = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(handle));
         match act {
             Act::Watch { notifier, mask } => {

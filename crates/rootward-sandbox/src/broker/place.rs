@@ -57,13 +57,13 @@ impl Caller {
         Caller(thread)
     }
 
-    pub(super) fn thread(&self) -> Pid {
+    pub(super) fn thread(self) -> Pid {
         self.0
     }
 
     /// The process that the thread belongs to.
     #[expect(clippy::disallowed_methods, reason = "the status of a process that waits for this one")]
-    pub(super) fn process(&self) -> Result<Pid, Errno> {
+    pub(super) fn process(self) -> Result<Pid, Errno> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.as_raw_pid()));
         let status = status.map_err(|_| Errno::SRCH)?;
         let group = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
@@ -72,7 +72,7 @@ impl Caller {
 
     /// The object that a path leads to for this caller. It may lie anywhere: where it does is proved afterwards.
     #[expect(clippy::disallowed_methods, reason = "pins an object wherever it lies; nothing is opened")]
-    pub(super) fn resolve(&self, at: At, path: &[u8], links: Links) -> Result<OwnedFd, Errno> {
+    pub(super) fn resolve(self, at: At, path: &[u8], links: Links) -> Result<OwnedFd, Errno> {
         let start = self.start(at)?;
         let flags = match links {
             Links::Itself => return Ok(start),
@@ -90,7 +90,7 @@ impl Caller {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the caller's own directory, by its number")]
-    fn start(&self, at: At) -> Result<OwnedFd, Errno> {
+    fn start(self, at: At) -> Result<OwnedFd, Errno> {
         let link = match at {
             At::Working => format!("/proc/{}/cwd", self.0.as_raw_pid()),
             At::Open(number) if number < 0 => return Err(Errno::BADF),

@@ -34,7 +34,7 @@ enum Meant {
 
 impl Seen {
     /// Notes a call that goes on and will be refused, as far as the paths tell.
-    pub(super) fn note(&mut self, notification: &Notification, caller: &Caller, places: &Places) {
+    pub(super) fn note(&mut self, notification: &Notification, caller: Caller, places: &Places) {
         let Ok(memory) = Memory::of_ambient(caller.thread()) else { return };
         for wanted in wanted(notification) {
             let Ok(path) = memory.path(wanted.address) else { continue };
@@ -64,7 +64,7 @@ impl Seen {
 }
 
 /// Where a wanted path leads; `None` where there is nothing, so that nothing was refused.
-fn place(caller: &Caller, wanted: &Wanted, path: &[u8]) -> Option<PathBuf> {
+fn place(caller: Caller, wanted: &Wanted, path: &[u8]) -> Option<PathBuf> {
     let found = caller.resolve(wanted.at, path, Links::Followed).ok().and_then(|handle| guess(handle.as_fd()));
     match (found, wanted.object) {
         (Some(place), Meant::Itself) => Some(place),

@@ -51,9 +51,8 @@ impl Realm {
                     let _ = kill_process(process, Signal::KILL);
                 }),
             }
-            match wait(WaitOptions::empty()) {
-                Err(Errno::CHILD) => return,
-                Ok(_) | Err(_) => {}
+            if matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {
+                return;
             }
         }
     }

@@ -195,7 +195,7 @@ const TRACED: &[c_long] = &[
 ];
 
 /// Commands to terminals that type for the user or take them over, and to file systems that change a file's attributes through a
-/// descriptor that is only for reading (ioctl_tty(2), linux/fs.h, linux/fsverity.h, linux/fscrypt.h).
+/// descriptor that is only for reading (`ioctl_tty(2)`, linux/fs.h, linux/fsverity.h, linux/fscrypt.h).
 const COMMANDS: &[u64] = &[
     0x5412,      // TIOCSTI
     0x541c,      // TIOCLINUX

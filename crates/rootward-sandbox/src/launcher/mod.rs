@@ -83,7 +83,7 @@ fn run(memory: i32) -> i32 {
         Ok(Begun { child, socket, listener_socket, signals, realm }) => {
             drop(listener_socket);
             let watched = supervisor::Watched { child, socket, signals, lifeline };
-            supervisor::supervise(&orders, handles, watched, &realm, &mut report)
+            supervisor::supervise(&orders, handles, &watched, &realm, &mut report)
         }
         Err(failure) => {
             report.failed(failure.step, failure.reason);

@@ -36,7 +36,7 @@ pub(super) fn seal(
     fence(orders, handles).map_err(at(Step::Landlock))?;
     // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and no rule
     // gives it (test: the_fence_is_tried_before_the_command_runs)
-    prove(openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()), Errno::ACCESS)?;
+    prove(list_the_top(), Errno::ACCESS)?;
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
     let listener = filters.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
@@ -67,12 +67,12 @@ fn tie(supervisor: Pid) -> Result<(), Failure> {
 /// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
 fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
     let version = rights::version(orders.abi);
-    let handled = rights::handled(orders.abi);
+    let all = rights::handled(orders.abi);
     let says = |error: landlock::RulesetError| error.to_string();
     // SECURITY: what is asked for must be had; a weaker fence is an error, never a silence
     // (test: the_fence_is_tried_before_the_command_runs)
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    ruleset = ruleset.handle_access(handled).map_err(says)?;
+    ruleset = ruleset.handle_access(all).map_err(says)?;
     if version >= ABI::V6 {
         ruleset = ruleset.scope(Scope::Signal | Scope::AbstractUnixSocket).map_err(says)?;
     }
@@ -81,7 +81,7 @@ fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
     }
     let mut created = ruleset.create().map_err(says)?;
     for (open, handle) in orders.open.iter().zip(handles) {
-        let given = BitFlags::<AccessFs>::from_bits_truncate(open.rights) & handled;
+        let given = BitFlags::<AccessFs>::from_bits_truncate(open.rights) & all;
         if !given.is_empty() {
             created = created.add_rule(PathBeneath::new(handle.as_fd(), given)).map_err(says)?;
         }
@@ -93,7 +93,14 @@ fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
     }
 }
 
+/// Tries to open the top of the disk.
+#[expect(clippy::disallowed_methods, reason = "a fixed name, and it must not be opened")]
+fn list_the_top() -> Result<OwnedFd, Errno> {
+    openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
 /// That something is refused, and for the right reason.
+#[expect(clippy::needless_pass_by_value, reason = "what was opened against all expectation is closed")]
 fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     match tried {
         Err(error) if error == expect => Ok(()),

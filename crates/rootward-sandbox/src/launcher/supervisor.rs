@@ -76,7 +76,7 @@ enum Start {
 pub(super) fn supervise(
     orders: &Orders,
     handles: Vec<OwnedFd>,
-    watched: Watched,
+    watched: &Watched,
     realm: &Realm,
     report: &mut Report,
 ) -> i32 {
@@ -130,7 +130,7 @@ pub(super) fn supervise(
             listener = None;
         }
         if !ready[0].is_empty()
-            && let Some(code) = signalled(&watched)
+            && let Some(code) = signalled(watched)
         {
             // A short command may have ended before its start was heard of.
             while start == Start::UnderWay {

@@ -41,12 +41,12 @@ pub(crate) fn wait_passing_signals_on(child: &mut Child) -> io::Result<i32> {
         if let Some(status) = child.try_wait()? {
             return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
-        let mut waited = [PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
-        let _ = poll(&mut waited, None);
-        while let Some(received) = received(&signals) {
+        let mut polled = [PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
+        let _ = poll(&mut polled, None);
+        while let Some(signal) = received(&signals) {
             let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-            if let (Some(process), false) = (process, received.from_terminal || received.number == libc::SIGCHLD) {
-                let _ = sys::signal(process, received.number);
+            if let (Some(process), false) = (process, signal.from_terminal || signal.number == libc::SIGCHLD) {
+                let _ = sys::signal(process, signal.number);
             }
         }
     }

@@ -106,8 +106,19 @@ fn add_prefix(program: &Path, surroundings: &Surroundings<'_>, profile: &mut Pro
     }
 }
 
-/// The first argument that is no option: what an interpreter is asked to run.
-fn script<'s>(surroundings: &Surroundings<'s>) -> Option<&'s Path> {
-    let is_option = |argument: &&OsString| argument.as_encoded_bytes().starts_with(b"-");
-    surroundings.arguments.iter().find(|argument| !is_option(argument)).map(Path::new)
+/// What an interpreter is asked to run: the first argument that is no option, if it is a file.
+// SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
+// (test: code_on_the_command_line_opens_nothing)
+#[expect(clippy::disallowed_methods, reason = "the operator's own command: whether its argument is a script")]
+fn script_ambient(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
+    const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
+    for argument in surroundings.arguments {
+        if CODE.iter().any(|option| argument == option) {
+            return None;
+        }
+        if !argument.as_encoded_bytes().starts_with(b"-") {
+            return Some(surroundings.directory.join(argument)).filter(|script| script.is_file());
+        }
+    }
+    None
 }

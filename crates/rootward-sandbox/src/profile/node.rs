@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::Access;
 
-use super::{Profile, Surroundings, script};
+use super::{Profile, Surroundings, script_ambient};
 
 pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile) {
     for file in surroundings.program.chain() {
@@ -15,8 +15,8 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
     if !surroundings.program.is_any_of(&["node", "nodejs", "npm", "npx", "npm-cli.js", "npx-cli.js", "bun", "deno"]) {
         return;
     }
-    if let Some(script) = script(surroundings) {
-        let script = real_ambient(&surroundings.directory.join(script));
+    if let Some(script) = script_ambient(surroundings) {
+        let script = real_ambient(&script);
         match outermost_modules(&script).or_else(|| package_ambient(&script, surroundings)) {
             Some(package) => profile.needs(package, super::RUN),
             None => profile.needs(script, Access::READ),

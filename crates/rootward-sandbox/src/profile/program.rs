@@ -124,7 +124,7 @@ fn interpreter_ambient(program: &Path, path: Option<&OsStr>, directory: &Path) -
 /// The interpreter in a script's first line; through `env`, the name that it looks up.
 fn interpreter(start: &[u8]) -> Option<&OsStr> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let first = words.next()?;
     if !first.ends_with(b"/env") {
         return Some(OsStr::from_bytes(first));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::Access;
 
-use super::{Profile, RUN, Surroundings, script};
+use super::{Profile, RUN, Surroundings, script_ambient};
 
 pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile) {
     add_pyenv(surroundings, profile);
@@ -16,8 +16,7 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
     for program in surroundings.program.chain() {
         add_environment_ambient(program, profile);
     }
-    if python && let Some(script) = script(surroundings) {
-        let script = surroundings.directory.join(script);
+    if python && let Some(script) = script_ambient(surroundings) {
         // Modules beside a script are imported from there (`sys.path[0]`).
         match script.parent().filter(|directory| !surroundings.holds_home(directory)) {
             Some(directory) => profile.needs(directory, Access::READ),

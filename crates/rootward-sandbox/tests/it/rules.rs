@@ -158,6 +158,24 @@ fn secrets_in_the_environment_are_passed_only_when_named() {
 }
 
 #[test]
+fn code_on_the_command_line_opens_nothing() {
+    let scene = Scene::new();
+    let outside = scene.path("outside");
+    fs::write(outside.join("package.json"), "{}").unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let secret = outside.join("secret.txt");
+    let secret = secret.to_str().unwrap();
+    for command in [
+        ["python3", "-c", "import sys; print(open(sys.argv[1]).read())", secret],
+        ["node", "-e", "console.log(require('fs').readFileSync(process.argv[1], 'utf8'))", secret],
+    ] {
+        let mut host = host(&spec);
+        let run = finish(host.current_dir(&outside).args(command));
+        assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{command:?}: {run:?}");
+    }
+}
+
+#[test]
 fn a_package_cache_belongs_to_one_command() {
     let scene = Scene::new();
     let tools = scene.path("tools");

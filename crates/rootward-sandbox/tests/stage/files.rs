@@ -176,9 +176,9 @@ fn by_number(path: &Path) -> io::Result<String> {
     struct Handle {
         bytes: u32,
         kind: i32,
-        handle: [u8; 128],
+        id: [u8; 128],
     }
-    let mut handle = Handle { bytes: 128, kind: 0, handle: [0; 128] };
+    let mut handle = Handle { bytes: 128, kind: 0, id: [0; 128] };
     let path = text(path)?;
     let mut mount = 0_i32;
     call!(libc::SYS_name_to_handle_at, libc::AT_FDCWD, path.as_ptr(), &raw mut handle, &raw mut mount, 0)?;

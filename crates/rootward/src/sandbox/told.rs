@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use rootward_core::Shown;
-use rootward_sandbox::{ConfinementError, Refused, StartError};
+use rootward_sandbox::{ConfinementError, Refused, StartError, Unheld};
 
 use super::hinted;
 use crate::message::{self, for_shell};
@@ -25,6 +25,19 @@ pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Program(_) => error.into(),
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
     }
+}
+
+/// The places that are closed for writing and stay open: one line, because every repository has some.
+pub(super) fn open_for_writing(unheld: &[&Unheld]) {
+    const MOST: usize = 3;
+    if unheld.is_empty() {
+        return;
+    }
+    let places: Vec<String> =
+        unheld.iter().take(MOST).map(|unheld| format!("`{}`", Shown::new(&unheld.place))).collect();
+    let more = unheld.len().saturating_sub(MOST);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    message::warning(&format!("the kernel cannot close for writing below a root: {}{more}", places.join(", ")));
 }
 
 /// What was refused, each place once, with what would permit it.
