@@ -46,6 +46,7 @@ mod options;
 mod orders;
 mod profile;
 mod rights;
+pub mod seatbelt;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};

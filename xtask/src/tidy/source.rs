@@ -57,13 +57,14 @@ pub(super) fn has_a_telling_name(repository: &Repository) -> Vec<Finding> {
 
 /// Only one file lifts the lint on unsafe code, and the tests of its crate.
 pub(super) fn is_safe(repository: &Repository) -> Vec<Finding> {
-    let lint = concat!("unsafe", "_code");
+    // As the first lint of an attribute, as a later one, or on a line of its own.
+    let lifts = [concat!("(unsafe", "_code"), concat!(", unsafe", "_code"), concat!("    unsafe", "_code,")];
     let may = |file: &File| {
         file.path == "crates/rootward-sandbox/src/sys.rs" || file.path.starts_with("crates/rootward-sandbox/tests/")
     };
     let mut findings = Vec::new();
     for file in repository.rust_files().filter(|file| !may(file)) {
-        let lifted = file.lines().filter(|(_, line)| line.contains(lint));
+        let lifted = file.lines().filter(|(_, line)| lifts.iter().any(|lift| line.contains(lift)));
         findings.extend(
             lifted.map(|(number, _)| file.finding(number, "unsafe code belongs in rootward-sandbox's `sys.rs`")),
         );

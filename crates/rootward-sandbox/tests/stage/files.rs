@@ -73,6 +73,37 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
             fs::OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(target.outside.join("kept.txt"))?;
         call!(452, handle.as_raw_fd(), c"".as_ptr(), 0o660, libc::AT_EMPTY_PATH).map(|_| String::new())
     }),
+    ("permissions while links are swapped", |target| {
+        let (link, inside) = (target.inside.join("swapped"), target.inside.join("own.txt"));
+        let outside = target.outside.join("kept.txt");
+        fs::write(&inside, "x")?;
+        let before = fs::metadata(&outside)?.mode();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let next = target.inside.join("next");
+                for turn in 0.. {
+                    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        return;
+                    }
+                    let _ = symlink(if turn % 2 == 0 { &outside } else { &inside }, &next);
+                    let _ = fs::rename(&next, &link);
+                }
+            });
+            for _ in 0..2000 {
+                let _ = fs::set_permissions(&link, fs::Permissions::from_mode(0o606));
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let changed = fs::metadata(&outside)?.mode() != before;
+        let own = fs::metadata(&inside)?.mode() & 0o777 == 0o606;
+        match (changed, own) {
+            (true, _) => Ok(String::new()),
+            (false, true) => Err(io::Error::from_raw_os_error(libc::EACCES)),
+            // Nothing at all was changed: the race was none.
+            (false, false) => Ok("nothing was tried".to_owned()),
+        }
+    }),
     ("owner", |target| {
         let path = target.outside.join("kept.txt");
         let (user, group) = (fs::metadata(&path)?.uid(), fs::metadata(&path)?.gid());
