@@ -53,19 +53,15 @@ pub(crate) struct Rule {
 }
 
 impl Confinement {
-    /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all, and, unless the options allow it, where
-    /// a serious rule cannot be held.
+    /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all; what it cannot hold is known from then on
+    /// ([`Confinement::unheld`]), and keeps commands from being prepared unless the options allow it.
     pub fn new(guard: Guard, options: Options) -> Result<Confinement, ConfinementError> {
         let abi = landlock_abi().map_err(ConfinementError::Kernel)?;
         let additions = additions(&options)?;
         let mut unheld = nested(&guard);
         unheld.extend(closed_below(&guard)?);
         unheld.extend(closed_below(&added_guard(&guard, &additions))?);
-        let confinement = Confinement { guard, options, abi, unheld, additions };
-        // SECURITY: what Landlock cannot hold is refused or named, never passed over
-        // (test: a_secret_below_a_root_keeps_the_command_from_starting)
-        confinement.judge(confinement.unheld.clone())?;
-        Ok(confinement)
+        Ok(Confinement { guard, options, abi, unheld, additions })
     }
 
     /// The rules that cannot be held.
@@ -110,11 +106,8 @@ impl Confinement {
         let mut unheld = self.unheld.clone();
         unheld.extend(self.deny(&mut rules));
         let rules = merged(rules);
-        // SECURITY: with `/` open there would be no outside, and nothing to prove the fence by
-        // (test: the_whole_disk_is_no_root)
-        if rules.iter().any(|rule| rule.place == Path::new("/")) {
-            return Err(ConfinementError::WholeDisk);
-        }
+        // SECURITY: what Landlock cannot hold is refused or named, never passed over
+        // (test: a_secret_below_a_root_keeps_the_command_from_starting)
         Ok((rules, self.judge(unheld)?))
     }
 

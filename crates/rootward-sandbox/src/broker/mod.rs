@@ -41,8 +41,7 @@ impl Broker {
     pub(crate) fn answer(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Reply {
         let caller = Caller::new(notification.thread);
         let call = Call::read(notification, caller);
-        // SECURITY: the thread's number may be another's by now; what was read of it counts only if the call still waits
-        // (test: a_hostile_child_is_held)
+        // The thread's number may be another's by now: what was read of it counts only if the call still waits.
         if !sys::still_waits(listener, notification.id) {
             return Reply::Failed(Errno::INTR);
         }

@@ -33,8 +33,8 @@ impl Realm {
         if status.ruleset != RulesetStatus::FullyEnforced {
             return Ok(Realm::LookedUp);
         }
-        // SECURITY: before anything may be killed by the dozen, the limit must be seen to hold: the host, a process of the same
-        // user, is out of reach (test: killing_the_host_ends_all_and_nothing_else)
+        // Before anything may be killed by the dozen, the limit must be seen to hold: the host, a process of the same user,
+        // is out of reach.
         let host = getppid().ok_or_else(|| io::Error::other("the host is gone"))?;
         match test_kill_process(host) {
             Err(Errno::PERM) => Ok(Realm::Scoped),

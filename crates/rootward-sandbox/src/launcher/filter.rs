@@ -387,8 +387,8 @@ fn doorstep() -> BpfProgram {
     const KILL_PROCESS: u32 = 0x8000_0000;
     const NO_SUCH_CALL: u32 = 0x0005_0000 | libc::ENOSYS.cast_unsigned();
     let statement = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    // SECURITY: the same number means another call in another architecture
-    // (test: calls_of_another_architecture_end_the_process)
+    // SECURITY: the same number means another call in another architecture, and a call that nobody has looked at may do anything
+    // (test: other_architectures_and_unknown_calls_end_at_the_doorstep)
     vec![
         statement(LOAD, 0, 0, 4),
         statement(IF_EQUAL, 1, 0, ARCHITECTURE),
@@ -398,4 +398,55 @@ fn doorstep() -> BpfProgram {
         statement(RETURN, 0, 0, NO_SUCH_CALL),
         statement(RETURN, 0, 0, ALLOW),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Carries a program out, as far as it is made of loads, comparisons and returns.
+    fn outcome(program: &[sock_filter], number: u32, architecture: u32) -> u32 {
+        let (mut at, mut loaded) = (0, 0);
+        loop {
+            let sock_filter { code, jt, jf, k } = program[at];
+            at += 1;
+            let holds = match code {
+                0x20 => {
+                    loaded = if k == 0 { number } else { architecture };
+                    continue;
+                }
+                0x15 => loaded == k,
+                0x25 => loaded > k,
+                RETURN => return k,
+                other => panic!("{other:x}"),
+            };
+            at += usize::from(if holds { jt } else { jf });
+        }
+    }
+
+    #[test]
+    fn other_architectures_and_unknown_calls_end_at_the_doorstep() {
+        const NATIVE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+        let check = |number: u32, architecture: u32, expect: u32| {
+            assert_eq!(outcome(&doorstep(), number, architecture), expect, "{number:x} {architecture:x}");
+        };
+        check(0, NATIVE, 0x7fff_0000);
+        check(LAST_KNOWN, NATIVE, 0x7fff_0000);
+        check(LAST_KNOWN + 1, NATIVE, 0x0005_0000 | 38);
+        // x32: the number with bit 30 set.
+        check(0x4000_0000, NATIVE, 0x0005_0000 | 38);
+        check(u32::MAX, NATIVE, 0x0005_0000 | 38);
+        // i386.
+        check(0, 0x4000_0003, 0x8000_0000);
+    }
+
+    #[test]
+    fn no_call_is_in_two_lists() {
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED];
+        let mut all: Vec<_> = lists.concat();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), lists.iter().map(|list| list.len()).sum::<usize>());
+        assert!(all.iter().all(|call| *call <= c_long::from(LAST_KNOWN)));
+    }
 }

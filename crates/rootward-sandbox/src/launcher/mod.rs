@@ -21,10 +21,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::process::{Pid, getpid, set_child_subreaper};
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, capability_is_in_bounding_set, clear_ambient_capability_set,
-    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
-};
+use rustix::thread::{CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities, set_no_new_privs};
 
 use crate::error::Step;
 use crate::orders::{Orders, VERB};
@@ -66,7 +63,7 @@ fn run(memory: i32) -> i32 {
     let mut kept: Vec<_> = orders.descriptors().collect();
     kept.sort_unstable();
     kept.dedup();
-    // SECURITY: whatever else the host had open is closed; each that is kept closes with the next exec
+    // SECURITY: whatever else the host had open is closed, for the supervisor, too
     // (test: inherited_descriptors_are_closed)
     if sys::close_all_but(&kept).is_err() {
         return FAILED;
@@ -102,8 +99,7 @@ struct Begun {
 }
 
 fn begin(orders: &Orders, handles: &[OwnedFd]) -> Result<Begun, Failure> {
-    // SECURITY: no program that the command runs gets more rights by being set-user-ID
-    // (test: a_hostile_child_gains_no_privileges)
+    // No program that the command runs gets more rights by being set-user-ID.
     set_no_new_privs(true).map_err(at(Step::Privileges))?;
     give_up_capabilities().map_err(at(Step::Privileges))?;
     // Descendants whose parents end become children of this process, however they detach.
@@ -137,12 +133,6 @@ fn begin(orders: &Orders, handles: &[OwnedFd]) -> Result<Begun, Failure> {
 fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
     let kept = CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
     let have = rustix::thread::capabilities(None)?;
-    for capability in CapabilitySet::all().iter() {
-        // The bounding set can only be lowered by who may; who may not has nothing to lower it for.
-        if !kept.contains(capability) && capability_is_in_bounding_set(capability).unwrap_or(false) {
-            let _ = remove_capability_from_bounding_set(capability);
-        }
-    }
     clear_ambient_capability_set()?;
     let sets = CapabilitySets {
         effective: have.effective & kept,

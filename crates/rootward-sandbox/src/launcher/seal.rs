@@ -34,9 +34,10 @@ pub(super) fn seal(
     // Everything that allocates or looks something up comes before the fence.
     let filters = filter::Filters::compile(orders).map_err(at(Step::Filter))?;
     fence(orders, handles).map_err(at(Step::Landlock))?;
-    // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and no rule
-    // gives it (test: the_fence_is_tried_before_the_command_runs)
+    // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
+    // gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
+    // Each is marked already; what somebody forgets to mark is marked here.
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
     let listener = filters.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
@@ -69,8 +70,7 @@ fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
     let version = rights::version(orders.abi);
     let all = rights::handled(orders.abi);
     let says = |error: landlock::RulesetError| error.to_string();
-    // SECURITY: what is asked for must be had; a weaker fence is an error, never a silence
-    // (test: the_fence_is_tried_before_the_command_runs)
+    // What is asked for must be had: a weaker fence is an error, never a silence.
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset = ruleset.handle_access(all).map_err(says)?;
     if version >= ABI::V6 {
@@ -105,6 +105,7 @@ fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     match tried {
         Err(error) if error == expect => Ok(()),
         Err(error) => Err(at(Step::Proof)(error)),
+        // SECURITY: a fence that lets something through is none (test: what_is_not_refused_is_a_failure)
         Ok(_) => Err(at(Step::Proof)("it was not refused")),
     }
 }
@@ -118,4 +119,19 @@ fn hand_over(socket: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
         return Err(Errno::NOMEM);
     }
     sendmsg(socket, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_refused_is_a_failure() {
+        assert!(prove::<()>(Err(Errno::ACCESS), Errno::ACCESS).is_ok());
+        assert!(prove(Ok(()), Errno::ACCESS).is_err());
+        assert!(prove::<()>(Err(Errno::NOENT), Errno::ACCESS).is_err(), "refused, but not by the fence");
+        // This process is not confined: the proof fails.
+        assert!(prove(list_the_top(), Errno::ACCESS).is_err());
+        assert!(prove(sys::unshare_nothing(), Errno::PERM).is_err());
+    }
 }

@@ -155,6 +155,34 @@ fn no_file_is_made_that_sets_the_user_id() {
 fn inherited_descriptors_are_closed() {
     let scene = Scene::new();
     assert!(confined(&scene, &[])["use what was inherited"].is_err());
+    // The supervisor keeps none of them either.
+    let flags = rustix::fs::OFlags::RDONLY;
+    let _leak = rustix::fs::open(scene.path("outside/secret.txt"), flags, rustix::fs::Mode::empty()).unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let mut host = host(&spec).args(["sleep", "1000"]).spawn().unwrap();
+    let children = |process: u32| {
+        let list = format!("/proc/{process}/task/{process}/children");
+        let list = std::fs::read_to_string(list).unwrap_or_default();
+        list.split_whitespace().next().and_then(|child| child.parse::<u32>().ok())
+    };
+    let supervisor = loop {
+        // The supervisor is there once it has a child of its own.
+        if let Some(supervisor) = children(host.id())
+            && children(supervisor).is_some()
+        {
+            break supervisor;
+        }
+        std::thread::yield_now();
+    };
+    let open = |process: u32| {
+        let entries = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+        let targets: Vec<_> = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect();
+        targets.iter().any(|target| target.ends_with("secret.txt"))
+    };
+    assert!(open(host.id()), "it was there to be inherited");
+    assert!(!open(supervisor));
+    host.kill().unwrap();
+    host.wait().unwrap();
 }
 
 #[test]

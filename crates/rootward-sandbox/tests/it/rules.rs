@@ -118,6 +118,9 @@ fn the_whole_disk_is_no_root() {
         let run = run(&spec, ["true"]);
         assert_eq!(run.code, Some(77), "{spec} {run:?}");
     }
+    // Not by the way of the profile either.
+    let run = finish(host(&json!({"roots": []})).env("SSL_CERT_DIR", "/").args(["ls", "/root"]));
+    assert_eq!(run.code, Some(77), "{run:?}");
 }
 
 #[test]
@@ -165,9 +168,13 @@ fn code_on_the_command_line_opens_nothing() {
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let secret = outside.join("secret.txt");
     let secret = secret.to_str().unwrap();
+    let code = "import sys; print(open(sys.argv[1]).read())";
+    let script = "console.log(require('fs').readFileSync(process.argv[1], 'utf8'))";
     for command in [
-        ["python3", "-c", "import sys; print(open(sys.argv[1]).read())", secret],
-        ["node", "-e", "console.log(require('fs').readFileSync(process.argv[1], 'utf8'))", secret],
+        ["python3", "-c", code, secret].as_slice(),
+        &["python3", "-W", "ignore", "-c", code, secret],
+        &["node", "-e", script, secret],
+        &["node", "-r", "fs", "-e", script, secret],
     ] {
         let mut host = host(&spec);
         let run = finish(host.current_dir(&outside).args(command));
