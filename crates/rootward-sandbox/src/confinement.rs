@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{
     Access, Extent, Guard, GuardOptions, Origin, Refusal, Resolver, Restrictions, Root, RootKind, RootSet, Validation,
 };
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat, readlinkat};
 
 use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, gaps};
 use crate::error::ConfinementError;
@@ -218,6 +219,9 @@ fn placed_ambient(root: Root) -> Result<RootSet, Refusal> {
 
 /// Finds a place that is needed and takes a handle on it.
 fn place_ambient(need: &Need) -> Result<Rule, String> {
+    if need.says == Says::System {
+        return system_ambient(need).map_err(|error| error.to_string());
+    }
     let root = Root::from_path(&need.path, Origin::Flag).map_err(|error| error.reason())?.with_access(need.access);
     let set = match placed_ambient(root) {
         Err(Refusal::Special) => return device_ambient(need).map_err(|error| error.to_string()),
@@ -246,6 +250,19 @@ fn is_secret(place: &Path) -> bool {
     let Some(top) = root(Path::new("/"), Access::READ) else { return true };
     let set = RootSet::place_ambient([top], &Validation::new(None));
     Guard::new(set, GuardOptions::default()).check(place, Access::READ).is_err()
+}
+
+/// The handle of one of the system's own places, in a few calls: there are many of them, and each start takes them all.
+#[expect(clippy::disallowed_methods, reason = "names from the profile's own list, in directories of the system")]
+fn system_ambient(need: &Need) -> io::Result<Rule> {
+    let handle = openat(CWD, &need.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let kind = match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
+        FileType::Directory => RootKind::Directory,
+        _ => RootKind::File,
+    };
+    let place = readlinkat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new())?;
+    let place = PathBuf::from(OsString::from_vec(place.into_bytes()));
+    Ok(Rule { place, handle, access: need.access, kind })
 }
 
 /// The handle of a device or socket, which is no root.

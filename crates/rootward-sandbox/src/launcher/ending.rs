@@ -7,7 +7,11 @@
 use std::io;
 use std::path::Path;
 
-use landlock::{Ruleset, RulesetAttr, RulesetStatus, Scope};
+use landlock::{
+    AccessFs, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus,
+    Scope,
+};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, kill_process, test_kill_process, wait};
 
@@ -28,8 +32,7 @@ impl Realm {
         if abi < 6 {
             return Ok(Realm::LookedUp);
         }
-        let scoped = Ruleset::default().scope(Scope::Signal).and_then(Ruleset::create);
-        let status = scoped.and_then(landlock::RulesetCreated::restrict_self).map_err(io::Error::other)?;
+        let status = scope_ambient()?;
         if status.ruleset != RulesetStatus::FullyEnforced {
             return Ok(Realm::LookedUp);
         }
@@ -56,6 +59,17 @@ impl Realm {
             }
         }
     }
+}
+
+/// Limits the signals of this process. Whoever enters a domain may move nothing between directories unless its rules say so
+/// (`LANDLOCK_ACCESS_FS_REFER` is refused by default), so they say so for the whole disk: files are another domain's business.
+#[expect(clippy::disallowed_methods, reason = "a fixed name")]
+fn scope_ambient() -> io::Result<RestrictionStatus> {
+    let top = openat(CWD, c"/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let ruleset = Ruleset::default().handle_access(AccessFs::Refer).and_then(|ruleset| ruleset.scope(Scope::Signal));
+    let ruleset = ruleset.and_then(Ruleset::create);
+    let ruleset = ruleset.and_then(|ruleset| ruleset.add_rule(PathBeneath::new(top, AccessFs::Refer)));
+    ruleset.and_then(RulesetCreated::restrict_self).map_err(io::Error::other)
 }
 
 /// The processes that descend from this one, as `/proc` shows them at this moment.

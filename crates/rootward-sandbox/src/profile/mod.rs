@@ -24,6 +24,8 @@ pub(crate) const RUN: Access = Access::from_union(Access::READ, Access::EXECUTE)
 /// Who says that a place is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Says {
+    /// This profile's list of the system's own places, whose names no user can change.
+    System,
     /// This profile, which never opens a secret place.
     Profile,
     /// The operator, who may.
@@ -48,6 +50,10 @@ pub(crate) struct Profile {
 impl Profile {
     fn needs(&mut self, path: impl Into<PathBuf>, access: Access) {
         self.needs.push(Need { path: path.into(), access, says: Says::Profile });
+    }
+
+    fn needs_of_system(&mut self, path: &str, access: Access) {
+        self.needs.push(Need { path: path.into(), access, says: Says::System });
     }
 
     fn sets(&mut self, name: &str, value: impl Into<OsString>) {

@@ -93,12 +93,12 @@ const MACHINE: &[&str] = &[
 
 pub(super) fn add(profile: &mut Profile) {
     for place in RUNTIME {
-        profile.needs(place, RUN);
+        profile.needs_of_system(place, RUN);
     }
     for place in SETTINGS.iter().chain(MACHINE).chain(RANDOM) {
-        profile.needs(place, Access::READ);
+        profile.needs_of_system(place, Access::READ);
     }
     for place in DEVICES {
-        profile.needs(place, Access::from_union(Access::READ, Access::WRITE));
+        profile.needs_of_system(place, Access::from_union(Access::READ, Access::WRITE));
     }
 }

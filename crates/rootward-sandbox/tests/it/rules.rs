@@ -25,6 +25,8 @@ fn each_access_gives_its_own() {
         check(access, "echo x > gone-$$ && rm gone-$$", access.starts_with("rw"));
         check(access, "mkdir -p d/e && mv d/e e-$$", access.starts_with("rw"));
         check(access, "./script", access == "rwx");
+        // Unlike `mv`, `ln` has no other way where the kernel takes two directories for two file systems.
+        check(access, "mkdir -p f && ln file f/twin-$$", access != "ro");
     }
 }
 
