@@ -223,6 +223,8 @@ fn cache_ambient(line: &CommandLine, variable: Option<OsString>, home: Option<&P
 }
 
 /// Waits for a child as a shell does: signals for this process are passed on to it, but for those that its terminal sends to both.
+///
+/// For a program with one thread: the signals are blocked from then on, in the thread that calls.
 pub fn wait_passing_signals_on(child: &mut Child) -> io::Result<i32> {
     crate::launcher::wait_passing_signals_on(child)
 }

@@ -15,6 +15,7 @@ use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
+use crate::launcher::is_traced;
 use crate::options::Trace;
 use crate::orders::{Bytes, Orders};
 use crate::sys::{self, Notification, Reply};
@@ -50,13 +51,15 @@ impl Broker {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error),
             },
-            // Only while tracing: the kernel decides.
-            Ok(None) => {
-                if let Some(seen) = &mut self.trace {
+            Ok(None) => match &mut self.trace {
+                // The kernel decides; this one only looks.
+                Some(seen) if is_traced(notification.number) => {
                     seen.note(notification, caller, &self.places);
+                    Reply::GoOn
                 }
-                Reply::GoOn
-            }
+                // The filter asks about a call that nobody here knows: it is not made.
+                _ => Reply::Failed(Errno::PERM),
+            },
             Err(error) => Reply::Failed(error),
         }
     }

@@ -27,6 +27,7 @@ use crate::error::Step;
 use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
+pub(crate) use filter::is_traced;
 pub(crate) use waiting::wait_passing_signals_on;
 
 /// The exit code of a launcher that failed; its host knows more from the report.
