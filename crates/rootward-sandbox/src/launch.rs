@@ -1,7 +1,7 @@
 //! The host's side of a start: orders for the launcher, and what it tells back.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -220,11 +220,4 @@ fn cache_ambient(line: &CommandLine, variable: Option<OsString>, home: Option<&P
     let cache = base.join("rootward/packages").join(format!("{name}-{:016x}", hasher.finish()));
     std::fs::create_dir_all(&cache).ok()?;
     Some(cache)
-}
-
-/// Waits for a child as a shell does: signals for this process are passed on to it, but for those that its terminal sends to both.
-///
-/// For a program with one thread: the signals are blocked from then on, in the thread that calls.
-pub fn wait_passing_signals_on(child: &mut Child) -> io::Result<i32> {
-    crate::launcher::wait_passing_signals_on(child)
 }

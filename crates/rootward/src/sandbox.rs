@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use rootward_sandbox::{
-    CommandLine, Confinement, Enforcement, Filesystem, Network, Options, StartError, Trace, UnheldPolicy, UnixSockets,
+    CommandLine, Confinement, Enforcement, Filesystem, Network, Options, PassedSignals, StartError, Trace,
+    UnheldPolicy, UnixSockets,
 };
 
 use crate::ground::Ground;
@@ -108,18 +109,19 @@ impl Sandbox {
         let guard = ground.guard(in_force.set.clone(), ground.base(None, None)?);
         let confinement = Confinement::new(guard, self.options(&ground)?).map_err(StartError::from);
         let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), directory: None };
+        let signals = PassedSignals::hold()?;
         let confined = confinement.and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
         let mut confined = confined.map_err(|error| told::not_started(program, error))?;
         self.tell(confined.line.enforcement())?;
         if !self.trace {
-            let code = rootward_sandbox::wait_passing_signals_on(&mut confined.child)?;
+            let code = signals.wait(&mut confined.child)?;
             return Ok(code.try_into().unwrap_or(u8::MAX));
         }
         let mut refused = Vec::new();
         while let Some(next) = confined.line.next_refused() {
             refused.push(next);
         }
-        let code = rootward_sandbox::wait_passing_signals_on(&mut confined.child)?;
+        let code = signals.wait(&mut confined.child)?;
         refused.sort();
         told::refused(&refused, ground.home());
         Ok(code.try_into().unwrap_or(u8::MAX))
@@ -177,7 +179,7 @@ impl Sandbox {
             let says = format!("command `{}` was not started", rootward_core::Shown::new(program));
             anyhow::Error::new(error).context(says)
         })?;
-        let code = rootward_sandbox::wait_passing_signals_on(&mut child)?;
+        let code = PassedSignals::hold()?.wait(&mut child)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 }

@@ -28,7 +28,7 @@ use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
 pub(crate) use filter::is_traced;
-pub(crate) use waiting::wait_passing_signals_on;
+pub use waiting::PassedSignals;
 
 /// The exit code of a launcher that failed; its host knows more from the report.
 const FAILED: i32 = 126;

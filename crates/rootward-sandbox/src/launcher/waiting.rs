@@ -31,19 +31,36 @@ pub(super) fn received(signals: &OwnedFd) -> Option<Received> {
     (length == buffer.len()).then_some(Received { number, from_terminal: code == FROM_KERNEL })
 }
 
-/// Waits until the child ends; its exit code, or 128 and the signal.
-pub(crate) fn wait_passing_signals_on(child: &mut Child) -> io::Result<i32> {
+/// The signals of this process, held back to be passed on to a child.
+///
+/// For a program with one thread: they are blocked from then on, in the thread that calls.
+#[derive(Debug)]
+pub struct PassedSignals(OwnedFd);
+
+impl PassedSignals {
+    /// Holds them back. Before the child is started, so that none is lost; a confined command blocks none all the same.
+    pub fn hold() -> io::Result<PassedSignals> {
+        let mut wanted = PASSED.to_vec();
+        wanted.push(libc::SIGCHLD);
+        sys::signals(&wanted).map(PassedSignals)
+    }
+
+    /// Waits as a shell does until the child ends: signals are passed on to it, but for those that its terminal sends to both. Its
+    /// exit code, or 128 and the signal.
+    pub fn wait(&self, child: &mut Child) -> io::Result<i32> {
+        wait_passing_signals_on(&self.0, child)
+    }
+}
+
+fn wait_passing_signals_on(signals: &OwnedFd, child: &mut Child) -> io::Result<i32> {
     use std::os::unix::process::ExitStatusExt;
-    let mut wanted = PASSED.to_vec();
-    wanted.push(libc::SIGCHLD);
-    let signals = sys::signals(&wanted)?;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
         let mut polled = [PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
         let _ = poll(&mut polled, None);
-        while let Some(signal) = received(&signals) {
+        while let Some(signal) = received(signals) {
             let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
             if let (Some(process), false) = (process, signal.from_terminal || signal.number == libc::SIGCHLD) {
                 let _ = sys::signal(process, signal.number);

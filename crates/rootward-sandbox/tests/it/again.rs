@@ -24,10 +24,12 @@ fn everything_holds_for_an_ordinary_user() {
     fs::create_dir(&own).unwrap();
     chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
     let tests = directory.path().join("it");
+    let program = directory.path().join("sandbox-stage");
     fs::copy(std::env::current_exe().unwrap(), &tests).unwrap();
+    fs::copy(stage(), &program).unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(&tests);
-    command.env(STAGE, stage()).env("TMPDIR", &own).env("HOME", &own).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command.env(STAGE, &program).env("TMPDIR", &own).env("HOME", &own).env("PATH", "/usr/local/bin:/usr/bin:/bin");
     command.args(["--skip", "everything_holds_for_an_ordinary_user"]).current_dir(&own);
     let run = finish(command.uid(NOBODY).gid(NOBODY));
     assert_eq!(run.code, Some(0), "{}\n{}", run.out, run.err);

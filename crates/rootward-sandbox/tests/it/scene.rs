@@ -8,33 +8,18 @@ use std::io::{Seek, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use rootward_testkit::snapshot::Snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program that plays host and child. A copy, which every user can run.
+/// The program that plays host and child. Tests that are run as another user are told where that user can reach it.
 pub(crate) fn stage() -> PathBuf {
-    static COPY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    // The tests run as an ordinary user are told where the superuser has put it.
-    if let Some(told) = std::env::var_os(STAGE) {
-        return told.into();
-    }
-    let make = || {
-        let directory =
-            tempfile::Builder::new().prefix("stage-").permissions(fs::Permissions::from_mode(0o755)).tempdir();
-        let directory = directory.unwrap();
-        let path = directory.path().join("sandbox-stage");
-        fs::copy(env!("CARGO_BIN_EXE_sandbox-stage"), &path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        (directory, path)
-    };
-    COPY.get_or_init(make).1.clone()
+    std::env::var_os(STAGE).map_or_else(|| env!("CARGO_BIN_EXE_sandbox-stage").into(), PathBuf::from)
 }
 
 /// The variable that says where the program is.

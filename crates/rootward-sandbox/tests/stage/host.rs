@@ -21,6 +21,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         arguments: arguments.to_vec(),
         directory: spec["directory"].as_str().map(PathBuf::from),
     };
+    let signals = rootward_sandbox::PassedSignals::hold().expect("signals");
     let confined = confinement(&spec).and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
     let mut confined = match confined {
         Ok(confined) => confined,
@@ -37,7 +38,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
     {
         println!("refused {} {}", refused.access, refused.path.display());
     }
-    let code = rootward_sandbox::wait_passing_signals_on(&mut confined.child).expect("a child to wait for");
+    let code = signals.wait(&mut confined.child).expect("a child to wait for");
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
