@@ -9,10 +9,10 @@ use std::os::fd::OwnedFd;
 
 use libc::c_long;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
+use super::dispatch::{Fate, IF_EQUAL, IF_GREATER, LOAD, RETURN, by_number, statement};
 use crate::options::{Network, Trace, UnixSockets};
 use crate::orders::Orders;
 use crate::sys;
@@ -22,6 +22,9 @@ compile_error!("the filter of system calls is written for x86_64 and aarch64");
 
 /// The last call of Linux 6.18 (`file_setattr`). Later ones were not looked at.
 const LAST_KNOWN: u32 = 469;
+
+/// This architecture (linux/audit.h).
+const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
 
 // Calls that the `libc` crate does not name yet; their numbers are the same everywhere.
 const FCHMODAT2: c_long = 452;
@@ -231,66 +234,73 @@ const NAMESPACES: &[i32] = &[
 /// Rules by the number of their call; a call without rules is always meant.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The compiled filters.
-pub(super) struct Filters {
-    plain: Vec<BpfProgram>,
-    asking: BpfProgram,
+// What the kernel is told to do (linux/seccomp.h).
+const ALLOW: u32 = 0x7fff_0000;
+const ASK: u32 = 0x7fc0_0000;
+const KILL_PROCESS: u32 = 0x8000_0000;
+
+/// A call fails with this error.
+const fn failing(error: i32) -> u32 {
+    0x0005_0000 | error.cast_unsigned()
 }
 
-impl Filters {
-    pub(super) fn compile(orders: &Orders) -> Result<Filters, seccompiler::Error> {
-        let mut forbidden = always(FORBIDDEN);
-        forbidden.extend(by_argument()?);
-        let mut brokered = always(BROKERED);
-        if orders.trace == Trace::On {
-            brokered.extend(always(TRACED));
+/// The compiled filter.
+pub(super) struct Filter(BpfProgram);
+
+impl Filter {
+    pub(super) fn compile(orders: &Orders) -> Result<Filter, seccompiler::Error> {
+        let mut fates: BTreeMap<u32, Fate> = BTreeMap::new();
+        let lists = [
+            (FORBIDDEN, failing(libc::EPERM)),
+            (ABSENT, failing(libc::ENOSYS)),
+            (ATTRIBUTES, failing(libc::EOPNOTSUPP)),
+            (BROKERED, ASK),
+            (if orders.trace == Trace::On { TRACED } else { &[] }, ASK),
+        ];
+        for (calls, action) in lists {
+            fates.extend(calls.iter().map(|call| (number(*call), Fate::Always(action))));
         }
-        let sockets = sockets(orders)?;
-        Ok(Filters {
-            plain: vec![
-                doorstep(),
-                refusing(forbidden, libc::EPERM)?,
-                refusing(always(ABSENT), libc::ENOSYS)?,
-                refusing(always(ATTRIBUTES), libc::EOPNOTSUPP)?,
-                refusing(sockets, libc::EACCES)?,
-            ],
-            asking: asking(brokered)?,
-        })
-    }
-
-    /// Installs them; the end on which the kernel asks.
-    pub(super) fn install(self) -> io::Result<OwnedFd> {
-        // The one that asks goes in first: installing is itself a call that the others must not stand in the way of.
-        let listener = sys::install_filter(&self.asking)?;
-        for program in &self.plain {
-            apply_filter(program).map_err(io::Error::other)?;
+        for (rules, error) in [(by_argument()?, libc::EPERM), (sockets(orders)?, libc::EACCES)] {
+            for (call, rules) in rules {
+                // What the rules do not mean has the fate that its list says.
+                let rest = match fates.get(&number(call)) {
+                    Some(Fate::Always(action)) => *action,
+                    _ => ALLOW,
+                };
+                fates.insert(number(call), judged(call, rules, error, rest)?);
+            }
         }
-        Ok(listener)
+        let fates: Vec<_> = fates.into_iter().collect();
+        let mut program = doorstep();
+        program.extend(by_number(&fates, &Fate::Always(ALLOW)));
+        Ok(Filter(program))
+    }
+
+    /// Installs it; the end on which the kernel asks.
+    pub(super) fn install(&self) -> io::Result<OwnedFd> {
+        sys::install_filter(&self.0)
     }
 }
 
-fn always(calls: &[c_long]) -> Rules {
-    calls.iter().map(|call| (*call, Vec::new())).collect()
+fn number(call: c_long) -> u32 {
+    // No call has a number that does not fit; one that did would be refused as unknown.
+    u32::try_from(call).unwrap_or(u32::MAX)
 }
 
-fn refusing(rules: Rules, error: i32) -> Result<BpfProgram, seccompiler::Error> {
-    compiled(rules, SeccompAction::Errno(error.cast_unsigned()))
-}
-
-/// The compiler knows no action that asks; one that it knows is replaced.
-fn asking(rules: Rules) -> Result<BpfProgram, seccompiler::Error> {
-    const STANDS_FOR_ASK: u32 = 0x7ff0_0000 | 1;
-    const ASK: u32 = 0x7fc0_0000;
-    let mut program = compiled(rules, SeccompAction::Trace(1))?;
-    for statement in program.iter_mut().filter(|statement| statement.code == RETURN && statement.k == STANDS_FOR_ASK) {
-        statement.k = ASK;
+/// The fate of a call that fails where any of its rules holds, and is treated as `rest` says where none does.
+fn judged(call: c_long, rules: Vec<SeccompRule>, error: i32, rest: u32) -> Result<Fate, seccompiler::Error> {
+    if rules.is_empty() {
+        return Ok(Fate::Always(failing(error)));
     }
-    Ok(program)
-}
-
-fn compiled(rules: Rules, action: SeccompAction) -> Result<BpfProgram, seccompiler::Error> {
     let target = if cfg!(target_arch = "x86_64") { TargetArch::x86_64 } else { TargetArch::aarch64 };
-    Ok(SeccompFilter::new(rules, SeccompAction::Allow, action, target)?.try_into()?)
+    let action = SeccompAction::Errno(error.cast_unsigned());
+    let filter = SeccompFilter::new(Rules::from([(call, rules)]), SeccompAction::Allow, action, target)?;
+    let mut program = BpfProgram::try_from(filter)?;
+    // The compiler knows no action that asks: the one that lets a call pass is replaced.
+    for passing in program.iter_mut().filter(|statement| statement.code == RETURN && statement.k == ALLOW) {
+        passing.k = rest;
+    }
+    Ok(Fate::Judged(program))
 }
 
 /// A condition on the lower half of an argument: the kernel looks at no more of an `int`, and whoever looked at all of it could be
@@ -377,21 +387,9 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     Ok(rules)
 }
 
-/// `BPF_RET | BPF_K`.
-const RETURN: u16 = 0x06;
-
 /// What comes before all else: calls of another architecture end the process, and calls after the last known one do not exist.
 /// The numbers of x32 are among those.
 fn doorstep() -> BpfProgram {
-    // linux/audit.h
-    const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
-    const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
-    const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-    const IF_GREATER: u16 = 0x25; // BPF_JMP | BPF_JGT | BPF_K
-    const ALLOW: u32 = 0x7fff_0000;
-    const KILL_PROCESS: u32 = 0x8000_0000;
-    const NO_SUCH_CALL: u32 = 0x0005_0000 | libc::ENOSYS.cast_unsigned();
-    let statement = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     // SECURITY: the same number means another call in another architecture, and a call that nobody has looked at may do anything
     // (test: other_architectures_and_unknown_calls_end_at_the_doorstep)
     vec![
@@ -400,58 +398,112 @@ fn doorstep() -> BpfProgram {
         statement(RETURN, 0, 0, KILL_PROCESS),
         statement(LOAD, 0, 0, 0),
         statement(IF_GREATER, 0, 1, LAST_KNOWN),
-        statement(RETURN, 0, 0, NO_SUCH_CALL),
-        statement(RETURN, 0, 0, ALLOW),
+        statement(RETURN, 0, 0, failing(libc::ENOSYS)),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::dispatch::{Called, outcome};
     use super::*;
 
-    /// Carries a program out, as far as it is made of loads, comparisons and returns.
-    fn outcome(program: &[sock_filter], number: u32, architecture: u32) -> u32 {
-        let (mut at, mut loaded) = (0, 0);
-        loop {
-            let sock_filter { code, jt, jf, k } = program[at];
-            at += 1;
-            let holds = match code {
-                0x20 => {
-                    loaded = if k == 0 { number } else { architecture };
-                    continue;
-                }
-                0x15 => loaded == k,
-                0x25 => loaded > k,
-                RETURN => return k,
-                other => panic!("{other:x}"),
-            };
-            at += usize::from(if holds { jt } else { jf });
+    fn orders(trace: Trace) -> Orders {
+        Orders {
+            abi: 7,
+            open: Vec::new(),
+            network: Network::On,
+            unix_sockets: UnixSockets::Closed,
+            trace,
+            program: Vec::new(),
+            name: Vec::new(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            directory: Vec::new(),
+            private: Vec::new(),
+            lifeline: -1,
+            report: -1,
         }
+    }
+
+    fn fate(filter: &Filter, call: c_long, arguments: &[u64]) -> u32 {
+        let mut all = [0; 6];
+        all[..arguments.len()].copy_from_slice(arguments);
+        outcome(&filter.0, Called { number: number(call), architecture: ARCHITECTURE, arguments: all })
     }
 
     #[test]
     fn other_architectures_and_unknown_calls_end_at_the_doorstep() {
-        const NATIVE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+        let filter = Filter::compile(&orders(Trace::Off)).unwrap();
         let check = |number: u32, architecture: u32, expect: u32| {
-            assert_eq!(outcome(&doorstep(), number, architecture), expect, "{number:x} {architecture:x}");
+            let called = Called { number, architecture, arguments: [0; 6] };
+            assert_eq!(outcome(&filter.0, called), expect, "{number:x} {architecture:x}");
         };
-        check(0, NATIVE, 0x7fff_0000);
-        check(LAST_KNOWN, NATIVE, 0x7fff_0000);
-        check(LAST_KNOWN + 1, NATIVE, 0x0005_0026);
+        check(0, ARCHITECTURE, ALLOW);
+        check(LAST_KNOWN, ARCHITECTURE, failing(libc::EPERM));
+        check(LAST_KNOWN + 1, ARCHITECTURE, failing(libc::ENOSYS));
         // x32: the number with bit 30 set.
-        check(0x4000_0000, NATIVE, 0x0005_0026);
-        check(u32::MAX, NATIVE, 0x0005_0026);
+        check(0x4000_0000, ARCHITECTURE, failing(libc::ENOSYS));
+        check(u32::MAX, ARCHITECTURE, failing(libc::ENOSYS));
         // i386.
-        check(0, 0x4000_0003, 0x8000_0000);
+        check(0, 0x4000_0003, KILL_PROCESS);
     }
 
     #[test]
     fn no_call_is_in_two_lists() {
-        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED];
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, TRACED];
         let mut all: Vec<_> = lists.concat();
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), lists.iter().map(|list| list.len()).sum::<usize>());
         assert!(all.iter().all(|call| *call <= c_long::from(LAST_KNOWN)));
+        let judged = by_argument().unwrap();
+        assert!(sockets(&orders(Trace::Off)).unwrap().keys().all(|call| !judged.contains_key(call)));
+    }
+
+    #[test]
+    fn every_call_of_a_list_meets_what_the_list_says() {
+        for trace in [Trace::On, Trace::Off] {
+            let filter = Filter::compile(&orders(trace)).unwrap();
+            let judged: Vec<c_long> =
+                by_argument().unwrap().into_keys().chain(sockets(&orders(trace)).unwrap().into_keys()).collect();
+            for call in 0..=c_long::from(LAST_KNOWN) {
+                let expect = match call {
+                    call if FORBIDDEN.contains(&call) => failing(libc::EPERM),
+                    call if ABSENT.contains(&call) => failing(libc::ENOSYS),
+                    call if ATTRIBUTES.contains(&call) => failing(libc::EOPNOTSUPP),
+                    call if BROKERED.contains(&call) => ASK,
+                    call if TRACED.contains(&call) && trace == Trace::On => ASK,
+                    call if judged.contains(&call) => continue,
+                    _ => ALLOW,
+                };
+                assert_eq!(fate(&filter, call, &[]), expect, "{call} {trace:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_decide_where_rules_say_so() {
+        let (create, set_id) = (bits(libc::O_CREAT), 0o4755);
+        let (plain, traced) = (orders(Trace::Off), orders(Trace::On));
+        let check = |orders: &Orders, call: c_long, arguments: &[u64], expect: u32| {
+            let filter = Filter::compile(orders).unwrap();
+            assert_eq!(fate(&filter, call, arguments), expect, "{call} {arguments:x?}");
+        };
+        check(&plain, libc::SYS_openat, &[0, 0, create, 0o644], ALLOW);
+        check(&plain, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
+        check(&plain, libc::SYS_openat, &[0, 0, 0, set_id], ALLOW);
+        // While tracing, what is forbidden stays forbidden, and the rest is asked about.
+        check(&traced, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
+        check(&traced, libc::SYS_openat, &[0, 0, create, 0o644], ASK);
+        check(&plain, libc::SYS_clone, &[bits(libc::CLONE_NEWNET)], failing(libc::EPERM));
+        check(&plain, libc::SYS_clone, &[bits(libc::CLONE_VM)], ALLOW);
+        // The upper half of an `int` deceives nobody.
+        check(&plain, libc::SYS_ioctl, &[0, 0x5412], failing(libc::EPERM));
+        check(&plain, libc::SYS_ioctl, &[0, 0x1_0000_5412], failing(libc::EPERM));
+        check(&plain, libc::SYS_ioctl, &[0, 0x5401], ALLOW);
+        check(&plain, libc::SYS_socket, &[bits(libc::AF_UNIX), 1], failing(libc::EACCES));
+        check(&plain, libc::SYS_socket, &[bits(libc::AF_INET), 1], ALLOW);
+        let off = Orders { network: Network::Off, ..orders(Trace::Off) };
+        check(&off, libc::SYS_socket, &[bits(libc::AF_INET), 1], failing(libc::EACCES));
     }
 }

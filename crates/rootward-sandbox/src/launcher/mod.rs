@@ -9,6 +9,7 @@
 //!
 //! Two processes, because one cannot do both: whoever ends the descendants must be out of their reach.
 
+mod dispatch;
 mod ending;
 mod filter;
 mod removal;

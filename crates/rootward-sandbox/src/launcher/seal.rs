@@ -32,14 +32,14 @@ pub(super) fn seal(
 ) -> Result<Infallible, Failure> {
     tie(supervisor)?;
     // Everything that allocates or looks something up comes before the fence.
-    let filters = filter::Filters::compile(orders).map_err(at(Step::Filter))?;
+    let filter = filter::Filter::compile(orders).map_err(at(Step::Filter))?;
     fence(orders, handles).map_err(at(Step::Landlock))?;
     // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
     // gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
     // Each is marked already; what somebody forgets to mark is marked here.
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
-    let listener = filters.install().map_err(at(Step::Filter))?;
+    let listener = filter.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
     hand_over(socket, &listener).map_err(at(Step::Filter))?;
     drop(listener);
