@@ -8,7 +8,7 @@ mod pattern;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use thiserror::Error;
 
@@ -154,8 +154,8 @@ pub struct Restrictions {
     rules: Vec<Restriction>,
     /// The rules by the names that their places end in.
     ends: LastNames,
-    /// The directories that hold such a place, as far as rules name them.
-    holders: Vec<Pattern>,
+    /// The directories that hold such a place, as far as rules name them. Only renaming asks, so they wait for the first to ask.
+    holders: OnceLock<Vec<Pattern>>,
 }
 
 /// Patterns by the name that their places end in: lets nearly every name pass without another look.
@@ -207,8 +207,7 @@ impl Restrictions {
     /// Gets a list ready.
     pub fn new(rules: Vec<Restriction>) -> Restrictions {
         let ends = LastNames::new(rules.iter().map(|rule| &rule.pattern));
-        let holders = rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
-        Restrictions { rules, ends, holders }
+        Restrictions { rules, ends, holders: OnceLock::new() }
     }
 
     /// An empty list: nothing below a root is closed. For those who look after that themselves.
@@ -236,7 +235,8 @@ impl Restrictions {
     /// Whether a place is a directory that rules name on the way to theirs: what stands there decides what they hold.
     pub(crate) fn may_hold(&self, place: &[u8]) -> bool {
         let names: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
-        self.holders.iter().any(|holder| holder.matches(place, &names))
+        let holders = || self.rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
+        self.holders.get_or_init(holders).iter().any(|holder| holder.matches(place, &names))
     }
 
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.

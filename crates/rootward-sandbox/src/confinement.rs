@@ -2,21 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::{
-    Access, Extent, Guard, GuardOptions, Origin, Refusal, Resolver, Restrictions, Root, RootKind, RootSet, Validation,
-};
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat, readlinkat};
+use rootward_core::{Access, Extent, Guard, GuardOptions, RootKind, RootSet, Validation};
 
 use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, gaps};
 use crate::error::ConfinementError;
 use crate::kernel::landlock_abi;
 use crate::options::{Options, UnheldPolicy};
-use crate::profile::{Need, Profile, Says};
+use crate::places::{Rule, named_ambient, needed_ambient, placed_ambient, root};
+use crate::profile::Profile;
 
 /// How many entries of a root are looked through for closed places.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -44,15 +39,6 @@ pub struct Confinement {
     additions: Vec<Rule>,
 }
 
-/// An open place with its handle.
-#[derive(Debug)]
-pub(crate) struct Rule {
-    pub(crate) place: PathBuf,
-    pub(crate) handle: OwnedFd,
-    pub(crate) access: Access,
-    pub(crate) kind: RootKind,
-}
-
 impl Confinement {
     /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all; what it cannot hold is known from then on
     /// ([`Confinement::unheld`]), and keeps commands from being prepared unless the options allow it.
@@ -61,7 +47,9 @@ impl Confinement {
         let additions = additions(&options)?;
         let mut unheld = nested(&guard);
         unheld.extend(closed_below(&guard)?);
-        unheld.extend(closed_below(&added_guard(&guard, &additions))?);
+        if !additions.is_empty() {
+            unheld.extend(closed_below(&added_guard(&guard, &additions))?);
+        }
         Ok(Confinement { guard, options, abi, unheld, additions })
     }
 
@@ -103,7 +91,7 @@ impl Confinement {
             let handle = handle.map_err(|source| ConfinementError::Root { place: rule.place.clone(), source })?;
             rules.push(Rule { place: rule.place.clone(), handle, access: rule.access, kind: rule.kind });
         }
-        rules.extend(profile.needs.iter().filter_map(|need| place_ambient(need).ok()));
+        rules.extend(needed_ambient(&profile.needs));
         let mut unheld = self.unheld.clone();
         unheld.extend(self.deny(&mut rules));
         let rules = merged(rules);
@@ -134,16 +122,23 @@ impl Confinement {
     }
 }
 
-/// One rule for each place: what any of them gives.
+/// One rule for each place, with what any of them gives; none for a place in another that gives as much.
 fn merged(rules: Vec<Rule>) -> Vec<Rule> {
-    let mut merged: BTreeMap<PathBuf, Rule> = BTreeMap::new();
+    let mut merged: BTreeMap<OsString, Rule> = BTreeMap::new();
     for rule in rules {
-        match merged.get_mut(&rule.place) {
+        match merged.get_mut(rule.place.as_os_str()) {
             Some(known) => known.access = known.access | rule.access,
-            None => drop(merged.insert(rule.place.clone(), rule)),
+            None => drop(merged.insert(rule.place.clone().into(), rule)),
         }
     }
-    merged.into_values().filter(|rule| !rule.access.is_empty()).collect()
+    let mut kept: Vec<Rule> = Vec::new();
+    // In the order of their bytes, whatever holds a place comes before it.
+    for rule in merged.into_values().filter(|rule| !rule.access.is_empty()) {
+        if !kept.iter().any(|around| around.covers(&rule)) {
+            kept.push(rule);
+        }
+    }
+    kept
 }
 
 /// Roots that lie in another root of more access: Landlock gives them the sum.
@@ -191,8 +186,7 @@ fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
     let read = options.filesystem.allow_read.iter().map(|path| (path, crate::profile::RUN));
     let write = options.filesystem.allow_write.iter().map(|path| (path, Access::READ_WRITE));
     let rule = |(path, access): (&PathBuf, Access)| {
-        let need = Need { path: path.clone(), access, says: Says::Operator };
-        place_ambient(&need).map_err(|reason| ConfinementError::Addition { path: path.clone(), reason })
+        named_ambient(path, access).map_err(|reason| ConfinementError::Addition { path: path.clone(), reason })
     };
     read.chain(write).map(rule).collect()
 }
@@ -203,74 +197,4 @@ fn added_guard(guard: &Guard, additions: &[Rule]) -> Guard {
     let roots = roots.filter_map(|rule| root(&rule.place, rule.access));
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     Guard::new(set, GuardOptions { restrictions: guard.restrictions(), ..GuardOptions::default() })
-}
-
-fn root(path: &Path, access: Access) -> Option<Root> {
-    Root::from_path(path, Origin::Flag).ok().map(|root| root.with_access(access))
-}
-
-fn placed_ambient(root: Root) -> Result<RootSet, Refusal> {
-    let set = RootSet::place_ambient([root], &Validation::new(None));
-    match set.refused().first() {
-        Some(refused) => Err(refused.reason.clone()),
-        None => Ok(set),
-    }
-}
-
-/// Finds a place that is needed and takes a handle on it.
-fn place_ambient(need: &Need) -> Result<Rule, String> {
-    if need.says == Says::System {
-        return system_ambient(need).map_err(|error| error.to_string());
-    }
-    let root = Root::from_path(&need.path, Origin::Flag).map_err(|error| error.reason())?.with_access(need.access);
-    let set = match placed_ambient(root) {
-        Err(Refusal::Special) => return device_ambient(need).map_err(|error| error.to_string()),
-        set => set.map_err(|refusal| refusal.to_string())?,
-    };
-    let placed = set.roots()[0].clone();
-    // SECURITY: a link among the places of the profile leads to no secret, whoever put it there
-    // (test: the_profile_opens_no_secret_place)
-    if need.says == Says::Profile && is_secret(&placed.place) {
-        return Err("it holds secrets".to_owned());
-    }
-    let options = GuardOptions {
-        restrictions: std::sync::Arc::new(Restrictions::none()),
-        resolver: Resolver::detect(),
-        home: None,
-        base: None,
-        generation: 0,
-        most_handles: 1,
-    };
-    let handle = Guard::new(set, options).pin_root(0).map_err(|error| error.to_string())?;
-    Ok(Rule { place: placed.place, handle, access: need.access, kind: placed.kind })
-}
-
-/// Whether a place is, or lies in, one that holds secrets. What holds one somewhere below is another question.
-fn is_secret(place: &Path) -> bool {
-    let Some(top) = root(Path::new("/"), Access::READ) else { return true };
-    let set = RootSet::place_ambient([top], &Validation::new(None));
-    Guard::new(set, GuardOptions::default()).check(place, Access::READ).is_err()
-}
-
-/// The handle of one of the system's own places, in a few calls: there are many of them, and each start takes them all.
-#[expect(clippy::disallowed_methods, reason = "names from the profile's own list, in directories of the system")]
-fn system_ambient(need: &Need) -> io::Result<Rule> {
-    let handle = openat(CWD, &need.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    let kind = match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
-        FileType::Directory => RootKind::Directory,
-        _ => RootKind::File,
-    };
-    let place = readlinkat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new())?;
-    let place = PathBuf::from(OsString::from_vec(place.into_bytes()));
-    Ok(Rule { place, handle, access: need.access, kind })
-}
-
-/// The handle of a device or socket, which is no root.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a name from the profile's own list, or the operator's; pinned, not opened"
-)]
-fn device_ambient(need: &Need) -> io::Result<Rule> {
-    let handle = openat(CWD, &need.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(Rule { place: need.path.clone(), handle, access: need.access, kind: RootKind::File })
 }

@@ -10,10 +10,12 @@ use std::process::{Child, Command};
 use rootward_core::RootKind;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::confinement::{CommandLine, Confinement, Rule};
+use crate::confinement::{CommandLine, Confinement};
 use crate::enforcement::Enforcement;
 use crate::error::StartError;
+use crate::launcher::{self, Failure, Ready};
 use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
+use crate::places::Rule;
 use crate::profile::{self, Private, Program, Surroundings};
 use crate::rights;
 use crate::sys;
@@ -22,7 +24,18 @@ use crate::sys;
 #[derive(Debug)]
 pub struct Prepared {
     command: Command,
+    orders: Orders,
+    way: Way,
     handshake: Handshake,
+}
+
+/// How the launcher comes to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// As a copy of this process where that is sound, else as this program started again.
+    Copied,
+    /// As the program that the options name.
+    Started,
 }
 
 /// What remains to be done when the launcher runs.
@@ -102,17 +115,14 @@ impl Confinement {
             lifeline: end_of_launcher.as_raw_fd(),
             report: told_by_launcher.as_raw_fd(),
         };
-        let memory = orders.seal().map_err(StartError::Prepare)?;
+        let way = if self.options.launcher.is_none() { Way::Copied } else { Way::Started };
         let launcher = self.options.launcher.clone().unwrap_or_else(|| "/proc/self/exe".into());
         let mut command = Command::new(launcher);
-        command.arg0("rootward").arg(VERB).arg(memory.as_raw_fd().to_string()).env_clear();
-        let mut descriptors = vec![memory.as_raw_fd()];
-        descriptors.extend(orders.descriptors());
-        sys::inherit(&mut command, descriptors);
-        let mut given = vec![memory, end_of_launcher, told_by_launcher];
+        command.arg0("rootward").env_clear();
+        let mut given = vec![end_of_launcher, told_by_launcher];
         given.extend(rules.into_iter().map(|rule| rule.handle));
-        let enforcement = self.enforcement(unheld);
-        Ok(Prepared { command, handshake: Handshake { enforcement, given, lifeline, report, private } })
+        let handshake = Handshake { enforcement: self.enforcement(unheld), given, lifeline, report, private };
+        Ok(Prepared { command, orders, way, handshake })
     }
 
     /// Where the command starts.
@@ -135,14 +145,36 @@ impl Prepared {
 
     /// The two halves, for hosts that start processes in their own way. The handshake must be completed once the command was
     /// started, and before it is dropped.
-    pub fn into_parts(self) -> (Command, Handshake) {
-        (self.command, self.handshake)
+    pub fn into_parts(self) -> Result<(Command, Handshake), StartError> {
+        let Prepared { mut command, orders, mut handshake, .. } = self;
+        let memory = orders.seal().map_err(StartError::Prepare)?;
+        command.arg(VERB).arg(memory.as_raw_fd().to_string());
+        let mut descriptors = vec![memory.as_raw_fd()];
+        descriptors.extend(orders.descriptors());
+        sys::inherit(&mut command, descriptors);
+        handshake.given.push(memory);
+        Ok((command, handshake))
     }
 
     /// Starts the command and waits until it is confined and runs, or is known not to.
-    pub fn spawn(self) -> Result<Confined, StartError> {
-        let (mut command, handshake) = self.into_parts();
-        let mut child = command.spawn().map_err(StartError::Spawn)?;
+    pub fn spawn(mut self) -> Result<Confined, StartError> {
+        let copy = match self.way {
+            Way::Copied => {
+                let orders = self.orders.clone();
+                let ready = Ready::new(&orders);
+                let mut ready = ready.map_err(|Failure { step, reason }| StartError::Step { step, reason })?;
+                sys::spawn_copy(&mut self.command, move || launcher::run(&orders, Some(&mut ready)))
+            }
+            Way::Started => None,
+        };
+        let (child, handshake) = match copy {
+            Some(child) => (child, self.handshake),
+            None => {
+                let (mut command, handshake) = self.into_parts()?;
+                (command.spawn(), handshake)
+            }
+        };
+        let mut child = child.map_err(StartError::Spawn)?;
         match handshake.complete() {
             Ok(line) => Ok(Confined { child, line }),
             Err(error) => {

@@ -23,7 +23,8 @@
 //!
 //! # Layout
 //!
-//! - `confinement.rs`: roots and profile become rules; what Landlock cannot express is found. `rights.rs` maps access.
+//! - `confinement.rs`: roots and profile become rules; what Landlock cannot express is found. `places.rs` takes handles, `rights.rs`
+//!   maps access.
 //! - `profile/`: what a server needs to live, one file per kind of need.
 //! - `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
@@ -44,6 +45,7 @@ mod launch;
 mod launcher;
 mod options;
 mod orders;
+mod places;
 mod profile;
 mod rights;
 pub mod seatbelt;

@@ -7,7 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::Pid;
@@ -31,6 +31,36 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
+/// Starts a copy of this process that has the command's standard input, output and error, and does `act` instead of becoming the
+/// command. `None` where this process has other threads: a copy has none of them, but may have a lock that one of them held.
+#[expect(clippy::disallowed_methods, reason = "this process's own list of threads")]
+pub(crate) fn spawn_copy(
+    command: &mut Command,
+    mut act: impl FnMut() -> i32 + Send + Sync + 'static,
+) -> Option<io::Result<Child>> {
+    // The links of this directory are the threads, itself and the directory above (proc(5)).
+    let links = rustix::fs::stat(c"/proc/self/task").ok()?.st_nlink;
+    if links != 3 {
+        return None;
+    }
+    // SAFETY: this process has one thread, and that is here, so there is none that holds a lock and no other can be started
+    // before the copy is made: the copy may do anything. It never returns to the code that would carry the command out.
+    unsafe { command.pre_exec(move || exit(act())) };
+    Some(command.spawn())
+}
+
+/// Ends this process at once: what a copy still holds in buffers is its original's to write.
+pub(crate) fn exit(code: i32) -> ! {
+    // SAFETY: no memory is passed, and nothing of this process runs afterwards.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes writing to a pipe that nobody reads an error, as it is for every program in Rust.
+pub(crate) fn ignore_broken_pipes() {
+    // SAFETY: no memory is passed, and ignoring runs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
 /// Lets a command inherit these descriptors under their own numbers. They stay close-on-exec in this process.
 pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     let hand_over = move || {
@@ -52,7 +82,7 @@ pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     // SAFETY: the number came with the orders, written by whoever passed the descriptor on to this process; each is taken
-    // once, and marking it first fails where it is not open.
+    // once, and marking it first fails where it is not open. A copy of the host never returns to the code that owned it there.
     unsafe {
         fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::CLOEXEC)?;
         Ok(OwnedFd::from_raw_fd(descriptor))
@@ -79,7 +109,8 @@ pub(crate) fn close_on_exec() -> io::Result<()> {
 }
 
 fn close_range(first: u32, last: u32, flags: u32) -> io::Result<()> {
-    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one.
+    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one; those of the
+    // host that it is a copy of never come to be used.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

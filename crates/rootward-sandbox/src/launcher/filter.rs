@@ -245,6 +245,7 @@ const fn failing(error: i32) -> u32 {
 }
 
 /// The compiled filter.
+#[derive(Debug)]
 pub(super) struct Filter(BpfProgram);
 
 impl Filter {

@@ -1,4 +1,4 @@
-//! The launcher: this program again, as a process with one thread, that confines a copy of itself, lets the copy become the
+//! The launcher: a process with one thread that confines a copy of itself, lets the copy become the
 //! command, and stays as its supervisor.
 //!
 //! ```text
@@ -6,6 +6,8 @@
 //!      ◀─report──      │ supervisor: carries out what the filter asks about, passes signals on,
 //!      ──lifeline─▶    │ ends every descendant when the command or the host ends
 //! ```
+//!
+//! It is this program, started again; where the host has but one thread itself, a copy of it is as good and sooner there.
 //!
 //! Two processes, because one cannot do both: whoever ends the descendants must be out of their reach.
 
@@ -29,6 +31,7 @@ use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
 pub(crate) use filter::is_traced;
+pub(crate) use seal::Ready;
 pub use waiting::PassedSignals;
 
 /// The exit code of a launcher that failed; its host knows more from the report.
@@ -36,9 +39,9 @@ const FAILED: i32 = 126;
 
 /// A step that failed, and what the system said.
 #[derive(Debug)]
-struct Failure {
-    step: Step,
-    reason: String,
+pub(crate) struct Failure {
+    pub(crate) step: Step,
+    pub(crate) reason: String,
 }
 
 /// Puts the step's name to an error.
@@ -55,13 +58,13 @@ pub fn launcher() {
         return;
     }
     let memory = arguments.next().and_then(|number| number.to_str()?.parse().ok());
-    let code = memory.map_or(FAILED, run);
-    #[expect(clippy::exit, reason = "the launcher is a program of its own, behind the same door")]
-    std::process::exit(code);
+    let orders = memory.and_then(|memory| sys::take(memory).and_then(Orders::read).ok());
+    sys::exit(orders.map_or(FAILED, |orders| run(&orders, None)))
 }
 
-fn run(memory: i32) -> i32 {
-    let Ok(orders) = sys::take(memory).and_then(Orders::read) else { return FAILED };
+/// Acts as the launcher until the command has ended; the exit code. A copy of the host has made things ready before.
+pub(crate) fn run(orders: &Orders, ready: Option<&mut Ready>) -> i32 {
+    sys::ignore_broken_pipes();
     let mut kept: Vec<_> = orders.descriptors().collect();
     kept.sort_unstable();
     kept.dedup();
@@ -78,11 +81,11 @@ fn run(memory: i32) -> i32 {
     let handles: Option<Vec<OwnedFd>> = orders.open.iter().map(|open| take(open.handle)).collect();
     let mut report = supervisor::Report::new(report);
     let Some(handles) = handles else { return FAILED };
-    match begin(&orders, &handles) {
+    match begin(orders, ready, &handles) {
         Ok(Begun { child, socket, listener_socket, signals, realm }) => {
             drop(listener_socket);
             let watched = supervisor::Watched { child, socket, signals, lifeline };
-            supervisor::supervise(&orders, handles, &watched, &realm, &mut report)
+            supervisor::supervise(orders, handles, &watched, &realm, &mut report)
         }
         Err(failure) => {
             report.failed(failure.step, failure.reason);
@@ -100,7 +103,15 @@ struct Begun {
     realm: Realm,
 }
 
-fn begin(orders: &Orders, handles: &[OwnedFd]) -> Result<Begun, Failure> {
+fn begin(orders: &Orders, ready: Option<&mut Ready>, handles: &[OwnedFd]) -> Result<Begun, Failure> {
+    let mut made;
+    let ready = match ready {
+        Some(ready) => ready,
+        None => {
+            made = Ready::new(orders)?;
+            &mut made
+        }
+    };
     // No program that the command runs gets more rights by being set-user-ID.
     set_no_new_privs(true).map_err(at(Step::Privileges))?;
     give_up_capabilities().map_err(at(Step::Privileges))?;
@@ -120,13 +131,12 @@ fn begin(orders: &Orders, handles: &[OwnedFd]) -> Result<Begun, Failure> {
         Forked::Parent(child) => Ok(Begun { child, socket, listener_socket, signals, realm }),
         Forked::Child => {
             drop(socket);
-            let failure = match seal::seal(orders, handles, supervisor, &listener_socket) {
+            let failure = match seal::seal(orders, ready, handles, supervisor, &listener_socket) {
                 Ok(never) => match never {},
                 Err(failure) => failure,
             };
             supervisor::tell_failure(&listener_socket, failure);
-            #[expect(clippy::exit, reason = "a copy of the launcher that did not become the command")]
-            std::process::exit(FAILED);
+            sys::exit(FAILED)
         }
     }
 }

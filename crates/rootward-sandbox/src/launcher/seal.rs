@@ -16,39 +16,53 @@ use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
 
-use super::{Failure, at, filter};
+use super::filter::Filter;
+use super::{Failure, at};
 use crate::error::Step;
 use crate::options::Network;
 use crate::orders::{Orders, text};
 use crate::rights;
 use crate::sys;
 
+/// What can be made ready before the copy that becomes the command is made: a copy pays for every page that it touches first.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    filter: Filter,
+    command: Command,
+}
+
+impl Ready {
+    pub(crate) fn new(orders: &Orders) -> Result<Ready, Failure> {
+        let filter = Filter::compile(orders).map_err(at(Step::Filter))?;
+        let mut command = Command::new(text(&orders.program));
+        command.arg0(text(&orders.name)).args(orders.arguments.iter().map(|argument| text(argument)));
+        command.env_clear().envs(orders.variables.iter().map(|(name, value)| (text(name), text(value))));
+        command.current_dir(text(&orders.directory));
+        Ok(Ready { filter, command })
+    }
+}
+
 /// Becomes the command; returns only if that failed.
 pub(super) fn seal(
     orders: &Orders,
+    ready: &mut Ready,
     handles: &[OwnedFd],
     supervisor: Pid,
     socket: &OwnedFd,
 ) -> Result<Infallible, Failure> {
     tie(supervisor)?;
-    // Everything that allocates or looks something up comes before the fence.
-    let filter = filter::Filter::compile(orders).map_err(at(Step::Filter))?;
     fence(orders, handles).map_err(at(Step::Landlock))?;
     // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
     // gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
     // Each is marked already; what somebody forgets to mark is marked here.
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
-    let listener = filter.install().map_err(at(Step::Filter))?;
+    let listener = ready.filter.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
     hand_over(socket, &listener).map_err(at(Step::Filter))?;
     drop(listener);
     sys::unblock_signals().map_err(at(Step::Execute))?;
-    let mut command = Command::new(text(&orders.program));
-    command.arg0(text(&orders.name)).args(orders.arguments.iter().map(|argument| text(argument)));
-    command.env_clear().envs(orders.variables.iter().map(|(name, value)| (text(name), text(value))));
-    command.current_dir(text(&orders.directory));
-    Err(at(Step::Execute)(command.exec()))
+    Err(at(Step::Execute)(ready.command.exec()))
 }
 
 /// Ends with the supervisor, and has no terminal to reach unless it was given one.

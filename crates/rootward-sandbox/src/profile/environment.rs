@@ -81,6 +81,6 @@ pub(super) fn add(surroundings: &Surroundings<'_>, private: &Private, profile: &
             profile.sets(name, place);
         }
     }
-    profile.needs(private.home(), Access::ALL);
-    profile.needs(private.temporary(), Access::ALL);
+    profile.needs_of_own(private.home(), Access::ALL);
+    profile.needs_of_own(private.temporary(), Access::ALL);
 }

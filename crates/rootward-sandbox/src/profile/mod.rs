@@ -28,8 +28,8 @@ pub(crate) enum Says {
     System,
     /// This profile, which never opens a secret place.
     Profile,
-    /// The operator, who may.
-    Operator,
+    /// Rootward, which has just made it.
+    Own,
 }
 
 /// A place that the command needs.
@@ -50,6 +50,10 @@ pub(crate) struct Profile {
 impl Profile {
     fn needs(&mut self, path: impl Into<PathBuf>, access: Access) {
         self.needs.push(Need { path: path.into(), access, says: Says::Profile });
+    }
+
+    fn needs_of_own(&mut self, path: impl Into<PathBuf>, access: Access) {
+        self.needs.push(Need { path: path.into(), access, says: Says::Own });
     }
 
     fn needs_of_system(&mut self, path: &str, access: Access) {
