@@ -170,8 +170,9 @@ struct LastNames {
 }
 
 impl LastNames {
-    fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> LastNames {
-        let mut ends = LastNames { by_name: HashMap::new(), any: Vec::new(), lengths: Box::new([0; 256]) };
+    fn new<'p>(patterns: impl ExactSizeIterator<Item = &'p Pattern>) -> LastNames {
+        let by_name = HashMap::with_capacity(patterns.len());
+        let mut ends = LastNames { by_name, any: Vec::new(), lengths: Box::new([0; 256]) };
         for (index, pattern) in patterns.enumerate() {
             match pattern.last_name() {
                 Some(name @ [first, ..]) if name.len() < 64 => {

@@ -44,6 +44,8 @@ pub struct Handshake {
     enforcement: Enforcement,
     /// The ends that are the launcher's.
     given: Vec<OwnedFd>,
+    /// The places that are open, which the launcher has as well.
+    handles: Vec<OwnedFd>,
     lifeline: OwnedFd,
     report: OwnedFd,
     private: Private,
@@ -119,9 +121,9 @@ impl Confinement {
         let launcher = self.options.launcher.clone().unwrap_or_else(|| "/proc/self/exe".into());
         let mut command = Command::new(launcher);
         command.arg0("rootward").env_clear();
-        let mut given = vec![end_of_launcher, told_by_launcher];
-        given.extend(rules.into_iter().map(|rule| rule.handle));
-        let handshake = Handshake { enforcement: self.enforcement(unheld), given, lifeline, report, private };
+        let given = vec![end_of_launcher, told_by_launcher];
+        let handles = rules.into_iter().map(|rule| rule.handle).collect();
+        let handshake = Handshake { enforcement: self.enforcement(unheld), given, handles, lifeline, report, private };
         Ok(Prepared { command, orders, way, handshake })
     }
 
@@ -162,8 +164,8 @@ impl Prepared {
             Way::Copied => {
                 let orders = self.orders.clone();
                 let ready = Ready::new(&orders);
-                let mut ready = ready.map_err(|Failure { step, reason }| StartError::Step { step, reason })?;
-                sys::spawn_copy(&mut self.command, move || launcher::run(&orders, Some(&mut ready)))
+                let ready = ready.map_err(|Failure { step, reason }| StartError::Step { step, reason })?;
+                sys::spawn_copy(&mut self.command, move || launcher::run(&orders, Some(&ready)))
             }
             Way::Started => None,
         };
@@ -192,7 +194,10 @@ impl Handshake {
         // Held any longer, they would keep the pipe open after the launcher has ended.
         drop(self.given);
         let mut report = BufReader::new(std::fs::File::from(self.report));
-        match next(&mut report) {
+        let told = next(&mut report);
+        // Not before: closing them takes time that the launcher can use.
+        drop(self.handles);
+        match told {
             Some(Told::Confined) => {
                 self.private.hand_over();
                 Ok(Lifeline { enforcement: self.enforcement, _held: self.lifeline, report })

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "calls for which neither std nor rustix has a safe wrapper")]
 
+use std::ffi::{CString, NulError};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -86,6 +87,50 @@ pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
     unsafe {
         fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::CLOEXEC)?;
         Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+/// A program with its arguments, its environment and where it starts: all that is left is to become it.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    program: CString,
+    arguments: Vec<CString>,
+    variables: Vec<CString>,
+    directory: CString,
+}
+
+impl Execution {
+    /// Fails where a text holds a zero byte, which would end it.
+    pub(crate) fn new(
+        program: &[u8],
+        arguments: impl Iterator<Item = Vec<u8>>,
+        variables: impl Iterator<Item = Vec<u8>>,
+        directory: &[u8],
+    ) -> Result<Execution, NulError> {
+        Ok(Execution {
+            program: CString::new(program)?,
+            arguments: arguments.map(CString::new).collect::<Result<_, _>>()?,
+            variables: variables.map(CString::new).collect::<Result<_, _>>()?,
+            directory: CString::new(directory)?,
+        })
+    }
+
+    /// Becomes the program; returns why not.
+    pub(crate) fn execute(&self) -> io::Error {
+        let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+            texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+        };
+        let (arguments, variables) = (pointers(&self.arguments), pointers(&self.variables));
+        if let Err(error) = rustix::process::chdir(&self.directory) {
+            return error.into();
+        }
+        // SAFETY: both lists end in a null pointer, and each other pointer is that of a text which `self` keeps, zero at its end.
+        // The handler for broken pipes goes back to what a new program expects.
+        unsafe {
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            libc::execvpe(self.program.as_ptr(), arguments.as_ptr(), variables.as_ptr());
+        }
+        io::Error::last_os_error()
     }
 }
 

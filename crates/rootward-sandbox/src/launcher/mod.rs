@@ -63,7 +63,7 @@ pub fn launcher() {
 }
 
 /// Acts as the launcher until the command has ended; the exit code. A copy of the host has made things ready before.
-pub(crate) fn run(orders: &Orders, ready: Option<&mut Ready>) -> i32 {
+pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     sys::ignore_broken_pipes();
     let mut kept: Vec<_> = orders.descriptors().collect();
     kept.sort_unstable();
@@ -103,13 +103,13 @@ struct Begun {
     realm: Realm,
 }
 
-fn begin(orders: &Orders, ready: Option<&mut Ready>, handles: &[OwnedFd]) -> Result<Begun, Failure> {
-    let mut made;
+fn begin(orders: &Orders, ready: Option<&Ready>, handles: &[OwnedFd]) -> Result<Begun, Failure> {
+    let made;
     let ready = match ready {
         Some(ready) => ready,
         None => {
             made = Ready::new(orders)?;
-            &mut made
+            &made
         }
     };
     // No program that the command runs gets more rights by being set-user-ID.

@@ -1,11 +1,9 @@
 //! From a copy of the launcher to the command: each step narrows, the last proves, and then it is the command.
 
 use std::convert::Infallible;
-use std::io::{IoSlice, IsTerminal};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 
 use landlock::{
     ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
@@ -15,12 +13,13 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
+use rustix::termios::isatty;
 
 use super::filter::Filter;
 use super::{Failure, at};
 use crate::error::Step;
 use crate::options::Network;
-use crate::orders::{Orders, text};
+use crate::orders::{Bytes, Orders};
 use crate::rights;
 use crate::sys;
 
@@ -28,24 +27,27 @@ use crate::sys;
 #[derive(Debug)]
 pub(crate) struct Ready {
     filter: Filter,
-    command: Command,
+    program: sys::Execution,
 }
 
 impl Ready {
     pub(crate) fn new(orders: &Orders) -> Result<Ready, Failure> {
         let filter = Filter::compile(orders).map_err(at(Step::Filter))?;
-        let mut command = Command::new(text(&orders.program));
-        command.arg0(text(&orders.name)).args(orders.arguments.iter().map(|argument| text(argument)));
-        command.env_clear().envs(orders.variables.iter().map(|(name, value)| (text(name), text(value))));
-        command.current_dir(text(&orders.directory));
-        Ok(Ready { filter, command })
+        let variable = |(name, value): &(Bytes, Bytes)| [name.as_slice(), b"=", value].concat();
+        let program = sys::Execution::new(
+            &orders.program,
+            [&orders.name].into_iter().chain(&orders.arguments).cloned(),
+            orders.variables.iter().map(variable),
+            &orders.directory,
+        );
+        Ok(Ready { filter, program: program.map_err(at(Step::Execute))? })
     }
 }
 
 /// Becomes the command; returns only if that failed.
 pub(super) fn seal(
     orders: &Orders,
-    ready: &mut Ready,
+    ready: &Ready,
     handles: &[OwnedFd],
     supervisor: Pid,
     socket: &OwnedFd,
@@ -62,7 +64,7 @@ pub(super) fn seal(
     hand_over(socket, &listener).map_err(at(Step::Filter))?;
     drop(listener);
     sys::unblock_signals().map_err(at(Step::Execute))?;
-    Err(at(Step::Execute)(ready.command.exec()))
+    Err(at(Step::Execute)(ready.program.execute()))
 }
 
 /// Ends with the supervisor, and has no terminal to reach unless it was given one.
@@ -72,7 +74,8 @@ fn tie(supervisor: Pid) -> Result<(), Failure> {
     if getppid() != Some(supervisor) {
         return Err(at(Step::Tie)("the supervisor is gone"));
     }
-    let terminal = std::io::stdin().is_terminal() || std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+    let terminal =
+        [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()].map(isatty).contains(&true);
     if !terminal {
         setsid().map_err(at(Step::Tie))?;
     }

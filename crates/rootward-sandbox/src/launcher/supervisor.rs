@@ -81,7 +81,9 @@ pub(super) fn supervise(
     report: &mut Report,
 ) -> i32 {
     let_go_of_the_standard_three();
-    let mut broker = Broker::new(orders, handles);
+    // Made when it is first asked: most commands never ask, and until then the command has the machine to itself.
+    let mut asked_for: Option<Broker> = None;
+    let mut handles = Some(handles);
     let mut listener: Option<OwnedFd> = None;
     let mut start = Start::UnderWay;
     let code = loop {
@@ -110,6 +112,8 @@ pub(super) fn supervise(
         if let (Some(listener), Some(index)) = (&listener, asked) {
             if ready[index].contains(PollFlags::IN) {
                 if let Ok(Some(notification)) = sys::receive(listener.as_fd()) {
+                    let broker =
+                        asked_for.get_or_insert_with(|| Broker::new(orders, handles.take().unwrap_or_default()));
                     let reply = broker.answer(listener.as_fd(), &notification);
                     sys::reply(listener.as_fd(), notification.id, reply);
                 }
@@ -121,7 +125,7 @@ pub(super) fn supervise(
         if start == Start::UnderWay && !ready[2].is_empty() {
             start = go_on(&watched.socket, &mut listener, report);
         }
-        if start == Start::Done {
+        if let (Start::Done, Some(broker)) = (start, &mut asked_for) {
             for (path, access) in broker.take_refused() {
                 report.tell(&Told::Refused { path, access });
             }
@@ -217,10 +221,10 @@ fn heard(socket: &OwnedFd) -> Heard {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    match (passed, serde_json::from_slice(&line[..length])) {
-        (Some(listener), _) => Heard::Listener(listener),
-        (None, Ok(told)) => Heard::Failed(told),
-        (None, Err(_)) => Heard::End,
+    match passed {
+        Some(listener) => Heard::Listener(listener),
+        None if length == 0 => Heard::End,
+        None => serde_json::from_slice(&line[..length]).map_or(Heard::End, Heard::Failed),
     }
 }
 
