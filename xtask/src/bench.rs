@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the guard's benchmark, and its table in the docs.
+//! `cargo xtask bench`: the benchmarks, and their tables in the docs.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,11 @@ use anyhow::{Context, Result, bail};
 use crate::call::Call;
 
 const PAGE: &str = "docs/benchmarks.md";
-const BEGIN: &str = "<!-- begin: cargo xtask bench -->";
-const END: &str = "<!-- end: cargo xtask bench -->";
 
-/// Where the table goes.
+/// The benchmarks: the crate, and the name, which its markers in the page carry.
+const BENCHES: [(&str, &str); 2] = [("rootward-core", "guard"), ("rootward-server", "session")];
+
+/// Where the tables go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Output {
     /// To the terminal only.
@@ -20,27 +21,30 @@ pub(crate) enum Output {
     Write,
 }
 
-/// Runs the benchmark; what it writes to stdout is the table, in Markdown.
+/// Runs the benchmarks; what each writes to stdout is its table, in Markdown.
 pub(crate) fn run(top: &Path, output: Output) -> Result<()> {
-    let table = Call::cargo("bench -p rootward-core --bench guard").stdout(top)?;
-    print!("{table}");
-    if output == Output::Write {
-        let page = top.join(PAGE);
-        let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
-        fs::write(&page, put_between(&text, &table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
-        println!("\nwritten into {PAGE}");
+    for (package, name) in BENCHES {
+        let table = Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?;
+        println!("{table}");
+        if output == Output::Write {
+            let page = top.join(PAGE);
+            let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
+            fs::write(&page, put_between(&text, name, &table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
+            println!("written into {PAGE}\n");
+        }
     }
     Ok(())
 }
 
-/// Puts `table` between the markers of `page`.
-fn put_between(page: &str, table: &str) -> Result<String> {
+/// Puts `table` between the markers of `page` that carry `name`.
+fn put_between(page: &str, name: &str, table: &str) -> Result<String> {
     if !table.lines().any(|line| line.trim_start().starts_with('|')) {
         bail!("the benchmark printed no table");
     }
-    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("no marker `{BEGIN}` in `{PAGE}`"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("no marker `{END}` after the first in `{PAGE}`"))?;
-    Ok(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", table.trim()))
+    let (begin, end) = (format!("<!-- begin: {name} -->"), format!("<!-- end: {name} -->"));
+    let (before, rest) = page.split_once(&begin).with_context(|| format!("no marker `{begin}` in `{PAGE}`"))?;
+    let (_, after) = rest.split_once(&end).with_context(|| format!("no marker `{end}` after the first in `{PAGE}`"))?;
+    Ok(format!("{before}{begin}\n\n{}\n\n{end}{after}", table.trim()))
 }
 
 #[cfg(test)]
@@ -49,20 +53,22 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        let page = format!("# Title\n\n{BEGIN}\nold\n{END}\n\nafter\n");
-        let written = put_between(&page, "| a | b |\n").unwrap();
-        assert_eq!(written, format!("# Title\n\n{BEGIN}\n\n| a | b |\n\n{END}\n\nafter\n"));
-        assert_eq!(put_between(&written, "| a | b |\n").unwrap(), written);
+        let page = "# Title\n\n<!-- begin: a -->\nold\n<!-- end: a -->\n\n<!-- begin: b --><!-- end: b -->\n";
+        let written = put_between(page, "a", "| a | b |\n").unwrap();
+        let expect =
+            "# Title\n\n<!-- begin: a -->\n\n| a | b |\n\n<!-- end: a -->\n\n<!-- begin: b --><!-- end: b -->\n";
+        assert_eq!(written, expect);
+        assert_eq!(put_between(&written, "a", "| a | b |\n").unwrap(), written);
     }
 
     #[test]
     fn a_page_or_a_table_that_does_not_fit_is_refused() {
         let check = |page: &str, table: &str, words: &str| {
-            let error = put_between(page, table).unwrap_err().to_string();
+            let error = put_between(page, "a", table).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         };
         check("no markers", "| a |", "no marker");
-        check(&format!("{END}{BEGIN}"), "| a |", "after the first");
-        check(&format!("{BEGIN}{END}"), "", "no table");
+        check("<!-- end: a --><!-- begin: a -->", "| a |", "after the first");
+        check("<!-- begin: a --><!-- end: a -->", "", "no table");
     }
 }

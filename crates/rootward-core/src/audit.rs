@@ -79,7 +79,8 @@ impl AuditEvent {
             time: occasion.time,
             session: occasion.session.to_owned(),
             requester: occasion.requester.to_owned(),
-            path: text(path),
+            // A refusal has it without the part that is longer than any path.
+            path: text(decision.err().map_or(path, Denial::path)),
             resolved: resolved.map(|path| text(path.as_os_str())),
             access,
             decision: if code.is_none() { Decision::Allow } else { Decision::Deny },

@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -15,6 +16,9 @@ use crate::access::Access;
 use crate::root::Root;
 use crate::shown::Shown;
 use crate::text::TextError;
+
+/// How much of a path that was asked for is kept, in bytes: more than a URI with every byte escaped has.
+const LONGEST_SHOWN: usize = 16 << 10;
 
 /// The stable name of a kind of refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -140,7 +144,14 @@ struct Parts {
 impl Denial {
     /// A refusal of `path`, for the reason `code`.
     pub fn new(code: Code, path: impl Into<OsString>, access: Access) -> Denial {
-        Denial(Box::new(Parts { code, path: path.into(), access, root: None, resolved: None, cause: Cause::Plain }))
+        Denial(Box::new(Parts {
+            code,
+            path: shortened(path.into()),
+            access,
+            root: None,
+            resolved: None,
+            cause: Cause::Plain,
+        }))
     }
 
     pub(crate) fn because(mut self, cause: Cause) -> Denial {
@@ -256,6 +267,17 @@ impl fmt::Display for Denial {
             }
         }
     }
+}
+
+/// What is longer than any path or URI of one, cut off: it names nothing, and is only shown.
+fn shortened(path: OsString) -> OsString {
+    if path.len() <= LONGEST_SHOWN {
+        return path;
+    }
+    let mut bytes = path.into_vec();
+    bytes.truncate(LONGEST_SHOWN);
+    bytes.extend_from_slice("…".as_bytes());
+    OsString::from_vec(bytes)
 }
 
 /// What the system means, in words for a person.

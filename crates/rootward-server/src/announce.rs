@@ -17,11 +17,26 @@ pub(crate) enum RootsResource {
     NotOffered,
 }
 
+/// Whether the client is told that it may send its list in pages: only where their cursors arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Paging {
+    Declared,
+    NotDeclared,
+}
+
 impl RootsResource {
     /// Adds to what a server declares.
-    pub(crate) fn declare(self, capabilities: &mut ServerCapabilities, instructions: &mut Option<String>) {
-        let extensions = capabilities.extensions.get_or_insert_default();
-        extensions.entry(wire::PAGING.to_owned()).or_default();
+    pub(crate) fn declare(
+        self,
+        paging: Paging,
+        capabilities: &mut ServerCapabilities,
+        instructions: &mut Option<String>,
+    ) {
+        // SECURITY: a page that is taken for the whole list may lack what closes a part of it
+        // (test: paging_is_declared_only_where_cursors_arrive)
+        if paging == Paging::Declared {
+            capabilities.extensions.get_or_insert_default().entry(wire::PAGING.to_owned()).or_default();
+        }
         if self == RootsResource::Offered {
             capabilities.resources.get_or_insert_with(ResourcesCapability::default);
             *instructions = Some(match instructions.take() {

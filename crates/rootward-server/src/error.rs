@@ -16,7 +16,10 @@ use crate::settings::RefusalForm;
 #[derive(Debug, Error)]
 pub enum PathError {
     /// The call does not run within a roots service.
-    #[error("no roots service is installed: serve `RootsService::install(handler)` in place of the handler")]
+    #[error(
+        "no roots service is installed here: serve `RootsService::install(handler)` in place of the handler, and use paths in \
+         the task of their call"
+    )]
     NotInstalled,
     /// The roots are not known yet.
     #[error("the client has not named its roots yet")]

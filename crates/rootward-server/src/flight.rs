@@ -12,7 +12,7 @@ use rootward_core::RootSet;
 use rootward_core::session::{Event, RequestNumber};
 use tokio::task::JoinHandle;
 
-use crate::list::ClientList;
+use crate::list::{ClientList, shortened};
 use crate::pages::{Pages, Turned};
 use crate::settings::Ground;
 use crate::wire;
@@ -142,10 +142,13 @@ impl Flight {
     }
 }
 
+/// How much of a client's reason is kept, in characters.
+const LONGEST_REASON: usize = 200;
+
 /// What the client said was wrong.
 fn said(error: &ServiceError) -> String {
     match error {
-        ServiceError::McpError(error) => format!("{} ({})", error.message, error.code.0),
+        ServiceError::McpError(error) => format!("{} ({})", shortened(&error.message, LONGEST_REASON), error.code.0),
         other => other.to_string(),
     }
 }

@@ -94,9 +94,10 @@ where
                 // (test: a_change_over_http_is_heard_before_the_call_that_follows)
                 if let Some(session) = session_of(&parts).and_then(|id| roots.ground().http.find(id)) {
                     session.hear_list_changed();
-                    parts.extensions.insert(Heard);
+                    parts.extensions.insert(Heard(session.number()));
                 }
             }
+            parts.extensions.insert(KeptCursors);
             let body = keep_cursor(&body).map_or(body, Bytes::from);
             service.call(Request::from_parts(parts, Full::new(body))).await
         })
@@ -134,9 +135,18 @@ fn says_list_changed(body: &[u8]) -> bool {
         }
 }
 
-/// Whether the change that a notification tells of was heard when it was posted.
-pub(crate) fn was_heard(extensions: &Extensions) -> bool {
-    extensions.get::<Parts>().is_some_and(|parts| parts.extensions.get::<Heard>().is_some())
+/// Who heard of the change that a notification tells of, when it was posted.
+pub(crate) fn heard(extensions: &Extensions) -> Option<&Heard> {
+    extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Marks a request whose body passed here.
+#[derive(Clone, Copy, Debug)]
+struct KeptCursors;
+
+/// Whether cursors arrive with the requests of this connection.
+pub(crate) fn keeps_cursors(extensions: &Extensions) -> bool {
+    extensions.get::<Parts>().is_some_and(|parts| parts.extensions.get::<KeptCursors>().is_some())
 }
 
 /// The sessions by the names that HTTP has for them. rmcp tells a handler its session's name with each request.
@@ -161,7 +171,11 @@ impl HttpSessions {
                 table.sessions.retain(|_, session| session.upgrade().is_some());
                 table.sweep_at = table.sessions.len() * 2 + 16;
             }
-            table.sessions.insert(id.to_owned(), session.downgrade());
+            // SECURITY: rmcp vouches for a name only where it keeps sessions itself; whoever else brings one must not
+            // take it from the session that has it (test: a_name_stays_with_its_session)
+            if table.sessions.get(id).is_none_or(|named| named.upgrade().is_none()) {
+                table.sessions.insert(id.to_owned(), session.downgrade());
+            }
         }
     }
 
@@ -175,6 +189,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn a_name_stays_with_its_session() {
+        let service = RootsService::default();
+        let sessions = HttpSessions::default();
+        let note = |session: &Session| {
+            let (parts, ()) = Request::builder().header(SESSION, "name").body(()).unwrap().into_parts();
+            let mut extensions = Extensions::new();
+            extensions.insert(parts);
+            sessions.note(&extensions, session);
+            sessions.find("name").map(|session| session.number())
+        };
+        let (first, second, third) = (service.session(), service.session(), service.session());
+        assert_eq!(note(&first), Some(first.number()));
+        assert_eq!(note(&second), Some(first.number()));
+        drop(first);
+        assert_eq!(note(&third), Some(third.number()));
+    }
 
     #[test]
     fn the_notification_is_recognised() {

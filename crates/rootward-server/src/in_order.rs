@@ -15,9 +15,9 @@ use crate::wire;
 /// The method, for notifications that rmcp does not know by their form.
 const LIST_CHANGED: &str = "notifications/roots/list_changed";
 
-/// Marks a notification that the session has heard.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard;
+/// Marks a notification that a session has heard: the one of this number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Heard(pub(crate) u64);
 
 /// A transport and the session that listens to it.
 pub(crate) struct InOrder<T> {
@@ -55,7 +55,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
         {
             // SECURITY: from here on calls wait (test: a_change_is_heard_before_the_call_that_follows)
             self.session.hear_list_changed();
-            message.notification.extensions_mut().insert(Heard);
+            message.notification.extensions_mut().insert(Heard(self.session.number()));
         }
         Some(message)
     }

@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use rmcp::handler::server::wrapper::Parameters;
-//! use rmcp::{tool, tool_router, transport::stdio};
+//! use rmcp::{tool, tool_router};
 //! use rootward_server::{PathError, RootedPath, RootsService, Write};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -28,7 +28,7 @@
 //!
 //! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
 //! // The one line: the handler is served behind a roots service.
-//! RootsService::default().install(Server).serve(stdio()).await?.waiting().await?;
+//! RootsService::from_environment()?.install(Server).serve_stdio().await?.waiting().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -41,12 +41,23 @@
 //!
 //! - [`Roots`] as a parameter of a tool or a prompt: the whole of what is in force.
 //! - [`roots()`] in the body of any call, also of `resources/read`: the same, fetched where need be.
-//! - [`session()`] for what needs no waiting: [`Session::roots_cached`], [`Session::path_in_roots`],
-//!   [`Session::subscribe`]; and [`Session::invalidate`], [`Session::refresh`].
+//! - [`roots_cached()`] and [`path_in_roots()`] for what needs no waiting. [`session()`] of a legacy client for the rest:
+//!   [`Session::subscribe`], [`Session::invalidate`], [`Session::refresh`].
+//! - [`Roots::page`]: the list part by part, with cursors that are good for one version of it.
 //!
 //! An argument that must stay a string, because a library or another program takes names only, is checked by the attribute
 //! [`require_within_roots`]: `#[require_within_roots(path, destination: write)]` on the tool. It tells about the name, at that
 //! moment; prefer [`RootedPath`], which is a handle.
+//!
+//! # Around it
+//!
+//! - [`RootsService::from_environment`] takes the operator's settings (`ROOTWARD_ROOTS`, `ROOTWARD_MODE`, …: [`rootward_core::env`]);
+//!   [`RootsService::new`] takes [`Settings`] that the author made.
+//! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
+//! - [`RootsService::http`] stands before rmcp's Streamable HTTP service, so that a change of roots is heard before the calls that
+//!   follow it.
+//! - [`Settings::audit`] puts every decision on record before it takes effect.
+//! - [`RefusalForm`]: a refusal is a tool's result that a model can read, or -32602.
 //!
 //! # Layout
 //!
@@ -56,8 +67,10 @@
 //! - [`Session`]: the roots of one legacy session, driving [`rootward_core::session`]; `flight.rs` has the question under
 //!   way. `modern.rs` has the modern era. `scope.rs` is how a call and its arguments find their roots.
 //! - [`PathError`], [`Refusal`]: what a peer is told.
+//! - [`RootsSummary`]: what is in force, as data. [`PageError`]: a cursor that is of no use. [`AuditLines`]: a record in lines of JSON.
 //! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
-//! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` hears changes in the order in which they came.
+//! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` and `http.rs` hear changes in the order in which they came;
+//!   `pages.rs` and `keep_cursor.rs` put lists in pages together.
 
 mod announce;
 mod argument;
@@ -98,8 +111,6 @@ pub use roots::Roots;
 pub use scope::{path_in_roots, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};
-#[cfg(feature = "stdio")]
-pub use stdio::{KeepCursors, stdio};
 pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};
 
 /// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.

@@ -144,7 +144,7 @@ fn unusable(entry: &Value, reason: String) -> (String, String) {
     (shortened(&entry.to_string(), LONGEST_SHOWN), reason)
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+pub(crate) fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -5,6 +5,7 @@
 //! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round. A list in pages
 //! takes a round for each, where the client said that it pages.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, ReadResourceRequestParams, ReadResourceResponse, SealOptions,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rootward_core::session::{Effect, Event, SessionRoots, Standing};
+use rootward_core::session::{Effect, Event, InForce, SessionRoots, Standing};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -181,9 +182,20 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
         }
     }
     match machine.standing(now, now) {
-        Standing::InForce(in_force) => Some(Roots::of(in_force, support, ground.number(), ground, None)),
+        Standing::InForce(in_force) => {
+            let in_force = InForce { generation: generation(in_force), ..in_force.clone() };
+            Some(Roots::of(&in_force, support, ground.number(), ground, None))
+        }
         Standing::Wait { .. } | Standing::Overdue => None,
     }
+}
+
+/// The number of roots that no session counts: a cursor that a request was given must be stale in a request that names others.
+fn generation(in_force: &InForce) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&in_force.roots, in_force.reach).hash(&mut hasher);
+    // As many bits as every reader of JSON keeps of a number.
+    hasher.finish() >> 11
 }
 
 async fn placed(ground: &Arc<Ground>, answer: Answer) -> Result<rootward_core::RootSet, String> {
@@ -251,5 +263,7 @@ fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8>
         // Progress tokens and their like differ from round to round.
         parameters.remove("_meta");
     }
+    // The order of an object's members says nothing; where `serde_json` keeps it, it would.
+    parameters.sort_all_objects();
     json!([principal, server, P::METHOD, parameters]).to_string().into_bytes()
 }

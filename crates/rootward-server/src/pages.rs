@@ -11,6 +11,8 @@ use crate::list::{ListError, MOST_ENTRIES};
 
 /// The most pages that are asked for.
 const MOST_PAGES: usize = 400;
+/// The most bytes that pages may have together, counted roughly.
+const MOST_BYTES: usize = 16 << 20;
 /// The longest cursor that is sent back, in bytes.
 const LONGEST_CURSOR: usize = 4096;
 /// Where a cursor stands whose place in the result was lost on the way; see `stdio.rs`.
@@ -22,6 +24,8 @@ pub(crate) struct Pages {
     entries: Vec<Value>,
     /// All cursors that were followed; the last is the one to ask with.
     cursors: Vec<String>,
+    /// How much memory the entries take.
+    bytes: usize,
 }
 
 /// What a page led to.
@@ -51,6 +55,11 @@ impl Pages {
         if !entries.is_empty() && self.entries.ends_with(&entries) {
             return Err(ListError::BrokenPages("a page came twice"));
         }
+        self.bytes += entries.iter().map(bytes_of).sum::<usize>();
+        // SECURITY: the pages of one client must not take all memory there is (test: pages_that_do_not_end)
+        if self.bytes > MOST_BYTES {
+            return Err(ListError::BrokenPages("they are too long"));
+        }
         self.entries.extend(entries);
         if self.entries.len() > MOST_ENTRIES {
             return Err(ListError::TooMany(self.entries.len()));
@@ -68,6 +77,17 @@ impl Pages {
         self.cursors.push(next);
         Ok(Turned::Next)
     }
+}
+
+/// Roughly what a value takes in memory.
+fn bytes_of(value: &Value) -> usize {
+    size_of::<Value>()
+        + match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(bytes_of).sum(),
+            Value::Object(object) => object.iter().map(|(key, value)| key.len() + bytes_of(value)).sum(),
+        }
 }
 
 fn next_cursor(page: &Value) -> Result<Option<String>, ListError> {
@@ -125,6 +145,11 @@ mod tests {
             ListError::TooMany(12_000)
         });
         check(vec![page(0..1, Some(&"x".repeat(LONGEST_CURSOR + 1)))], broken("a cursor is too long"));
+        let long = |turn: usize| {
+            let name = turn.to_string().repeat(MOST_BYTES / 5);
+            json!({"roots": [{"uri": "file:///a", "name": name}], "nextCursor": turn.to_string()})
+        };
+        check((0..9).map(long).collect(), broken("they are too long"));
         check(vec![json!({"roots": [], "nextCursor": 7})], broken("a cursor is no text"));
         check(vec![json!({"nextCursor": "a"})], broken("a page has no list"));
         check(vec![page(0..1, Some("a")), json!({"roots": null})], broken("a page has no list"));

@@ -1,14 +1,13 @@
 //! An argument that is a grant: a path that was decided before the tool's body sees it.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 use rmcp::ErrorData;
 use rmcp::handler::server::common::FromContextPart;
-use rootward_core::{Access, Denial, Grant};
+use rootward_core::{Access, Grant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -18,7 +17,8 @@ use crate::scope::Scope;
 /// A path from a peer, decided and pinned: deserialises from a string, and is a [`Grant`].
 ///
 /// What it may be used for is in its type. Use it anywhere in a tool's arguments, nested or in lists; one path that is refused
-/// refuses the call.
+/// refuses the call. Not so where reading goes on without it: in an `untagged` enum beside a `String`, say, a path that is
+/// refused, or that comes before the roots are known, reads as that text.
 pub struct RootedPath<A = Read> {
     grant: Grant,
     kind: PhantomData<fn() -> A>,
@@ -96,18 +96,14 @@ impl<'de, A: Use> Deserialize<'de> for RootedPath<A> {
         let path = String::deserialize(deserializer)?;
         let scope = Scope::current().map_err(D::Error::custom)?;
         let roots = scope.known(Some((&path, A::ACCESS))).map_err(D::Error::custom)?;
-        match decide::<A>(roots, path.as_ref()) {
+        let decision = match A::LAST {
+            Last::Followed => roots.check(&path, A::ACCESS),
+            Last::Meant => roots.check_entry(&path, A::ACCESS),
+        };
+        match decision {
             Ok(grant) => Ok(RootedPath { grant, kind: PhantomData }),
             Err(denial) => Err(D::Error::custom(scope.refuse(&denial).sentence())),
         }
-    }
-}
-
-/// Decides a path for what it is used for.
-pub(crate) fn decide<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
-    match A::LAST {
-        Last::Followed => roots.check(path, A::ACCESS),
-        Last::Meant => roots.check_entry(path, A::ACCESS),
     }
 }
 

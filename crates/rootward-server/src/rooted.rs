@@ -21,7 +21,7 @@ use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
-use crate::announce::RootsResource;
+use crate::announce::{Paging, RootsResource};
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
@@ -36,13 +36,19 @@ pub struct Rooted<H> {
     session: Session,
     service: RootsService,
     resource: RootsResource,
+    paging: Paging,
 }
 
 impl RootsService {
     /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
-        let resource = RootsResource::NotOffered;
-        Rooted { handler, session: self.session(), service: self.clone(), resource }
+        Rooted {
+            handler,
+            session: self.session(),
+            service: self.clone(),
+            resource: RootsResource::NotOffered,
+            paging: Paging::NotDeclared,
+        }
     }
 }
 
@@ -80,17 +86,38 @@ impl<H> Rooted<H> {
         Box::pin(ServiceExt::serve(self, transport)).await
     }
 
+    /// Serves a session on standard input and output.
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(self) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
+    where
+        H: ServerHandler,
+    {
+        Rooted { paging: Paging::Declared, ..self }.serve(crate::stdio::stdio()).await
+    }
+
+    /// Whether cursors arrive with the transport of a request.
+    fn paging_over(&self, context: &RequestContext<RoleServer>) -> Paging {
+        #[cfg(feature = "http")]
+        if crate::http::keeps_cursors(&context.extensions) {
+            return Paging::Declared;
+        }
+        let _ = context;
+        self.paging
+    }
+
     /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
     /// one finds the roots there, and whoever subscribed is told. Over HTTP a question outside a call would leave on a stream
     /// that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
         #[cfg(feature = "http")]
-        let heard = crate::http::was_heard(&context.extensions);
+        let posted = crate::http::heard(&context.extensions);
         #[cfg(not(feature = "http"))]
-        let heard = false;
-        if context.extensions.get::<Heard>().is_some() {
+        let posted = None;
+        // Heard by another session, the change would be lost for this one.
+        let mine = Heard(self.session.number());
+        if context.extensions.get() == Some(&mine) {
             self.session.follow(&context.peer).await;
-        } else if heard {
+        } else if posted == Some(&mine) {
             self.session.tell_cancelled().await;
         } else {
             self.session.list_changed().await;
@@ -113,18 +140,20 @@ impl<H> Rooted<H> {
         let (peer, stopped) = (context.peer.clone(), context.ct.clone());
         let ground = self.service.ground();
         let source = || Source::Legacy(self.session.clone(), peer.clone(), stopped.clone());
+        if let Err(error) = self.session.begin(&peer) {
+            return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
+        }
         #[cfg(feature = "http")]
         ground.http.note(&context.extensions, &self.session);
-        self.session.begin(&peer);
         self.session.land().await;
-        self.session.look_again().await;
-        if let Some(roots) = self.session.roots_settled() {
+        // A look at the disk is for calls that turn out to need it.
+        if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
             let scope = Scope::new(Some(roots), source(), ground, requester);
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
-                // Asks the client once more, without waiting; the roots of this call stay what they were.
-                let _ = self.session.roots(&peer).await;
+                // The roots of this call stay what they were.
+                self.session.ask_again(&peer).await;
             }
             return scope.judged(result, failed);
         }
@@ -249,14 +278,15 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        let paging = self.paging_over(&context);
         let mut result = self.handler.initialize(request, context).await?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        self.resource.declare(paging, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
         let mut result = self.handler.negotiate_initialize(request)?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        self.resource.declare(self.paging, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
@@ -266,7 +296,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let mut result = self.handler.discover(context).await?;
-        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        // What a modern client answers with is carried as it came.
+        self.resource.declare(Paging::Declared, &mut result.capabilities, &mut result.instructions);
         Ok(result)
     }
 
@@ -372,7 +403,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     fn get_info(&self) -> ServerConfig {
         let mut info = self.handler.get_info();
-        self.resource.declare(&mut info.capabilities, &mut info.instructions);
+        self.resource.declare(self.paging, &mut info.capabilities, &mut info.instructions);
         info
     }
 

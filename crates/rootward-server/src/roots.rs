@@ -118,7 +118,13 @@ impl Roots {
         self.session
     }
 
-    fn on_record(&self, path: &OsStr, access: Access, decision: Result<Grant, Denial>) -> Result<Grant, Denial> {
+    /// Puts a decision of the guard's on record.
+    pub(crate) fn on_record(
+        &self,
+        path: &OsStr,
+        access: Access,
+        decision: Result<Grant, Denial>,
+    ) -> Result<Grant, Denial> {
         let decision = decision.map_err(|denial| self.told(denial));
         if self.ground.settings.audit.is_none() {
             return decision;

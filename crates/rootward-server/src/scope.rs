@@ -4,6 +4,7 @@
 //! roots from here, and where it fails it leaves the reason here, for the wrapper that runs the call.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -19,6 +20,9 @@ use crate::roots::Roots;
 use crate::session::Session;
 use crate::settings::{Ground, RefusalForm};
 
+/// How many refusals of a call are kept in mind, so that none of them is recorded twice.
+const MOST_KEPT: usize = 64;
+
 tokio::task_local! {
     static SCOPE: Arc<Scope>;
 }
@@ -31,8 +35,8 @@ pub(crate) struct Scope {
     ground: Arc<Ground>,
     /// What asks, for the record.
     requester: String,
-    /// The last refusal that went on record.
-    recorded: Mutex<Option<Denial>>,
+    /// The last refusals that went on record.
+    recorded: Mutex<VecDeque<Denial>>,
     outcome: Mutex<Option<Outcome>>,
     used: AtomicBool,
 }
@@ -119,13 +123,15 @@ impl Scope {
 
     /// Notes that a refusal is on record.
     pub(crate) fn recorded(&self, denial: &Denial) {
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(denial.clone());
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.truncate(MOST_KEPT - 1);
+        recorded.push_front(denial.clone());
     }
 
     /// Puts a refusal on record that [`Roots`] did not decide: of an act on a grant, or of a path that came too early.
     fn on_record<'d>(&self, denial: &'d Denial) -> Cow<'d, Denial> {
         if self.ground.settings.audit.is_none()
-            || self.recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(denial)
+            || self.recorded.lock().unwrap_or_else(PoisonError::into_inner).contains(denial)
         {
             return Cow::Borrowed(denial);
         }
@@ -133,7 +139,10 @@ impl Scope {
         let session = self.session().map_or(session, Session::number);
         let decided = Decided { session, requester: &self.requester, generation };
         match audit::record(&self.ground, decided, denial.path(), denial.access(), Err(denial)) {
-            Ok(()) => Cow::Borrowed(denial),
+            Ok(()) => {
+                self.recorded(denial);
+                Cow::Borrowed(denial)
+            }
             Err(_) => Cow::Owned(Denial::new(Code::AuditUnavailable, denial.path(), denial.access())),
         }
     }

@@ -13,9 +13,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
-use rootward_core::Access;
 use rootward_core::session::State::Pending;
-use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
+use rootward_core::session::{Effect, Event, RequestNumber, SessionRoots, Standing, Why};
+use rootward_core::{Access, RootSet};
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -60,6 +60,8 @@ impl WeakSession {
 
 #[derive(Default)]
 struct State {
+    /// Whose session it is, from the first call on.
+    peer: Option<Peer<RoleServer>>,
     /// Made when the client's capabilities are known.
     machine: Option<SessionRoots>,
     roots: Option<Roots>,
@@ -68,6 +70,23 @@ struct State {
     to_cancel: Vec<RequestHandle<RoleServer>>,
     /// When missing roots were last looked for.
     looked: Duration,
+    /// They are being looked for.
+    looking: bool,
+}
+
+impl State {
+    /// The roots to look up again, if one of them was missing: it may have appeared. Not more often than a client that failed
+    /// is asked again, and never twice at a time: a disk that does not answer is not to take thread after thread.
+    fn to_look_up(&self, now: Duration, ground: &Ground) -> Option<(RequestNumber, RootSet)> {
+        let (request, roots) = self.machine.as_ref()?.client_roots()?;
+        let is_due = !self.looking && now >= self.looked.saturating_add(ground.settings.policy.retry_after);
+        (is_due && roots.missing().next().is_some()).then(|| (request, roots.clone()))
+    }
+
+    /// Whether the client has answered, and its roots are being looked up.
+    fn is_placing(&self) -> bool {
+        self.flight.as_ref().is_some_and(Flight::is_being_placed)
+    }
 }
 
 /// The roots are not known.
@@ -76,6 +95,12 @@ pub enum NotKnown {
     /// The client has not named its roots in time.
     #[error("the client has not named its roots yet")]
     Pending,
+    /// The session is of another client than the one that calls.
+    #[error(
+        "the session belongs to another client: call `RootsService::install` for each session, and share no handler that it \
+         returned"
+    )]
+    OfAnother,
 }
 
 /// What a call does.
@@ -105,7 +130,7 @@ impl Session {
     /// Call it in the task of the request that needs roots: what is sent to the client belongs to that request.
     pub async fn roots(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         let arrived = self.now();
-        self.begin(peer);
+        self.begin(peer)?;
         self.land().await;
         self.look_again().await;
         loop {
@@ -124,35 +149,11 @@ impl Session {
                     tokio::select! {
                         () = self.lead(peer) => {}
                         () = woken => {}
-                        () = tokio::time::sleep_until(self.0.started + until) => {}
+                        () = tokio::time::sleep(until.saturating_sub(self.now())) => {}
                     }
                 }
             }
         }
-    }
-
-    /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
-    pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
-        loop {
-            let mut woken = pin!(self.0.turn.notified());
-            woken.as_mut().enable();
-            self.handle(Event::Tick);
-            self.tell_cancelled().await;
-            let Some(until) = self.unsettled_until() else {
-                return;
-            };
-            tokio::select! {
-                () = self.lead(peer) => {}
-                () = woken => {}
-                () = tokio::time::sleep_until(self.0.started + until) => {}
-            }
-        }
-    }
-
-    /// When something happens by itself, while calls wait for it.
-    fn unsettled_until(&self) -> Option<Duration> {
-        let state = self.state();
-        state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
     }
 
     /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
@@ -169,6 +170,30 @@ impl Session {
         }
     }
 
+    /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
+    pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
+        loop {
+            let mut woken = pin!(self.0.turn.notified());
+            woken.as_mut().enable();
+            self.handle(Event::Tick);
+            self.tell_cancelled().await;
+            let Some(until) = self.unsettled_until() else {
+                return;
+            };
+            tokio::select! {
+                () = self.lead(peer) => {}
+                () = woken => {}
+                () = tokio::time::sleep(until.saturating_sub(self.now())) => {}
+            }
+        }
+    }
+
+    /// When something happens by itself, while calls wait for it.
+    fn unsettled_until(&self) -> Option<Duration> {
+        let state = self.state();
+        state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
+    }
+
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they
     /// changed, these are still the old ones, and decisions go through [`Session::roots`].
     pub fn roots_cached(&self) -> Option<Roots> {
@@ -180,8 +205,8 @@ impl Session {
         let now = self.now();
         let state = self.state();
         match state.machine.as_ref()?.standing(now, now) {
-            Standing::InForce(_) => state.roots.clone(),
-            Standing::Wait { .. } | Standing::Overdue => None,
+            Standing::InForce(_) if !state.is_placing() => state.roots.clone(),
+            Standing::InForce(_) | Standing::Wait { .. } | Standing::Overdue => None,
         }
     }
 
@@ -238,52 +263,63 @@ impl Session {
     }
 
     /// Makes the machine, now that the client has said what it can.
-    pub(crate) fn begin(&self, peer: &Peer<RoleServer>) {
+    pub(crate) fn begin(&self, peer: &Peer<RoleServer>) -> Result<(), NotKnown> {
         let mut state = self.state();
+        // SECURITY: whoever shares a handler between clients would give all of them the roots of the first
+        // (test: a_handler_that_clients_share_serves_one_of_them)
+        if !is_same(state.peer.get_or_insert_with(|| peer.clone()), peer) {
+            return Err(NotKnown::OfAnother);
+        }
         if state.machine.is_none() {
             let settings = &self.0.ground.settings;
             let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
             state.machine = Some(SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support));
             self.publish(&mut state);
         }
+        Ok(())
     }
 
-    /// Looks the client's roots up again if one of them was missing: it may have appeared. Not more often than a client that
-    /// failed is asked again.
-    pub(crate) async fn look_again(&self) {
-        let ground = &self.0.ground;
+    /// Whether the next call that needs roots looks for missing ones first.
+    pub(crate) fn is_look_due(&self) -> bool {
+        self.state().to_look_up(self.now(), &self.0.ground).is_some()
+    }
+
+    /// Looks for roots that were missing, if it is time to. A disk that does not answer costs the call the timeout; what is
+    /// found later still counts.
+    async fn look_again(&self) {
         let now = self.now();
         let (request, roots) = {
-            let mut guard = self.state();
-            let state = &mut *guard;
-            let listed = state.machine.as_ref().and_then(SessionRoots::client_roots);
-            let Some((request, roots)) = listed.filter(|(_, roots)| roots.missing().next().is_some()) else {
+            let mut state = self.state();
+            let Some(due) = state.to_look_up(now, &self.0.ground) else {
                 return;
             };
-            if now < state.looked.saturating_add(ground.settings.policy.retry_after) {
-                return;
-            }
-            state.looked = now;
-            (request, roots.clone())
+            (state.looked, state.looking) = (now, true);
+            due
         };
-        let ground = Arc::clone(ground);
+        let ground = Arc::clone(&self.0.ground);
+        let timeout = ground.settings.policy.timeout;
+        let session = Arc::downgrade(&self.0);
         let looking = tokio::task::spawn_blocking(move || {
-            ground.shared.set(roots.place_again_ambient(&ground.settings.validation))
+            let roots = ground.shared.set(roots.place_again_ambient(&ground.settings.validation));
+            if let Some(session) = session.upgrade().map(Session) {
+                session.state().looking = false;
+                session.handle(Event::LookedAgain { request, roots });
+            }
         });
-        // A look that fails changes nothing.
-        if let Ok(roots) = looking.await {
-            self.handle(Event::LookedAgain { request, roots });
-        }
+        let _ = tokio::time::timeout(timeout, looking).await;
     }
 
     fn needed(&self, arrived: Duration) -> Turn {
         self.handle(Event::Needed { arrived });
         let now = self.now();
+        let patience = arrived.saturating_add(self.0.ground.settings.policy.timeout);
         let state = self.state();
         let Some(machine) = &state.machine else {
             return Turn::GiveUp;
         };
         match (machine.standing(arrived, now), &state.roots) {
+            // The client was slow, and has answered: what it named is worth a look at the disk.
+            (Standing::InForce(_), Some(_)) if state.is_placing() && now < patience => Turn::Wait(patience),
             (Standing::InForce(_), Some(roots)) => Turn::GoOn(roots.clone()),
             // What is due by now is looked at again at once.
             (Standing::Wait { until }, _) => Turn::Wait(machine.wakes_at().map_or(until, |due| due.min(until))),
@@ -364,30 +400,34 @@ impl Session {
         }
     }
 
-    /// Takes notice of an answer that came while no call waited.
+    /// Takes notice of an answer that came while no call waited. Waits for nothing: most calls need no roots.
     pub(crate) async fn land(&self) {
         let Ok(_leader) = self.0.leader.try_lock() else {
             return;
         };
         let landed = std::future::poll_fn(|context| {
             let mut state = self.state();
-            let Some(flight) = state.flight.as_mut().filter(|flight| flight.is_sent()) else {
-                return Poll::Ready(Landed::Nothing);
-            };
-            match flight.poll(context, &self.0.ground) {
-                // Looking roots up takes no client, so it is waited for.
-                Poll::Pending if flight.is_being_placed() => Poll::Pending,
-                Poll::Pending => Poll::Ready(Landed::Nothing),
-                Poll::Ready(Landed::Nothing) => {
-                    context.waker().wake_by_ref();
-                    Poll::Pending
+            loop {
+                let Some(flight) = state.flight.as_mut().filter(|flight| flight.is_sent()) else {
+                    return Poll::Ready(Landed::Nothing);
+                };
+                match flight.poll(context, &self.0.ground) {
+                    Poll::Pending => return Poll::Ready(Landed::Nothing),
+                    Poll::Ready(Landed::Nothing) => {}
+                    ready @ Poll::Ready(_) => return ready,
                 }
-                ready @ Poll::Ready(_) => ready,
             }
         });
         if let Some(event) = landed.await.event() {
             self.finish(event);
         }
+    }
+
+    /// Asks a client that failed once more, if it is time to; nothing is waited for.
+    pub(crate) async fn ask_again(&self, peer: &Peer<RoleServer>) {
+        self.handle(Event::Needed { arrived: self.now() });
+        self.tell_cancelled().await;
+        self.send_without_waiting(peer).await;
     }
 
     /// A question that no call waits for: it leaves with this call all the same.
@@ -447,6 +487,16 @@ impl Session {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether two are ends of one connection: then both have what the client said of itself in common, in memory. Without
+/// that no client was ever asked.
+fn is_same(one: &Peer<RoleServer>, other: &Peer<RoleServer>) -> bool {
+    match (one.peer_info(), other.peer_info()) {
+        (Some(one), Some(other)) => Arc::ptr_eq(&one, &other),
+        (None, None) => true,
+        _ => false,
     }
 }
 

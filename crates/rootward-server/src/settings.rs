@@ -10,7 +10,7 @@ use rmcp::model::RequestStateCodec;
 use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{NoRoots, Policy, Sources};
-use rootward_core::{Audit, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
+use rootward_core::{Audit, Closed, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 
 use crate::guards::SharedGuards;
 use crate::session::Session;
@@ -89,9 +89,27 @@ impl Settings {
             hint: "Rootward's own files must be where they can be closed: correct XDG_CONFIG_HOME and XDG_STATE_HOME"
                 .to_owned(),
         })?;
-        let rules = Restriction::standard().into_iter().chain(own);
-        settings.guard.restrictions = Arc::new(Restrictions::new(rules.collect()));
+        settings.close(own);
         Ok(settings)
+    }
+
+    /// The defaults for the user and the places that the environment names; what else it says is not asked.
+    fn of_user(environment: &Environment) -> Settings {
+        let directories = Directories::new(environment);
+        let mut settings = Settings::new(directories.home.clone());
+        // SECURITY: a server that can write Rootward's settings chooses its own roots, wherever those settings are
+        // (test: the_defaults_close_rootwards_own_places)
+        settings.close(directories.closed_ambient(settings.guard.resolver).unwrap_or_else(|_| {
+            // Where one cannot be looked at, as they are spelled.
+            directories.own().map(|place| Restriction::place(place, Closed::Entirely)).collect()
+        }));
+        settings
+    }
+
+    /// Closes these places, too.
+    fn close(&mut self, places: Vec<Restriction>) {
+        let rules = Restriction::standard().into_iter().chain(places);
+        self.guard.restrictions = Arc::new(Restrictions::new(rules.collect()));
     }
 }
 
@@ -105,10 +123,10 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The defaults, for the user whose home is `HOME` in the environment.
+/// The defaults, for the user whose home is `HOME` in the environment. Rootward's own files are closed wherever it puts them.
 impl Default for Settings {
     fn default() -> Settings {
-        Settings::new(std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()))
+        Settings::of_user(&std::env::vars_os().collect())
     }
 }
 
@@ -205,5 +223,30 @@ impl Ground {
 
     pub(crate) fn everything(&self) -> RootSet {
         self.everything.clone().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rootward_core::{Access, Code};
+
+    use super::*;
+
+    #[test]
+    fn the_defaults_close_rootwards_own_places() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path();
+        let settings = Settings::of_user(
+            &[("HOME", place.join("home")), ("XDG_CONFIG_HOME", place.join("c")), ("XDG_STATE_HOME", place.join("s"))]
+                .into(),
+        );
+        assert_eq!(settings.guard.home, Some(place.join("home")));
+        let root = Root::from_path(place, Origin::Client).unwrap();
+        let guard = Guard::new(RootSet::place_ambient([root], &settings.validation), settings.guard);
+        for own in ["c/rootward/config.toml", "s/rootward/audit/log"] {
+            let refused = guard.check(place.join(own), Access::WRITE).map(drop).map_err(|denial| denial.code());
+            assert_eq!(refused, Err(Code::Restricted), "{own}");
+        }
+        assert!(guard.check(place.join("c/other"), Access::WRITE).is_ok());
     }
 }

@@ -9,20 +9,20 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::keep_cursor::keep_cursor;
 
-/// The longest line that is looked at; longer ones pass unread.
-const LONGEST_LINE: usize = 4 << 20;
+/// The longest line that is looked at, as long as rmcp takes them: of one that passed unread, the cursor would be lost, and half a
+/// list be taken for the whole.
+const LONGEST_LINE: usize = 16 << 20;
 const CHUNK: usize = 8 << 10;
 
-/// The transport of a server on standard input and output: rmcp's, and cursors of `roots/list` survive it. Needs a tokio
-/// runtime with I/O.
-pub fn stdio() -> (KeepCursors<StdioReader>, StdioWriter) {
+/// The transport of a server on standard input and output: rmcp's, and cursors of `roots/list` survive it.
+pub(crate) fn stdio() -> (KeepCursors<StdioReader>, StdioWriter) {
     let (read, write) = stdio_pipes();
     (KeepCursors::new(read), write)
 }
 
 /// A stream of lines in which cursors of `roots/list` are kept.
 #[derive(Debug)]
-pub struct KeepCursors<R> {
+pub(crate) struct KeepCursors<R> {
     inner: R,
     /// The line that is being read.
     line: Vec<u8>,
@@ -36,7 +36,7 @@ pub struct KeepCursors<R> {
 
 impl<R> KeepCursors<R> {
     /// Keeps the cursors in what `inner` yields.
-    pub fn new(inner: R) -> KeepCursors<R> {
+    pub(crate) fn new(inner: R) -> KeepCursors<R> {
         KeepCursors { inner, line: Vec::new(), ready: Vec::new(), taken: 0, passing: false, ended: false }
     }
 
@@ -124,5 +124,8 @@ mod tests {
         let seen = String::from_utf8(read(&text).await).unwrap();
         assert_eq!(seen.matches("rootward.dev/nextCursor").count(), 2);
         assert_eq!(seen.lines().nth(1), Some("other"));
+        // However long the line is, as long as rmcp takes it.
+        let long = [&b" ".repeat((16 << 20) - list.len() - 1), &list[..], b"\n"].concat();
+        assert!(String::from_utf8(read(&long).await).unwrap().contains("rootward.dev/nextCursor"));
     }
 }

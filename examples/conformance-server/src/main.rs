@@ -19,19 +19,22 @@ mod schemas;
 mod server;
 mod tasks;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
+use axum::extract::Request;
+use axum::response::IntoResponse;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rootward_server::RootsService;
 use tokio::net::TcpListener;
+use tower_service::Service;
 
 use crate::server::{Server, Shared};
+
+type Streamable<H> = StreamableHttpService<H, LocalSessionManager>;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> anyhow::Result<()> {
@@ -42,32 +45,36 @@ async fn main() -> anyhow::Result<()> {
     match *words {
         [] => {
             let roots = RootsService::from_environment()?;
-            serve(move || roots.install(server())).await
+            let installed = roots.clone();
+            serve(roots.http(service(move || installed.install(server())))).await
         }
-        ["--bare"] => serve(server).await,
+        ["--bare"] => serve(service(server)).await,
         _ => bail!("not understood: `{}`\n\nhint: `--bare` or nothing", words.join(" ")),
     }
 }
 
-/// Serves a handler per session, or per request in the modern era, until standard input ends.
-#[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]
-async fn serve<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> anyhow::Result<()> {
-    let service = StreamableHttpService::new(
+/// A handler per session, or per request in the modern era.
+fn service<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) -> Streamable<H> {
+    StreamableHttpService::new(
         move || Ok(handler()),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default().with_allowed_origins(["http://127.0.0.1:*", "http://localhost:*"]),
-    );
+    )
+}
+
+/// Serves until standard input ends.
+#[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]
+async fn serve<S>(service: S) -> anyhow::Result<()>
+where
+    S: Service<Request, Error = Infallible, Response: IntoResponse> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen on the loopback address")?;
     println!("http://{}/mcp", listener.local_addr()?);
+    let app = axum::Router::new().route_service("/mcp", service);
     let input = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
-    tokio::pin!(input);
-    loop {
-        let (connection, _) = tokio::select! {
-            accepted = listener.accept() => accepted?,
-            _ = &mut input => return Ok(()),
-        };
-        let service = TowerToHyperService::new(service.clone());
-        // A connection that breaks is its client's business.
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(connection), service));
+    tokio::select! {
+        served = axum::serve(listener, app) => Ok(served?),
+        _ = input => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{tool, tool_router};
-use rootward_server::{PathError, RootedPath, RootsService, stdio};
+use rootward_server::{PathError, RootedPath, RootsService};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct ReadFile {
@@ -24,6 +24,6 @@ impl Server {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let server = RootsService::from_environment()?.install(Server);
-    server.serve(stdio()).await?.waiting().await?;
+    server.serve_stdio().await?.waiting().await?;
     Ok(())
 }

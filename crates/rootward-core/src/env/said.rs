@@ -158,7 +158,11 @@ impl Reader<'_> {
             })?;
             roots.push(named);
         }
-        Ok((!roots.is_empty()).then_some((roots, super::ROOTS)))
+        if roots.is_empty() {
+            // What was to name the ceiling came out empty: to go on without one would widen what it holds down.
+            return Err(wrong(super::ROOTS, value, "names no root", "name the roots or unset it"));
+        }
+        Ok(Some((roots, super::ROOTS)))
     }
 
     fn fallback(&self, home: Option<&Path>) -> Result<From<NamedRoot>, EnvironmentError> {
@@ -265,6 +269,7 @@ mod tests {
         check("ROOTWARD_ROOTS_TTL_MS", "-1", "`-1` (not a whole number of milliseconds)");
         check("ROOTWARD_ROOTS_TIMEOUT_MS", "0", "`0` (no client can answer in 0 ms)");
         check("ROOTWARD_ROOTS", "/a:ro", "not a usable root: `ro` (not an absolute path)");
+        check("ROOTWARD_ROOTS", ":", "`:` (names no root)");
         check("ROOTWARD_ROOTS", "src", "not a usable root: `src` (not an absolute path)");
         check(
             "ROOTWARD_FALLBACK_DIR",

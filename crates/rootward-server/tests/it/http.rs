@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use http::{HeaderValue, Request};
 use http_body_util::BodyExt;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rootward_server::{Rooted, RootedHttp, RootsService};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tower_service::Service;
+use tower_service::Service as _;
 
 use crate::client::{roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
 /// What listens at one address.
-pub(crate) type Endpoint = RootedHttp<StreamableHttpService<Rooted<Files>, LocalSessionManager>>;
+pub(crate) type Endpoint<S = Rooted<Files>> = RootedHttp<StreamableHttpService<S, LocalSessionManager>>;
 
 /// The messages on the stream of a response.
 pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
@@ -36,13 +37,13 @@ pub(crate) fn endpoint(roots: &RootsService) -> Endpoint {
 }
 
 /// A client of one session.
-pub(crate) struct Client {
-    service: Endpoint,
+pub(crate) struct Client<S = Rooted<Files>> {
+    service: Endpoint<S>,
     session: Option<HeaderValue>,
 }
 
-impl Client {
-    pub(crate) async fn start(service: Endpoint) -> Client {
+impl<S: ServerHandler> Client<S> {
+    pub(crate) async fn start(service: Endpoint<S>) -> Client<S> {
         let mut client = Client { service, session: None };
         let parameters = json!({
             "protocolVersion": "2025-11-25",
@@ -163,6 +164,25 @@ async fn a_list_in_pages_over_http() {
     assert_eq!(said(&next(&mut call).await), "b");
 }
 
+/// A client that pages towards a server which loses its cursors would share the first page only.
+#[tokio::test]
+async fn paging_is_declared_only_where_cursors_arrive() {
+    let parameters = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    let initialize = json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": parameters});
+    let service = RootsService::new(settings());
+    let mut over_http = Client { service: endpoint(&service), session: None };
+    let result = next(&mut over_http.post(initialize.clone()).await).await;
+    assert!(result["result"]["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object(), "{result}");
+    let mut elsewhere = crate::client::Client::connect_rooted(service.install(Files::new()));
+    elsewhere.send(initialize).await;
+    let result = elsewhere.receive().await;
+    assert!(result["result"]["capabilities"].get("extensions").is_none(), "{result}");
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let mut endpoint = endpoint(&RootsService::new(settings())).with_longest_body(100);
@@ -204,4 +224,29 @@ async fn sessions_of_one_service_are_apart() {
         let mut call = client.read(2, &stage.path(&format!("{other}/file"))).await;
         assert_eq!(said(&next(&mut call).await), "outside_roots");
     }
+}
+
+/// rmcp serves an `Arc` of a handler, too: one that was installed once would give every client the roots of the first.
+#[tokio::test]
+async fn a_handler_that_clients_share_serves_one_of_them() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let shared = Arc::new(service.install(Files::new()));
+    let sessions = Arc::new(LocalSessionManager::default());
+    let config = StreamableHttpServerConfig::default();
+    let endpoint =
+        service.http(StreamableHttpService::new(move || Ok(Arc::clone(&shared)), Arc::clone(&sessions), config));
+    let mut first = Client::start(endpoint.clone()).await;
+    let mut call = first.read(1, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    first.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+    let mut second = Client::start(endpoint).await;
+    let mut call = second.read(1, &stage.path("a/file")).await;
+    let refused = next(&mut call).await;
+    assert_eq!(refused["error"]["code"], -32603, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("RootsService::install"), "{refused}");
+    // The first is not disturbed.
+    let mut call = first.read(2, &stage.path("a/file")).await;
+    assert_eq!(said(&next(&mut call).await), "a");
 }

@@ -5,6 +5,7 @@
 mod client;
 mod environment;
 mod http;
+mod looking;
 mod modern;
 mod pages;
 mod record;

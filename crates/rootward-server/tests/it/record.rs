@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use rmcp::ServerHandler;
 use rootward_core::{Audit, AuditEvent};
 use rootward_server::{AuditLines, RootsService};
 use serde_json::{Value, json};
 
 use crate::client::{Client, roots};
+use crate::require::Names;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
@@ -48,12 +50,16 @@ impl Log {
 }
 
 async fn start(log: &Log) -> Client {
+    start_with(log, Files::new()).await
+}
+
+async fn start_with(log: &Log, handler: impl ServerHandler) -> Client {
     let mut settings = settings();
     settings.audit = Some(Arc::new(AuditLines::new(log.clone())));
     settings.policy.timeout = std::time::Duration::from_millis(400);
     settings.policy.debounce = std::time::Duration::from_millis(300);
     settings.policy.debounce_limit = std::time::Duration::from_millis(300);
-    let handler = RootsService::new(settings).install(Files::new());
+    let handler = RootsService::new(settings).install(handler);
     Client::connect_rooted(handler).shake_hands(json!({"roots": {}})).await
 }
 
@@ -88,6 +94,55 @@ async fn each_decision_is_recorded_once() {
     client.call(5, "echo", json!({"path": outside})).await;
     client.result(5).await;
     assert_eq!(log.news(), [""; 0]);
+}
+
+/// However often a name is looked at, the argument is decided once.
+#[tokio::test]
+async fn each_plain_argument_is_recorded_once() {
+    let (stage, log) = (Stage::new(), Log::default());
+    let mut client = start_with(&log, Names::new()).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    assert_eq!(client.result(1).await, "a");
+    assert_eq!(log.news(), [format!("allow tools/call read {}", stage.path("a/file"))]);
+    // Shared as a guard reads it, and not as the system does.
+    client.read(2, "file").await;
+    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(log.news(), ["outside_roots tools/call read file"]);
+    client.call(3, "create", json!({"path": stage.path("a/new")})).await;
+    client.receive().await;
+    assert_eq!(log.news(), [format!("allow tools/call create {}", stage.path("a/new"))]);
+}
+
+/// A body that decides several paths and fails with the first that was refused.
+#[tokio::test]
+async fn several_refusals_are_recorded_once_each() {
+    let (stage, log) = (Stage::new(), Log::default());
+    let mut client = start(&log).await;
+    client.call(1, "all", json!({"sources": [stage.path("b/file"), stage.path("b/none")]})).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    assert_eq!(client.result(1).await, "outside_roots");
+    let refused = |path| format!("outside_roots tools/call all {}", stage.path(path));
+    assert_eq!(log.news(), [refused("b/file"), refused("b/none")]);
+}
+
+/// What is longer than any path is shown in part: neither the log nor the answer grows with what a peer makes up.
+#[tokio::test]
+async fn a_text_longer_than_any_path_is_not_repeated() {
+    let (stage, log) = (Stage::new(), Log::default());
+    let mut client = start(&log).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.result(1).await;
+    log.news();
+    client.read(2, &"/\u{7f}".repeat(100_000)).await;
+    let message = client.receive().await;
+    assert_eq!(message["result"]["structuredContent"]["code"], "invalid_path");
+    assert!(message.to_string().len() < 300_000, "{}", message.to_string().len());
+    assert!(log.news().concat().len() < 100_000);
 }
 
 #[tokio::test]

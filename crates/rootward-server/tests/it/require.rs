@@ -25,7 +25,7 @@ use crate::client::{Client, roots, said};
 use crate::modern::{again, request, state};
 use crate::stage::{Stage, settings};
 
-struct Names {
+pub(crate) struct Names {
     tool_router: ToolRouter<Names>,
     prompt_router: PromptRouter<Names>,
     /// How often a body ran.
@@ -68,7 +68,7 @@ type Answer = Result<String, PathError>;
 
 #[tool_router]
 impl Names {
-    fn new() -> Names {
+    pub(crate) fn new() -> Names {
         Names { tool_router: Names::tool_router(), prompt_router: Names::prompt_router(), ran: Arc::default() }
     }
 

@@ -39,6 +39,11 @@ struct Several {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct Texts {
+    sources: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Target {
     path: RootedPath<Write>,
 }
@@ -111,6 +116,13 @@ impl Files {
     async fn by_hand(&self, Parameters(Plain { path }): Parameters<Plain>) -> Result<String, PathError> {
         let grant = rootward_server::roots().await?.check(path, Access::READ)?;
         Ok(String::from_utf8(grant.read(1 << 20)?).unwrap())
+    }
+
+    #[tool(description = "Checks all paths, and fails with the first that is refused")]
+    async fn all(&self, Parameters(Texts { sources }): Parameters<Texts>) -> Result<String, PathError> {
+        let roots = rootward_server::roots().await?;
+        let checked: Vec<_> = sources.iter().map(|path| roots.check(path, Access::READ)).collect();
+        Ok(checked.into_iter().collect::<Result<Vec<_>, _>>()?.len().to_string())
     }
 
     #[tool(description = "Needs no roots")]

@@ -175,6 +175,20 @@ async fn a_client_that_never_answers_costs_the_timeout_and_is_told() {
     assert_eq!(client.result(2).await, "roots_failed");
 }
 
+/// However an author says "for ever", it is no time that a clock can be set to.
+#[tokio::test]
+async fn times_without_end() {
+    let stage = Stage::new();
+    let mut settings = settings();
+    settings.policy.timeout = Duration::MAX;
+    settings.policy.lifetime_announced = Some(Duration::MAX);
+    let mut client = Client::start(Reader::new(settings), with_roots()).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    assert_eq!(client.result(1).await, "a");
+}
+
 #[tokio::test]
 async fn a_silent_client_holds_no_call_that_needs_no_roots() {
     let stage = Stage::new();

@@ -138,7 +138,6 @@ async fn a_model_can_read_what_is_in_force() {
     let result = client.receive().await["result"].clone();
     assert!(result["instructions"].as_str().unwrap().ends_with(rootward_server::ROOTS_SENTENCE));
     assert!(result["capabilities"]["resources"].is_object());
-    assert!(result["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object());
     client.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"})).await;
     let resources = client.receive().await["result"]["resources"].clone();
@@ -155,6 +154,33 @@ async fn a_model_can_read_what_is_in_force() {
     let cursor = json!({"uri": "rootward://roots?cursor=x"});
     client.send(json!({"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": cursor})).await;
     assert_eq!(client.receive().await["error"]["message"], "Malformed cursor for roots/list");
+}
+
+/// A modern request is a session of its own, and cursors go from one to the next.
+#[tokio::test]
+async fn a_modern_cursor_is_good_for_one_list() {
+    let stage = Stage::new();
+    let (_, list) = start(120, &stage).await;
+    let service = RootsService::new(settings());
+    let page = async |cursor: Option<&str>, list: &Value| {
+        let call = json!({"name": "page", "arguments": {"cursor": cursor}});
+        let mut client = Client::connect_rooted(service.install(Teller));
+        client.send(modern::request(&json!({"roots": {}}), call.clone())).await;
+        let sealed = modern::state(&client.receive().await);
+        client.send(modern::request(&json!({"roots": {}}), modern::again(call, &sealed, list))).await;
+        client.receive().await
+    };
+    let seen = |message: &Value| -> Value {
+        serde_json::from_str(message["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
+    };
+    let first = seen(&page(None, &list).await);
+    let cursor = first["nextCursor"].as_str();
+    assert_eq!(seen(&page(cursor, &list).await)["roots"][0]["name"], "50");
+    let mut fewer = list.clone();
+    fewer["roots"].as_array_mut().unwrap().remove(0);
+    let error = page(cursor, &fewer).await["error"].clone();
+    assert_eq!(error["message"], "Stale cursor for roots/list; please restart pagination");
+    assert_eq!(error["data"]["received"], first["generation"]);
 }
 
 /// The handler's own resources stay as they are, and without the author's wish there is no other.

@@ -72,3 +72,29 @@ fn reads_inside_and_refuses_outside() {
 fn is_at_most_forty_lines() {
     assert!(include_str!("../../src/main.rs").lines().count() <= 40);
 }
+
+/// What rmcp's own reading of standard input loses.
+#[test]
+fn follows_a_list_in_pages() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("notes.txt"), "hello").unwrap();
+    let mut client = Client::start();
+    let parameters = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"roots": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters}));
+    let result = client.receive();
+    assert!(result["result"]["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object(), "{result}");
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let parameters = json!({"name": "read_file", "arguments": {"path": directory.path().join("notes.txt")}});
+    client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": parameters}));
+    let question = client.receive();
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [], "nextCursor": "more"}}));
+    let question = client.receive();
+    assert_eq!(question["params"], json!({"cursor": "more"}), "{question}");
+    let roots = json!({"roots": [{"uri": format!("file://{}", directory.path().display())}]});
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": roots}));
+    assert_eq!(client.receive()["result"]["content"][0]["text"], "hello");
+}
