@@ -1,4 +1,4 @@
-//! What confinement costs: `cargo bench -p rootward-sandbox --bench start`.
+//! What confinement costs: `cargo bench -p rootward-sandbox --bench confinement`.
 //!
 //! From the start of a server to its first answer, against the same server unconfined and in the sandboxes of others; and what a
 //! call costs a server that runs confined. Stdout carries the table in Markdown and nothing else; progress goes to stderr.

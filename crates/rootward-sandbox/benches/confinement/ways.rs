@@ -30,7 +30,11 @@ impl Way {
     pub(crate) fn bubblewrap(root: &Path, server: Server) -> Outcome<Way> {
         let mut line: Vec<OsString> = vec!["bwrap".into()];
         for place in ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"] {
-            line.extend(["--ro-bind-try".into(), place.into(), place.into()]);
+            // A link stays one, which is less to mount.
+            match std::fs::read_link(place) {
+                Ok(target) => line.extend(["--symlink".into(), target.into(), place.into()]),
+                Err(_) => line.extend(["--ro-bind-try".into(), place.into(), place.into()]),
+            }
         }
         line.extend(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"].map(OsString::from));
         line.extend(["--unshare-all", "--share-net", "--die-with-parent"].map(OsString::from));
