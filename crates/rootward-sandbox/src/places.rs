@@ -141,6 +141,7 @@ pub(crate) fn placed_ambient(root: Root) -> Result<RootSet, Refusal> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests play the user, who makes the directories")]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -116,6 +116,10 @@ impl Execution {
     }
 
     /// Becomes the program; returns why not.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "where the program starts; this process has one thread, and ends here"
+    )]
     pub(crate) fn execute(&self) -> io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()

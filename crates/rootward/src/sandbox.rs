@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use rootward_sandbox::{
-    CommandLine, Confinement, Enforcement, Filesystem, Network, Options, PassedSignals, StartError, Trace,
+    CommandLine, Confinement, Enforcement, Filesystem, Network, Options, PassedSignals, Prepared, StartError, Trace,
     UnheldPolicy, UnixSockets,
 };
 
@@ -107,11 +107,14 @@ impl Sandbox {
         let in_force = ground.in_force(&self.roots)?;
         in_force.warn();
         let guard = ground.guard(in_force.set.clone(), ground.base(None, None)?);
-        let confinement = Confinement::new(guard, self.options(&ground)?).map_err(StartError::from);
+        let not_started = |error| told::not_started(program, error);
+        let confinement = Confinement::new(guard, self.options(&ground)?);
+        // Kept until the command has ended: taking it apart takes time that the command can use.
+        let confinement = confinement.map_err(StartError::from).map_err(not_started)?;
         let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), directory: None };
         let signals = PassedSignals::hold()?;
-        let confined = confinement.and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
-        let mut confined = confined.map_err(|error| told::not_started(program, error))?;
+        let confined = confinement.prepare_ambient(&line).and_then(Prepared::spawn);
+        let mut confined = confined.map_err(not_started)?;
         self.tell(confined.line.enforcement())?;
         if !self.trace {
             let code = signals.wait(&mut confined.child)?;

@@ -66,6 +66,23 @@ fn confined(scene: &Scene, more: &[(&str, &str)]) -> Outcomes {
     outcomes
 }
 
+/// Waits for a host's supervisor, which is there once it has a child of its own.
+fn supervisor_of(host: u32) -> u32 {
+    let child = |process: u32| {
+        let list = format!("/proc/{process}/task/{process}/children");
+        let list = std::fs::read_to_string(list).unwrap_or_default();
+        list.split_whitespace().next().and_then(|child| child.parse::<u32>().ok())
+    };
+    loop {
+        if let Some(supervisor) = child(host)
+            && child(supervisor).is_some()
+        {
+            return supervisor;
+        }
+        std::thread::yield_now();
+    }
+}
+
 fn succeeded(outcomes: &Outcomes) -> Vec<&str> {
     outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).map(|(name, _)| name.as_str()).collect()
 }
@@ -76,6 +93,26 @@ fn open(more: &[&'static str]) -> Vec<&'static str> {
     let mut open: Vec<_> = OPEN.into_iter().chain(more.iter().copied()).chain(users).collect();
     open.sort_unstable();
     open
+}
+
+/// A host with one thread makes a copy of itself, one with more starts its program again.
+#[test]
+fn a_host_with_threads_holds_its_child_as_well() {
+    let scene = Scene::new();
+    let alone = confined(&scene, &[]);
+    let scene = Scene::new();
+    assert_eq!(succeeded(&confined(&scene, &[("threads", "two")])), succeeded(&alone));
+    let launcher = |threads: &str| {
+        let spec = json!({"roots": [root(&scene.path("inside"), "rw")], "threads": threads});
+        let mut host = host(&spec).args(["sleep", "1000"]).spawn().unwrap();
+        let supervisor = supervisor_of(host.id());
+        let line = std::fs::read(format!("/proc/{supervisor}/cmdline")).unwrap();
+        host.kill().unwrap();
+        host.wait().unwrap();
+        String::from_utf8(line).unwrap()
+    };
+    assert!(launcher("two").contains("__confine"));
+    assert!(!launcher("one").contains("__confine"));
 }
 
 #[test]
@@ -160,20 +197,7 @@ fn inherited_descriptors_are_closed() {
     let _leak = rustix::fs::open(scene.path("outside/secret.txt"), flags, rustix::fs::Mode::empty()).unwrap();
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let mut host = host(&spec).args(["sleep", "1000"]).spawn().unwrap();
-    let children = |process: u32| {
-        let list = format!("/proc/{process}/task/{process}/children");
-        let list = std::fs::read_to_string(list).unwrap_or_default();
-        list.split_whitespace().next().and_then(|child| child.parse::<u32>().ok())
-    };
-    let supervisor = loop {
-        // The supervisor is there once it has a child of its own.
-        if let Some(supervisor) = children(host.id())
-            && children(supervisor).is_some()
-        {
-            break supervisor;
-        }
-        std::thread::yield_now();
-    };
+    let supervisor = supervisor_of(host.id());
     let open = |process: u32| {
         let entries = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
         let targets: Vec<_> = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect();

@@ -22,6 +22,9 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         directory: spec["directory"].as_str().map(PathBuf::from),
     };
     let signals = rootward_sandbox::PassedSignals::hold().expect("signals");
+    if spec["threads"] == "two" {
+        std::thread::spawn(|| std::thread::sleep(std::time::Duration::MAX));
+    }
     let confined = confinement(&spec).and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
     let mut confined = match confined {
         Ok(confined) => confined,
