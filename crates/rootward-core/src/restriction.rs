@@ -6,10 +6,12 @@
 
 mod pattern;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::access::Access;
@@ -58,7 +60,7 @@ enum Holds {
 #[derive(Clone, Debug)]
 pub struct Restriction {
     /// As it is shown.
-    shown: String,
+    shown: Cow<'static, str>,
     pattern: Pattern,
     closed: Closed,
     reach: Reach,
@@ -67,7 +69,7 @@ pub struct Restriction {
 
 impl Restriction {
     fn new(shown: &str, pattern: Pattern, closed: Closed) -> Restriction {
-        Restriction { shown: shown.into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
+        Restriction { shown: shown.to_owned().into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
     }
 
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
@@ -99,9 +101,12 @@ impl Restriction {
     /// What is closed below any root unless something else is said: secret places, and places that run code for the user.
     /// The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
-        let rule = |names: &&str, closed| Restriction {
+        let rule = |names: &&'static str, closed| Restriction {
+            shown: Cow::Borrowed(names),
+            pattern: Pattern::written(names),
+            closed,
+            reach: Reach::Below,
             holds: Holds::UnlessNamedByOperator,
-            ..Restriction::new(names, Pattern::names(names), closed)
         };
         let secret = places::SECRET.iter().map(|names| rule(names, Closed::Entirely));
         let code = places::RUNS_CODE.iter().map(|names| rule(names, Closed::ForWriting));
@@ -162,7 +167,7 @@ pub struct Restrictions {
 #[derive(Clone, Debug)]
 struct LastNames {
     /// Which patterns end in a name, in lower case.
-    by_name: HashMap<Box<[u8]>, Vec<usize>>,
+    by_name: HashMap<Box<[u8]>, SmallVec<[usize; 2]>>,
     /// Which may end in any name.
     any: Vec<usize>,
     /// For each first byte, in lower case: a bit for each length that a last name with it has.
@@ -176,8 +181,8 @@ impl LastNames {
         for (index, pattern) in patterns.enumerate() {
             match pattern.last_name() {
                 Some(name @ [first, ..]) if name.len() < 64 => {
-                    ends.lengths[usize::from(*first)] |= 1 << name.len();
-                    ends.by_name.entry(name.into()).or_default().push(index);
+                    ends.lengths[usize::from(first.to_ascii_lowercase())] |= 1 << name.len();
+                    ends.by_name.entry(name.to_ascii_lowercase().into()).or_default().push(index);
                 }
                 _ => ends.any.push(index),
             }
@@ -289,6 +294,14 @@ mod tests {
     fn taken(rules: Vec<Restriction>, root: &str, rest: &str) -> String {
         let restrictions = Restrictions::new(rules);
         restrictions.taken_below(root.as_bytes(), rest.as_bytes()).access.to_string()
+    }
+
+    #[test]
+    fn what_is_written_down_is_plain_names() {
+        for rule in Restriction::standard() {
+            let names: Vec<&str> = rule.pattern().split('/').collect();
+            assert!(names.iter().all(|name| !name.is_empty() && *name != "." && *name != ".."), "{}", rule.pattern());
+        }
     }
 
     #[test]
