@@ -10,7 +10,8 @@ use crate::call::Call;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 2] = [("rootward-core", "guard"), ("rootward-server", "session")];
+const BENCHES: [(&str, &str); 3] =
+    [("rootward-core", "guard"), ("rootward-server", "session"), ("rootward-sandbox", "confinement")];
 
 /// Where the tables go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -46,12 +46,13 @@ struct Finding {
 
 type Rule = fn(&Repository) -> Vec<Finding>;
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     source::opens_with_its_purpose,
     source::is_short,
     source::is_finished,
     source::has_a_telling_name,
     source::has_no_tabs,
+    source::is_safe,
     white_space::is_clean,
     machine::names_no_machine_path,
     machine::names_no_registry_host,

@@ -44,6 +44,7 @@
 //!   `os.rs` makes the system calls: the only file that names a file to the system.
 //! - [`Denial`], [`Code`]: refusals. [`AuditEvent`]: the record of a decision. [`Shown`]: any text, safe to print.
 //! - [`Resolver`]: by `openat2`, or by walking where there is none.
+//! - [`Guard::pin_root`], [`Guard::closed_places_below`]: what a kernel's own fence around a process is built from.
 //!
 //! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
@@ -86,7 +87,7 @@ pub use denial::{Cause, Code, Denial};
 pub use grant::{
     Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Visit, WalkEntry, WalkOptions, WalkSummary,
 };
-pub use guard::{Guard, GuardOptions, Step, TextForm, WeakGuard};
+pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
 pub use lookout::{lookout_ambient, spellings_ambient};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};

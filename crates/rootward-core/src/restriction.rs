@@ -6,10 +6,12 @@
 
 mod pattern;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::access::Access;
@@ -58,7 +60,7 @@ enum Holds {
 #[derive(Clone, Debug)]
 pub struct Restriction {
     /// As it is shown.
-    shown: String,
+    shown: Cow<'static, str>,
     pattern: Pattern,
     closed: Closed,
     reach: Reach,
@@ -67,7 +69,7 @@ pub struct Restriction {
 
 impl Restriction {
     fn new(shown: &str, pattern: Pattern, closed: Closed) -> Restriction {
-        Restriction { shown: shown.into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
+        Restriction { shown: shown.to_owned().into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
     }
 
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
@@ -99,9 +101,12 @@ impl Restriction {
     /// What is closed below any root unless something else is said: secret places, and places that run code for the user.
     /// The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
-        let rule = |names: &&str, closed| Restriction {
+        let rule = |names: &&'static str, closed| Restriction {
+            shown: Cow::Borrowed(names),
+            pattern: Pattern::written(names),
+            closed,
+            reach: Reach::Below,
             holds: Holds::UnlessNamedByOperator,
-            ..Restriction::new(names, Pattern::names(names), closed)
         };
         let secret = places::SECRET.iter().map(|names| rule(names, Closed::Entirely));
         let code = places::RUNS_CODE.iter().map(|names| rule(names, Closed::ForWriting));
@@ -154,15 +159,15 @@ pub struct Restrictions {
     rules: Vec<Restriction>,
     /// The rules by the names that their places end in.
     ends: LastNames,
-    /// The directories that hold such a place, as far as rules name them.
-    holders: Vec<Pattern>,
+    /// The directories that hold such a place, as far as rules name them. Only renaming asks, so they wait for the first to ask.
+    holders: OnceLock<Vec<Pattern>>,
 }
 
 /// Patterns by the name that their places end in: lets nearly every name pass without another look.
 #[derive(Clone, Debug)]
 struct LastNames {
     /// Which patterns end in a name, in lower case.
-    by_name: HashMap<Box<[u8]>, Vec<usize>>,
+    by_name: HashMap<Box<[u8]>, SmallVec<[usize; 2]>>,
     /// Which may end in any name.
     any: Vec<usize>,
     /// For each first byte, in lower case: a bit for each length that a last name with it has.
@@ -170,13 +175,14 @@ struct LastNames {
 }
 
 impl LastNames {
-    fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> LastNames {
-        let mut ends = LastNames { by_name: HashMap::new(), any: Vec::new(), lengths: Box::new([0; 256]) };
+    fn new<'p>(patterns: impl ExactSizeIterator<Item = &'p Pattern>) -> LastNames {
+        let by_name = HashMap::with_capacity(patterns.len());
+        let mut ends = LastNames { by_name, any: Vec::new(), lengths: Box::new([0; 256]) };
         for (index, pattern) in patterns.enumerate() {
             match pattern.last_name() {
                 Some(name @ [first, ..]) if name.len() < 64 => {
-                    ends.lengths[usize::from(*first)] |= 1 << name.len();
-                    ends.by_name.entry(name.into()).or_default().push(index);
+                    ends.lengths[usize::from(first.to_ascii_lowercase())] |= 1 << name.len();
+                    ends.by_name.entry(name.to_ascii_lowercase().into()).or_default().push(index);
                 }
                 _ => ends.any.push(index),
             }
@@ -207,8 +213,7 @@ impl Restrictions {
     /// Gets a list ready.
     pub fn new(rules: Vec<Restriction>) -> Restrictions {
         let ends = LastNames::new(rules.iter().map(|rule| &rule.pattern));
-        let holders = rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
-        Restrictions { rules, ends, holders }
+        Restrictions { rules, ends, holders: OnceLock::new() }
     }
 
     /// An empty list: nothing below a root is closed. For those who look after that themselves.
@@ -236,7 +241,8 @@ impl Restrictions {
     /// Whether a place is a directory that rules name on the way to theirs: what stands there decides what they hold.
     pub(crate) fn may_hold(&self, place: &[u8]) -> bool {
         let names: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
-        self.holders.iter().any(|holder| holder.matches(place, &names))
+        let holders = || self.rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
+        self.holders.get_or_init(holders).iter().any(|holder| holder.matches(place, &names))
     }
 
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
@@ -288,6 +294,14 @@ mod tests {
     fn taken(rules: Vec<Restriction>, root: &str, rest: &str) -> String {
         let restrictions = Restrictions::new(rules);
         restrictions.taken_below(root.as_bytes(), rest.as_bytes()).access.to_string()
+    }
+
+    #[test]
+    fn what_is_written_down_is_plain_names() {
+        for rule in Restriction::standard() {
+            let names: Vec<&str> = rule.pattern().split('/').collect();
+            assert!(names.iter().all(|name| !name.is_empty() && *name != "." && *name != ".."), "{}", rule.pattern());
+        }
     }
 
     #[test]

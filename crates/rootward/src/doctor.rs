@@ -1,5 +1,6 @@
 //! `rootward doctor`: what this machine can enforce, and which settings are in force.
 
+mod confinement;
 mod kernel;
 mod report;
 mod values;

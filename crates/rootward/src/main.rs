@@ -10,6 +10,7 @@ mod explain;
 mod ground;
 mod hint;
 mod message;
+mod sandbox;
 mod settings;
 
 use std::process::ExitCode;
@@ -30,6 +31,7 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, 2 wrong use o
 enum Verb {
     Check(check::Check),
     Explain(explain::Explain),
+    Sandbox(sandbox::Sandbox),
     Doctor(doctor::Doctor),
 }
 
@@ -63,10 +65,17 @@ impl From<Outcome> for u8 {
 }
 
 fn main() -> ExitCode {
+    // Confining a command takes a process with one thread: this program, started again.
+    rootward_sandbox::launcher();
     let result = match CommandLine::parse().verb {
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::Doctor(doctor) => doctor.run(),
+        // Ends with the command's own code.
+        Verb::Sandbox(sandbox) => match sandbox.run() {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
     };
     let outcome = result.unwrap_or_else(|error| {
         message::failure(&error);

@@ -86,7 +86,7 @@ fn system_text(says: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn line(text: &str) {
+pub(crate) fn line(text: &str) {
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -55,6 +55,23 @@ pub(super) fn has_a_telling_name(repository: &Repository) -> Vec<Finding> {
     repository.rust_files().filter(vague).map(|file| file.finding(1, "the file's name says nothing")).collect()
 }
 
+/// Only one file lifts the lint on unsafe code, and the tests of its crate.
+pub(super) fn is_safe(repository: &Repository) -> Vec<Finding> {
+    // As the first lint of an attribute, as a later one, or on a line of its own.
+    let lifts = [concat!("(unsafe", "_code"), concat!(", unsafe", "_code"), concat!("    unsafe", "_code,")];
+    let may = |file: &File| {
+        file.path == "crates/rootward-sandbox/src/sys.rs" || file.path.starts_with("crates/rootward-sandbox/tests/")
+    };
+    let mut findings = Vec::new();
+    for file in repository.rust_files().filter(|file| !may(file)) {
+        let lifted = file.lines().filter(|(_, line)| lifts.iter().any(|lift| line.contains(lift)));
+        findings.extend(
+            lifted.map(|(number, _)| file.finding(number, "unsafe code belongs in rootward-sandbox's `sys.rs`")),
+        );
+    }
+    findings
+}
+
 /// Indentation is spaces.
 pub(super) fn has_no_tabs(repository: &Repository) -> Vec<Finding> {
     repository
@@ -102,6 +119,15 @@ mod tests {
         check_lines(has_a_telling_name, "types.rs", "", &[1]);
         check_lines(has_a_telling_name, "crates/a/src/types_of_roots.rs", "", &[]);
         check_lines(has_a_telling_name, "crates/common/src/walk.rs", "", &[]);
+    }
+
+    #[test]
+    fn unsafe_code_is_found() {
+        let lifts = concat!("//!\n#![expect(unsafe", "_code, reason = \"fast\")]");
+        check_lines(is_safe, "crates/rootward-core/src/os.rs", lifts, &[2]);
+        check_lines(is_safe, "crates/rootward-sandbox/src/launch.rs", lifts, &[2]);
+        check_lines(is_safe, "crates/rootward-sandbox/src/sys.rs", lifts, &[]);
+        check_lines(is_safe, "crates/rootward-sandbox/tests/it/scene.rs", lifts, &[]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The guard: a root set with handles, which decides every path.
 
+mod confine;
 mod decide;
 mod explain;
 mod handles;
@@ -23,6 +24,7 @@ use crate::set::RootSet;
 use crate::text::PathText;
 use crate::tree::{RootIndex, RootTree};
 use crate::{PathStyle, text};
+pub use confine::{ClosedPlace, ClosedPlaces, Extent};
 use decide::{Ask, Opening};
 use explain::Silent;
 pub use explain::{Step, TextForm};

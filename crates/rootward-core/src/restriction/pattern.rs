@@ -3,6 +3,7 @@
 //! Nearly all are fixed names. Those are compared name by name, which costs nothing to set up; `globset` is for what a user
 //! writes with wildcards.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,22 +14,27 @@ use crate::tree::components;
 
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
-    /// The last names of a place, in lower case; `**` stands for any number of names.
-    Names(Vec<Box<[u8]>>),
-    /// All names of a place, in lower case.
-    Place(Vec<Box<[u8]>>),
+    /// The last names of a place, each behind a `/` but the first; `**` stands for any number of names.
+    Names(Cow<'static, [u8]>),
+    /// All names of a place, in the same form.
+    Place(Box<[u8]>),
     Glob(Box<GlobMatcher>),
 }
 
 impl Pattern {
     /// `.git/hooks`, `.git/modules/**/hooks`: at any depth.
     pub(super) fn names(text: &str) -> Pattern {
-        Pattern::Names(lower(text.as_bytes()))
+        Pattern::Names(plain(text.as_bytes()).into())
+    }
+
+    /// The same for names that are written down in this crate: nothing is copied, and there are many.
+    pub(super) const fn written(names: &'static str) -> Pattern {
+        Pattern::Names(Cow::Borrowed(names.as_bytes()))
     }
 
     /// Exactly this place.
     pub(super) fn place(place: &Path) -> Pattern {
-        Pattern::Place(lower(place.as_os_str().as_bytes()))
+        Pattern::Place(plain(place.as_os_str().as_bytes()).into())
     }
 
     /// A glob over the whole of an absolute path.
@@ -41,21 +47,21 @@ impl Pattern {
         Ok(Pattern::Glob(Box::new(glob.compile_matcher())))
     }
 
-    /// The name that every matching place ends in, if there is one.
+    /// The name that every matching place ends in, if there is one, in whatever case.
     pub(super) fn last_name(&self) -> Option<&[u8]> {
-        match self {
-            Pattern::Names(names) | Pattern::Place(names) => {
-                names.last().map(AsRef::as_ref).filter(|last| last != b"**")
-            }
+        let last = match self {
+            Pattern::Names(names) => Some(split_last(names).1),
+            Pattern::Place(names) => Some(split_last(names).1),
             Pattern::Glob(_) => None,
-        }
+        };
+        last.filter(|last| !last.is_empty() && last != b"**")
     }
 
     /// The directories above such a place that the pattern itself names: whatever comes to stand there may hold it.
     pub(super) fn holders(&self) -> Vec<Pattern> {
         match self {
-            Pattern::Names(names) => (1..names.len()).map(|end| Pattern::Names(names[..end].to_vec())).collect(),
-            Pattern::Place(names) => (1..names.len()).map(|end| Pattern::Place(names[..end].to_vec())).collect(),
+            Pattern::Names(names) => above(names).map(|above| Pattern::Names(above.to_vec().into())).collect(),
+            Pattern::Place(names) => above(names).map(|above| Pattern::Place(above.into())).collect(),
             Pattern::Glob(glob) => {
                 let text = glob.glob().glob();
                 let ends = text.match_indices('/').map(|(end, _)| &text[..end]);
@@ -72,21 +78,38 @@ impl Pattern {
         match self {
             Pattern::Glob(glob) => glob.is_match(Path::new(OsStr::from_bytes(place))),
             Pattern::Names(last) => ends_with(names, last),
-            Pattern::Place(all) => names.len() == all.len() && ends_with(names, all),
+            Pattern::Place(all) => components(all).count() == names.len() && ends_with(names, all),
         }
     }
 }
 
-fn lower(path: &[u8]) -> Vec<Box<[u8]>> {
-    components(path).map(|(name, _)| name.to_ascii_lowercase().into()).collect()
+/// The names of a path with one `/` between them.
+fn plain(path: &[u8]) -> Vec<u8> {
+    let names: Vec<&[u8]> = components(path).map(|(name, _)| name).collect();
+    names.join(&b'/')
 }
 
-fn ends_with(place: &[&[u8]], names: &[Box<[u8]>]) -> bool {
-    match (place, names) {
-        (_, []) => true,
-        (_, [before @ .., last]) if **last == *b"**" => (0..=place.len()).any(|end| ends_with(&place[..end], before)),
-        ([above @ .., name], [before @ .., last]) => name.eq_ignore_ascii_case(last) && ends_with(above, before),
-        ([], _) => false,
+/// The last of some names, and what comes before.
+fn split_last(names: &[u8]) -> (&[u8], &[u8]) {
+    match names.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (&names[..at], &names[at + 1..]),
+        None => (&[], names),
+    }
+}
+
+/// What stands before each `/`.
+fn above(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+    names.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &names[..end])
+}
+
+fn ends_with(place: &[&[u8]], names: &[u8]) -> bool {
+    if names.is_empty() {
+        return true;
+    }
+    match (split_last(names), place) {
+        ((before, b"**"), _) => (0..=place.len()).any(|end| ends_with(&place[..end], before)),
+        ((before, last), [above @ .., name]) => name.eq_ignore_ascii_case(last) && ends_with(above, before),
+        (_, []) => false,
     }
 }
 
@@ -113,6 +136,11 @@ mod tests {
         check(".git/modules/**/hooks", "/p/.git/modules/hooks", true);
         check(".git/modules/**/hooks", "/p/.git/modules/a/b/hooks", true);
         check(".git/modules/**/hooks", "/p/modules/a/hooks", false);
+        check("//.Git//hooks/", "/p/.git/HOOKS", true);
+        check(".git/**/x/**/y", "/.git/a/x/y", true);
+        check(".git/**/x/**/y", "/.git/a/y", false);
+        assert!(matches(Pattern::written(".git/hooks"), "/p/.GIT/hooks"));
+        assert!(matches(Pattern::place(Path::new("/a//b/")), "/a/b"));
         assert!(matches(Pattern::place(Path::new("/a/b")), "/a/B"));
         assert!(!matches(Pattern::place(Path::new("/a/b")), "/x/a/b"));
     }

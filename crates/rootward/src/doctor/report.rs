@@ -7,6 +7,7 @@ use anyhow::Result;
 use rootward_core::{Origin, RootKind, Shown};
 use serde::Serialize;
 
+use super::confinement::Confinement;
 use super::kernel::Kernel;
 use super::values::{Line, values};
 use crate::answer::text;
@@ -20,6 +21,7 @@ use rootward_core::env::{self, Directories, Environment};
 pub(super) struct Report {
     version: &'static str,
     kernel: Kernel,
+    confinement: Confinement,
     settings_file: File,
     /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +106,7 @@ impl Report {
         Report {
             version: env!("CARGO_PKG_VERSION"),
             kernel,
+            confinement: Confinement::look(),
             settings_file: File { path: None, exists: None },
             mistake: None,
             settings: Vec::new(),
@@ -145,7 +148,11 @@ impl Report {
         }
         writeln!(out, "\nenforced")?;
         row(out, "paths", &"`check` and `explain` decide by handle: no swap of names slips past the decision")?;
-        row(out, "processes", &"not built yet: nothing here confines the process of a server")
+        row(out, "processes", &self.confinement)?;
+        if !self.confinement.open().is_empty() {
+            row(out, "still open", &self.confinement.open().join(", "))?;
+        }
+        row(out, "for more", &self.confinement.next())
     }
 
     fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, assert_told};
 
-const KERNEL: (&str, &str) =
-    (r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files) +).*$", "$1[SEEN]");
+const KERNEL: (&str, &str) = (
+    r"(?m)^(  (?:release|openat2|/proc|landlock|user namespaces|seccomp|open files|processes|still open|for more) +).*$",
+    "$1[SEEN]",
+);
 
 #[test]
 fn settings_and_roots() {

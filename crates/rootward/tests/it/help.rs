@@ -8,6 +8,7 @@ fn help_of_each_verb() {
     assert_told!("help", stage, ["--help"], ["--version"]);
     assert_told!("help_check", stage, ["check", "--help"]);
     assert_told!("help_explain", stage, ["explain", "--help"]);
+    assert_told!("help_sandbox", stage, ["sandbox", "--help"]);
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
 }
 

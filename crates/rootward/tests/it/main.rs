@@ -11,5 +11,6 @@ mod explain;
 mod help;
 mod hints;
 mod own_places;
+mod sandbox;
 mod settings;
 mod stage;

@@ -1,0 +1,166 @@
+//! Where a call's object lies: resolved as the caller would, then proved by handle.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{AccessFs, BitFlags};
+use rustix::fs::{self, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use super::call::At;
+use crate::orders::{Orders, text};
+
+/// Whether a link in the last place is followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Links {
+    Followed,
+    Kept,
+    /// There is no path: what the descriptor names is meant.
+    Itself,
+}
+
+/// What a place must give.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Needed {
+    Read,
+    Write,
+    Execute,
+}
+
+impl Needed {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Needed::Read => "read",
+            Needed::Write => "write",
+            Needed::Execute => "execute",
+        }
+    }
+
+    fn right(self) -> BitFlags<AccessFs> {
+        match self {
+            Needed::Read => AccessFs::ReadFile.into(),
+            Needed::Write => AccessFs::WriteFile.into(),
+            Needed::Execute => AccessFs::Execute.into(),
+        }
+    }
+}
+
+/// Whoever makes a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller(Pid);
+
+impl Caller {
+    pub(super) fn new(thread: Pid) -> Caller {
+        Caller(thread)
+    }
+
+    pub(super) fn thread(self) -> Pid {
+        self.0
+    }
+
+    /// The process that the thread belongs to.
+    #[expect(clippy::disallowed_methods, reason = "the status of a process that waits for this one")]
+    pub(super) fn process(self) -> Result<Pid, Errno> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.as_raw_pid()));
+        let status = status.map_err(|_| Errno::SRCH)?;
+        let group = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+        group.and_then(Pid::from_raw).ok_or(Errno::SRCH)
+    }
+
+    /// The object that a path leads to for this caller. It may lie anywhere: where it does is proved afterwards.
+    #[expect(clippy::disallowed_methods, reason = "pins an object wherever it lies; nothing is opened")]
+    pub(super) fn resolve(self, at: At, path: &[u8], links: Links) -> Result<OwnedFd, Errno> {
+        let start = self.start(at)?;
+        let flags = match links {
+            Links::Itself => return Ok(start),
+            Links::Followed => OFlags::PATH | OFlags::CLOEXEC,
+            Links::Kept => OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW,
+        };
+        if path.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        // `/proc/self` is another directory here than there; its magic links lead to objects that have their own calls.
+        fs::openat2(start, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS).map_err(|error| match error {
+            Errno::LOOP => Errno::ACCESS,
+            error => error,
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the caller's own directory, by its number")]
+    fn start(self, at: At) -> Result<OwnedFd, Errno> {
+        let link = match at {
+            At::Working => format!("/proc/{}/cwd", self.0.as_raw_pid()),
+            At::Open(number) if number < 0 => return Err(Errno::BADF),
+            At::Open(number) => format!("/proc/{}/fd/{number}", self.0.as_raw_pid()),
+        };
+        let opened = fs::openat(CWD, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        opened.map_err(|error| if error == Errno::NOENT { Errno::BADF } else { error })
+    }
+}
+
+/// The open places.
+#[derive(Debug)]
+pub(super) struct Places(Vec<(PathBuf, OwnedFd, BitFlags<AccessFs>)>);
+
+impl Places {
+    pub(super) fn new(orders: &Orders, handles: Vec<OwnedFd>) -> Places {
+        let places = orders
+            .open
+            .iter()
+            .zip(handles)
+            .map(|(open, handle)| (text(&open.place).into(), handle, BitFlags::from_bits_truncate(open.rights)));
+        Places(places.collect())
+    }
+
+    /// Whether the object of a handle lies in a place that gives this.
+    ///
+    /// Where the kernel says it is serves as a guess; the proof is that the same object is found below the place's own handle,
+    /// following no link.
+    pub(super) fn gives(&self, handle: BorrowedFd<'_>, needed: Needed) -> bool {
+        let Some(guess) = guess(handle) else { return false };
+        let mut candidates = self.0.iter().filter(|(_, _, rights)| rights.contains(needed.right()));
+        candidates.any(|(place, top, _)| {
+            guess.strip_prefix(place).is_ok_and(|rest| is_below(top.as_fd(), rest, handle).unwrap_or(false))
+        })
+    }
+
+    /// The same by the text of a path alone, to tell what would be refused; decides nothing.
+    pub(super) fn seem_to_give(&self, path: &Path, needed: Needed) -> bool {
+        self.0.iter().any(|(place, _, rights)| rights.contains(needed.right()) && path.starts_with(place))
+    }
+}
+
+/// Where the kernel says a handle is.
+#[expect(clippy::disallowed_methods, reason = "this process's own handle, by its number")]
+pub(super) fn guess(handle: BorrowedFd<'_>) -> Option<PathBuf> {
+    let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let target = fs::readlinkat(CWD, link, Vec::new()).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(target.to_bytes()))).filter(|path| path.is_absolute())
+}
+
+#[expect(clippy::disallowed_methods, reason = "below a handle, following no link: the proof itself")]
+fn is_below(top: BorrowedFd<'_>, rest: &Path, handle: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let same = |one: BorrowedFd<'_>| {
+        let (one, other) = (fs::fstat(one)?, fs::fstat(handle)?);
+        Ok((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+    };
+    if rest.as_os_str().is_empty() {
+        return same(top);
+    }
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let found = match fs::openat2(top, rest, flags, Mode::empty(), resolve) {
+        // A link in the last place that is itself the object.
+        Err(Errno::LOOP) => {
+            let (Some(parent), Some(name)) = (rest.parent(), rest.file_name()) else { return Ok(false) };
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            let directory = fs::openat2(top, parent, flags | OFlags::DIRECTORY, Mode::empty(), resolve)?;
+            fs::openat(directory, name, flags, Mode::empty())?
+        }
+        found => found?,
+    };
+    same(found.as_fd())
+}

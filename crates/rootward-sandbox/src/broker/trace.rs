@@ -1,0 +1,134 @@
+//! What the command tried and was refused: looked at while the kernel decides, each place once.
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+
+use super::call::At;
+use super::memory::Memory;
+use super::place::{Caller, Links, Needed, Places, guess};
+use crate::orders::{Bytes, bytes};
+use crate::sys::Notification;
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    told: BTreeSet<(PathBuf, Needed)>,
+    fresh: Vec<(PathBuf, Needed)>,
+}
+
+/// A path of a call and what it is wanted for.
+struct Wanted {
+    at: At,
+    address: u64,
+    needed: Needed,
+    /// Whether the directory above is what must give it: names are made and removed there.
+    object: Meant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    Itself,
+    Above,
+}
+
+impl Seen {
+    /// Notes a call that goes on and will be refused, as far as the paths tell.
+    pub(super) fn note(&mut self, notification: &Notification, caller: Caller, places: &Places) {
+        let Ok(memory) = Memory::of_ambient(caller.thread()) else { return };
+        for wanted in wanted(notification) {
+            let Ok(path) = memory.path(wanted.address) else { continue };
+            let Some(place) = place(caller, &wanted, &path) else { continue };
+            if !places.seem_to_give(&place, wanted.needed) {
+                self.add(place, wanted.needed);
+            }
+        }
+    }
+
+    /// Notes what the broker itself refused.
+    pub(super) fn refused(&mut self, handle: BorrowedFd<'_>, needed: Needed) {
+        if let Some(place) = guess(handle) {
+            self.add(place, needed);
+        }
+    }
+
+    fn add(&mut self, place: PathBuf, needed: Needed) {
+        if self.told.insert((place.clone(), needed)) {
+            self.fresh.push((place, needed));
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<(Bytes, String)> {
+        self.fresh.drain(..).map(|(place, needed)| (bytes(place), needed.word().to_owned())).collect()
+    }
+}
+
+/// Where a wanted path leads; `None` where there is nothing, so that nothing was refused.
+fn place(caller: Caller, wanted: &Wanted, path: &[u8]) -> Option<PathBuf> {
+    let found = caller.resolve(wanted.at, path, Links::Followed).ok().and_then(|handle| guess(handle.as_fd()));
+    match (found, wanted.object) {
+        (Some(place), Meant::Itself) => Some(place),
+        (Some(place), Meant::Above) => place.parent().map(Into::into),
+        // What is to be made is refused for the directory it would lie in.
+        (None, _) if wanted.needed == Needed::Write => {
+            let path = path.strip_suffix(b"/").unwrap_or(path);
+            let above = match path.iter().rposition(|byte| *byte == b'/') {
+                Some(0) => b"/".as_slice(),
+                Some(slash) => &path[..slash],
+                None => b".",
+            };
+            let above = caller.resolve(wanted.at, above, Links::Followed).ok()?;
+            guess(above.as_fd())
+        }
+        (None, _) => None,
+    }
+}
+
+fn wanted(notification: &Notification) -> Vec<Wanted> {
+    let [a, b, c, d, ..] = notification.arguments;
+    let at = |raw: u64| match i32::try_from(raw.cast_signed() << 32 >> 32) {
+        Ok(number) if number != libc::AT_FDCWD => At::Open(number),
+        _ => At::Working,
+    };
+    let one = |at, address, needed, object| vec![Wanted { at, address, needed, object }];
+    let opening = |flags: u64| {
+        let flags = i32::try_from(flags & 0x7fff_ffff).unwrap_or(0);
+        let changes = libc::O_CREAT | libc::O_TRUNC;
+        // A handle that opens nothing is given to everybody.
+        if flags & libc::O_PATH != 0 {
+            None
+        } else if flags & libc::O_ACCMODE != libc::O_RDONLY || flags & changes != 0 {
+            Some(Needed::Write)
+        } else {
+            Some(Needed::Read)
+        }
+    };
+    let opened = |start, address, flags| match opening(flags) {
+        Some(needed) => one(start, address, needed, Meant::Itself),
+        None => Vec::new(),
+    };
+    match notification.number {
+        libc::SYS_openat => opened(at(a), b, c),
+        libc::SYS_execve => one(At::Working, a, Needed::Execute, Meant::Itself),
+        libc::SYS_mkdirat | libc::SYS_unlinkat => one(at(a), b, Needed::Write, Meant::Above),
+        libc::SYS_renameat2 => {
+            let mut both = one(at(a), b, Needed::Write, Meant::Above);
+            both.extend(one(at(c), d, Needed::Write, Meant::Above));
+            both
+        }
+        libc::SYS_truncate => one(At::Working, a, Needed::Write, Meant::Itself),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open => opened(At::Working, a, b),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_creat => one(At::Working, a, Needed::Write, Meant::Itself),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_mkdir | libc::SYS_rmdir | libc::SYS_unlink => one(At::Working, a, Needed::Write, Meant::Above),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_rename => {
+            let mut both = one(At::Working, a, Needed::Write, Meant::Above);
+            both.extend(one(At::Working, b, Needed::Write, Meant::Above));
+            both
+        }
+        _ => Vec::new(),
+    }
+}

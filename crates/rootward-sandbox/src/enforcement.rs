@@ -1,0 +1,188 @@
+//! How strongly a command is confined: a value that is returned, shown and tested.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use rootward_core::{Access, Shown};
+use serde::{Deserialize, Serialize};
+
+use crate::options::{Network, UnixSockets};
+
+/// The strength of a confinement, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Strength {
+    /// None: the command runs as any other.
+    Off,
+    /// Landlock and seccomp: roots are fixed when the command starts.
+    Landlock,
+}
+
+impl fmt::Display for Strength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Strength::Off => "off",
+            Strength::Landlock => "landlock",
+        })
+    }
+}
+
+/// What was reached, and what was not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Enforcement {
+    /// How strongly.
+    pub strength: Strength,
+    /// The version of Landlock that holds it.
+    pub landlock_abi: Option<i32>,
+    /// Whether the network is open.
+    pub network: Network,
+    /// What the roots or settings ask for and the kernel cannot hold.
+    pub unheld: Vec<Unheld>,
+    /// What Landlock alone leaves open, and what became of it.
+    pub gaps: Vec<Gap>,
+}
+
+impl Enforcement {
+    /// No confinement at all.
+    pub fn off() -> Enforcement {
+        Enforcement {
+            strength: Strength::Off,
+            landlock_abi: None,
+            network: Network::On,
+            unheld: Vec::new(),
+            gaps: Vec::new(),
+        }
+    }
+}
+
+/// A rule that the kernel cannot hold, because Landlock cannot deny below what it allows.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Unheld {
+    /// Where.
+    #[serde(serialize_with = "shown")]
+    pub place: PathBuf,
+    /// What should have been refused there and is not.
+    pub open: Access,
+    /// Whose rule it is.
+    pub rule: UnheldRule,
+}
+
+/// Whose rule cannot be held.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum UnheldRule {
+    /// A closed place that exists below a root.
+    Restriction {
+        /// Its pattern.
+        pattern: String,
+    },
+    /// A root of lesser access inside another.
+    NestedRoot,
+    /// A place that `denyRead` or `denyWrite` names, below one that is open.
+    Denied,
+    /// The root has more entries than are looked through: closed places may be among them.
+    TooLarge,
+}
+
+impl Unheld {
+    /// Whether this keeps a command from starting unless it is allowed by name. What is only closed for writing is told and no
+    /// more: every repository has such places.
+    pub fn is_serious(&self) -> bool {
+        match self.rule {
+            UnheldRule::Restriction { .. } => self.open.contains(Access::READ),
+            UnheldRule::NestedRoot | UnheldRule::Denied | UnheldRule::TooLarge => true,
+        }
+    }
+}
+
+impl fmt::Display for Unheld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = Shown::new(&self.place);
+        match &self.rule {
+            UnheldRule::Restriction { pattern } => {
+                write!(f, "`{place}` is closed by `{}` and stays open for {}", Shown::new(pattern), self.open)
+            }
+            UnheldRule::NestedRoot => {
+                write!(f, "root `{place}` lies in a root of more access and stays open for {}", self.open)
+            }
+            UnheldRule::Denied => write!(f, "`{place}` is denied below an open place and stays open for {}", self.open),
+            UnheldRule::TooLarge => {
+                write!(f, "root `{place}` is too large to be looked through for closed places")
+            }
+        }
+    }
+}
+
+fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&Shown::new(path))
+}
+
+/// Something that Landlock alone leaves open.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Gap {
+    /// Its name, the same in `SECURITY.md`.
+    pub name: &'static str,
+    /// What became of it.
+    pub state: GapState,
+}
+
+/// What became of a gap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapState {
+    /// Landlock itself holds it on this kernel.
+    Landlock,
+    /// The filter of system calls holds it.
+    Seccomp,
+    /// The supervisor carries the call out, on what the rules allow.
+    Supervisor,
+    /// The launcher sees to it before the command starts.
+    Launcher,
+    /// It is open.
+    Open,
+}
+
+/// The gaps, for a kernel with this version of Landlock.
+pub fn gaps(abi: i32, network: Network, unix: UnixSockets) -> Vec<Gap> {
+    use GapState::{Landlock, Launcher, Open, Seccomp, Supervisor};
+    let since = |version, otherwise| if abi >= version { Landlock } else { otherwise };
+    let unix_paths = match unix {
+        UnixSockets::Closed => since(9, Seccomp),
+        UnixSockets::Open => since(9, Open),
+    };
+    let abstract_sockets = match unix {
+        UnixSockets::Closed => since(6, Seccomp),
+        UnixSockets::Open => since(6, Open),
+    };
+    let udp = match network {
+        Network::On => Open,
+        Network::Off => Seccomp,
+    };
+    [
+        ("changes of metadata", Supervisor),
+        ("extended attributes", Seccomp),
+        ("watching for changes", Supervisor),
+        ("metadata and link targets seen", Open),
+        ("unix sockets with a path", unix_paths),
+        ("abstract unix sockets", abstract_sockets),
+        ("network", udp),
+        ("other socket families", Seccomp),
+        ("inherited descriptors", Launcher),
+        ("tracing and memory of others", Seccomp),
+        ("signals to others", since(6, Open)),
+        ("limits of others", Seccomp),
+        ("namespaces and mounts", Seccomp),
+        ("io_uring", Seccomp),
+        ("other processes in /proc", Landlock),
+        ("input to the terminal", Seccomp),
+        ("commands to devices", since(5, Open)),
+        ("shared memory of others", Seccomp),
+        ("keys, programs and modules of the kernel", Seccomp),
+        ("calls of another architecture", Seccomp),
+        ("programs from memory", Open),
+        ("scheduling of others", Open),
+    ]
+    .map(|(name, state)| Gap { name, state })
+    .into()
+}

@@ -1,0 +1,126 @@
+//! What can go wrong on the way to a confined command: one type for each stretch of it.
+
+use std::io;
+use std::path::PathBuf;
+
+use rootward_core::Shown;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::enforcement::Unheld;
+use crate::profile::ProgramError;
+
+/// Why a confinement cannot be set up.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfinementError {
+    /// There is no Landlock, or one too old.
+    #[error("this kernel cannot confine it ({0})")]
+    Kernel(KernelLacks),
+    /// A root is the top of the file system: there would be no outside.
+    #[error("root `/` leaves nothing outside to hold the command from")]
+    WholeDisk,
+    /// A root is gone, or another object by now.
+    #[error("root `{}` cannot be opened", Shown::new(place))]
+    Root {
+        /// Where it was.
+        place: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A place that was added cannot be used.
+    #[error("`{}` cannot be allowed: {reason}", Shown::new(path))]
+    Addition {
+        /// As it was given.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// There are rules that the kernel cannot hold.
+    #[error("{}", held(.0))]
+    Unheld(Vec<Unheld>),
+}
+
+fn held(unheld: &[Unheld]) -> String {
+    let told: Vec<String> = unheld.iter().filter(|unheld| unheld.is_serious()).map(ToString::to_string).collect();
+    format!("the kernel cannot hold it to its rules: {}", told.join("; "))
+}
+
+/// What the kernel lacks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum KernelLacks {
+    /// Not built in, or forbidden in this process.
+    #[error("no Landlock")]
+    Landlock,
+    /// Built in and not enabled at boot.
+    #[error("Landlock is not enabled at boot")]
+    Enabled,
+    /// Too old to hold.
+    #[error("Landlock ABI {0} is too old, 3 is the oldest that holds")]
+    Abi(i32),
+}
+
+/// Why a command was not started.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// There is no such command.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// It cannot be confined.
+    #[error(transparent)]
+    Confinement(#[from] ConfinementError),
+    /// The orders for the launcher could not be prepared.
+    #[error("the launcher cannot be prepared")]
+    Prepare(#[source] io::Error),
+    /// The launcher did not start.
+    #[error("the launcher cannot be started")]
+    Spawn(#[source] io::Error),
+    /// A step of the launcher failed; the command did not run.
+    #[error("the command was not started: {step} failed ({reason})")]
+    Step {
+        /// Which.
+        step: Step,
+        /// What the system said.
+        reason: String,
+    },
+    /// The launcher ended without a word.
+    #[error("the launcher ended before it had confined the command")]
+    Silent,
+}
+
+/// The steps of the launcher.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Reading what to do.
+    #[error("reading the orders")]
+    Orders,
+    /// Closing what was inherited.
+    #[error("closing inherited descriptors")]
+    Descriptors,
+    /// Giving up privileges.
+    #[error("giving up privileges")]
+    Privileges,
+    /// Becoming the one that ends all descendants.
+    #[error("taking charge of descendants")]
+    Realm,
+    /// Making the process that becomes the command.
+    #[error("making a process")]
+    Fork,
+    /// Tying it to its supervisor.
+    #[error("tying the process to its supervisor")]
+    Tie,
+    /// Landlock.
+    #[error("Landlock")]
+    Landlock,
+    /// The filter of system calls.
+    #[error("the filter of system calls")]
+    Filter,
+    /// Trying what must be refused.
+    #[error("trying what must be refused")]
+    Proof,
+    /// Running the command.
+    #[error("running the command")]
+    Execute,
+}

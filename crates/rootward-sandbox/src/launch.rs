@@ -1,0 +1,260 @@
+//! The host's side of a start: orders for the launcher, and what it tells back.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use rootward_core::RootKind;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::confinement::{CommandLine, Confinement};
+use crate::enforcement::Enforcement;
+use crate::error::StartError;
+use crate::launcher::{self, Failure, Ready};
+use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
+use crate::places::Rule;
+use crate::profile::{self, Private, Program, Surroundings};
+use crate::rights;
+use crate::sys;
+
+/// A command that is ready to be started.
+#[derive(Debug)]
+pub struct Prepared {
+    command: Command,
+    orders: Orders,
+    way: Way,
+    handshake: Handshake,
+}
+
+/// How the launcher comes to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// As a copy of this process where that is sound, else as this program started again.
+    Copied,
+    /// As the program that the options name.
+    Started,
+}
+
+/// What remains to be done when the launcher runs.
+#[derive(Debug)]
+pub struct Handshake {
+    enforcement: Enforcement,
+    /// The ends that are the launcher's.
+    given: Vec<OwnedFd>,
+    /// The places that are open, which the launcher has as well.
+    handles: Vec<OwnedFd>,
+    lifeline: OwnedFd,
+    report: OwnedFd,
+    private: Private,
+}
+
+/// A command that runs, confined.
+#[derive(Debug)]
+pub struct Confined {
+    /// The launcher's process, which stands for the command: it passes signals on and ends with the command's code.
+    pub child: Child,
+    /// What holds it.
+    pub line: Lifeline,
+}
+
+/// What ties a confined command to this process: when it is dropped, or this process ends, the command and all its
+/// descendants are killed.
+#[derive(Debug)]
+pub struct Lifeline {
+    enforcement: Enforcement,
+    _held: OwnedFd,
+    report: BufReader<std::fs::File>,
+}
+
+/// Something the command tried and was refused.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Refused {
+    /// Where the path leads.
+    pub path: PathBuf,
+    /// What for: `read`, `write` or `execute`.
+    pub access: String,
+}
+
+impl Confinement {
+    /// Gets everything ready: finds the program, makes the rules, and writes the orders.
+    pub fn prepare_ambient(&self, line: &CommandLine) -> Result<Prepared, StartError> {
+        let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let private = Private::make_ambient().map_err(StartError::Prepare)?;
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let program = Program::find_ambient(&line.program, variable("PATH").as_deref(), &here)?;
+        let directory = self.directory(line, &here, &private);
+        let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let cache = cache_ambient(line, variable("XDG_CACHE_HOME"), home.as_deref());
+        let surroundings = Surroundings {
+            program: &program,
+            arguments: &line.arguments,
+            directory: &here,
+            home: home.as_deref(),
+            cache: cache.as_deref(),
+            variables: &variables,
+            passed: &self.options.variables,
+        };
+        let profile = profile::of_ambient(&surroundings, &private);
+        let (rules, unheld) = self.rules(&profile)?;
+        let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
+        let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
+        let orders = Orders {
+            abi: self.abi,
+            open: rules.iter().map(open_place).collect(),
+            network: self.options.network,
+            unix_sockets: self.options.unix_sockets,
+            trace: self.options.trace,
+            program: bytes(program.path()),
+            name: bytes(program.typed()),
+            arguments: line.arguments.iter().map(bytes).collect(),
+            variables: profile.variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
+            directory: bytes(directory),
+            private: bytes(private.path()),
+            lifeline: end_of_launcher.as_raw_fd(),
+            report: told_by_launcher.as_raw_fd(),
+        };
+        let way = if self.options.launcher.is_none() { Way::Copied } else { Way::Started };
+        let launcher = self.options.launcher.clone().unwrap_or_else(|| "/proc/self/exe".into());
+        let mut command = Command::new(launcher);
+        command.arg0("rootward").env_clear();
+        let given = vec![end_of_launcher, told_by_launcher];
+        let handles = rules.into_iter().map(|rule| rule.handle).collect();
+        let handshake = Handshake { enforcement: self.enforcement(unheld), given, handles, lifeline, report, private };
+        Ok(Prepared { command, orders, way, handshake })
+    }
+
+    /// Where the command starts.
+    fn directory(&self, line: &CommandLine, here: &Path, private: &Private) -> PathBuf {
+        let set = self.guard.root_set();
+        let first = || set.first_directory().map(|root| root.place.clone());
+        match &line.directory {
+            Some(directory) => directory.clone(),
+            None if set.governing(here).is_some() => here.to_owned(),
+            None => first().unwrap_or_else(|| private.home()),
+        }
+    }
+}
+
+impl Prepared {
+    /// The launcher's command, to set its standard input, output and error.
+    pub fn command(&mut self) -> &mut Command {
+        &mut self.command
+    }
+
+    /// The two halves, for hosts that start processes in their own way. The handshake must be completed once the command was
+    /// started, and before it is dropped.
+    pub fn into_parts(self) -> Result<(Command, Handshake), StartError> {
+        let Prepared { mut command, orders, mut handshake, .. } = self;
+        let memory = orders.seal().map_err(StartError::Prepare)?;
+        command.arg(VERB).arg(memory.as_raw_fd().to_string());
+        let mut descriptors = vec![memory.as_raw_fd()];
+        descriptors.extend(orders.descriptors());
+        sys::inherit(&mut command, descriptors);
+        handshake.given.push(memory);
+        Ok((command, handshake))
+    }
+
+    /// Starts the command and waits until it is confined and runs, or is known not to.
+    pub fn spawn(mut self) -> Result<Confined, StartError> {
+        let copy = match self.way {
+            Way::Copied => {
+                let orders = self.orders.clone();
+                let ready = Ready::new(&orders);
+                let ready = ready.map_err(|Failure { step, reason }| StartError::Step { step, reason })?;
+                sys::spawn_copy(&mut self.command, move || launcher::run(&orders, Some(&ready)))
+            }
+            Way::Started => None,
+        };
+        let (child, handshake) = match copy {
+            Some(child) => (child, self.handshake),
+            None => {
+                let (mut command, handshake) = self.into_parts()?;
+                (command.spawn(), handshake)
+            }
+        };
+        let mut child = child.map_err(StartError::Spawn)?;
+        match handshake.complete() {
+            Ok(line) => Ok(Confined { child, line }),
+            Err(error) => {
+                // It ends by itself, having said why.
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Handshake {
+    /// Waits for the launcher's word. Blocks for as long as the launcher takes, which is milliseconds.
+    pub fn complete(self) -> Result<Lifeline, StartError> {
+        // Held any longer, they would keep the pipe open after the launcher has ended.
+        drop(self.given);
+        let mut report = BufReader::new(std::fs::File::from(self.report));
+        let told = next(&mut report);
+        // Not before: closing them takes time that the launcher can use.
+        drop(self.handles);
+        match told {
+            Some(Told::Confined) => {
+                self.private.hand_over();
+                Ok(Lifeline { enforcement: self.enforcement, _held: self.lifeline, report })
+            }
+            Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
+            Some(Told::Refused { .. }) | None => Err(StartError::Silent),
+        }
+    }
+}
+
+impl Lifeline {
+    /// How strongly the command is confined.
+    pub fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    /// The next refusal, while tracing; `None` when the command has ended.
+    pub fn next_refused(&mut self) -> Option<Refused> {
+        match next(&mut self.report)? {
+            Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
+            Told::Confined | Told::Failed { .. } => None,
+        }
+    }
+}
+
+fn next(report: &mut impl BufRead) -> Option<Told> {
+    let mut line = Vec::new();
+    report.read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
+fn prepare(error: rustix::io::Errno) -> StartError {
+    StartError::Prepare(error.into())
+}
+
+fn open_place(rule: &Rule) -> OpenPlace {
+    let given = match rule.kind {
+        RootKind::Directory => rights::of_directory(rule.access),
+        RootKind::File => rights::of_file(rule.access),
+    };
+    OpenPlace { place: bytes(&rule.place), handle: rule.handle.as_raw_fd(), rights: given.bits() }
+}
+
+/// Where what this very command fetches is kept: a directory of its own, made if need be.
+#[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own, below the user's cache")]
+fn cache_ambient(line: &CommandLine, variable: Option<OsString>, home: Option<&Path>) -> Option<PathBuf> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let base = variable.map(PathBuf::from).filter(|base| base.is_absolute());
+    let base = base.or_else(|| Some(home?.join(".cache")))?;
+    let mut hasher = DefaultHasher::new();
+    (&line.program, &line.arguments).hash(&mut hasher);
+    let fetches = ["npx", "npm", "uvx", "uv", "pipx", "bunx"];
+    let name = Path::new(&line.program).file_name()?.to_str()?;
+    if !fetches.contains(&name) {
+        return None;
+    }
+    let cache = base.join("rootward/packages").join(format!("{name}-{:016x}", hasher.finish()));
+    std::fs::create_dir_all(&cache).ok()?;
+    Some(cache)
+}

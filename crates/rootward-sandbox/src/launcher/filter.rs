@@ -1,0 +1,510 @@
+//! The filter of system calls: closes what Landlock leaves open.
+//!
+//! Some calls are refused for everybody, some by their arguments, and some are put to the supervisor, which carries them out
+//! on what the rules allow. What newer kernels add is refused until somebody has looked at it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+
+use super::dispatch::{Fate, IF_EQUAL, IF_GREATER, LOAD, RETURN, by_number, statement};
+use crate::options::{Network, Trace, UnixSockets};
+use crate::orders::Orders;
+use crate::sys;
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the filter of system calls is written for x86_64 and aarch64");
+
+/// The last call of Linux 6.18 (`file_setattr`). Later ones were not looked at.
+const LAST_KNOWN: u32 = 469;
+
+/// This architecture (linux/audit.h).
+const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+
+// Calls that the `libc` crate does not name yet; their numbers are the same everywhere.
+const FCHMODAT2: c_long = 452;
+const SETXATTRAT: c_long = 463;
+const GETXATTRAT: c_long = 464;
+const LISTXATTRAT: c_long = 465;
+const REMOVEXATTRAT: c_long = 466;
+const OPEN_TREE_ATTR: c_long = 467;
+const FILE_GETATTR: c_long = 468;
+const FILE_SETATTR: c_long = 469;
+
+/// Refused with `EPERM`, whatever their arguments.
+const FORBIDDEN: &[c_long] = &[
+    // Namespaces and mounts.
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
+    // Other processes: their memory, descriptors and state.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
+    // Files by number instead of by path, which Landlock does not see; attributes of files by path.
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    FILE_GETATTR,
+    FILE_SETATTR,
+    // Watching whole file systems.
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+    // The kernel itself.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_syslog,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
+    libc::SYS_nfsservctl,
+    libc::SYS_lookup_dcookie,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS__sysctl,
+];
+
+/// Refused with `ENOSYS`, so that programs take the way they take on kernels without them.
+const ABSENT: &[c_long] = &[
+    // Carries out other calls where no filter looks.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    // Their arguments are in memory, where a filter cannot look: flags for namespaces, the set-user-ID bit.
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+    // Memory, semaphores and queues that belong to nobody's directory.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Extended attributes, of which Landlock knows nothing: refused with `EOPNOTSUPP`, as file systems without them do.
+const ATTRIBUTES: &[c_long] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SETXATTRAT,
+    GETXATTRAT,
+    LISTXATTRAT,
+    REMOVEXATTRAT,
+];
+
+/// Put to the supervisor: they change what Landlock does not look at, or watch what may not be listed.
+const BROKERED: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_inotify_add_watch,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// Also put to the supervisor while tracing; it lets them go on, and the kernel decides.
+const TRACED: &[c_long] = &[
+    libc::SYS_openat,
+    libc::SYS_execve,
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat2,
+    libc::SYS_truncate,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rmdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+];
+
+/// Whether a call is only looked at.
+pub(crate) fn is_traced(number: i64) -> bool {
+    TRACED.contains(&number)
+}
+
+/// Commands to terminals that type for the user or take them over, and to file systems that change a file's attributes through a
+/// descriptor that is only for reading (`ioctl_tty(2)`, linux/fs.h, linux/fsverity.h, linux/fscrypt.h).
+const COMMANDS: &[u64] = &[
+    0x5412,      // TIOCSTI
+    0x541c,      // TIOCLINUX
+    0x541d,      // TIOCCONS
+    0x5423,      // TIOCSETD
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
+
+/// `SOCK_PACKET`: frames of the network, obsolete and still there (linux/net.h).
+const SOCK_PACKET: i32 = 10;
+
+/// Flags of `clone(2)` that make a namespace.
+const NAMESPACES: &[i32] = &[
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
+/// Rules by the number of their call; a call without rules is always meant.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+// What the kernel is told to do (linux/seccomp.h).
+const ALLOW: u32 = 0x7fff_0000;
+const ASK: u32 = 0x7fc0_0000;
+const KILL_PROCESS: u32 = 0x8000_0000;
+
+/// A call fails with this error.
+const fn failing(error: i32) -> u32 {
+    0x0005_0000 | error.cast_unsigned()
+}
+
+/// The compiled filter.
+#[derive(Debug)]
+pub(super) struct Filter(BpfProgram);
+
+impl Filter {
+    pub(super) fn compile(orders: &Orders) -> Result<Filter, seccompiler::Error> {
+        let mut fates: BTreeMap<u32, Fate> = BTreeMap::new();
+        let lists = [
+            (FORBIDDEN, failing(libc::EPERM)),
+            (ABSENT, failing(libc::ENOSYS)),
+            (ATTRIBUTES, failing(libc::EOPNOTSUPP)),
+            (BROKERED, ASK),
+            (if orders.trace == Trace::On { TRACED } else { &[] }, ASK),
+        ];
+        for (calls, action) in lists {
+            fates.extend(calls.iter().map(|call| (number(*call), Fate::Always(action))));
+        }
+        for (rules, error) in [(by_argument()?, libc::EPERM), (sockets(orders)?, libc::EACCES)] {
+            for (call, rules) in rules {
+                // What the rules do not mean has the fate that its list says.
+                let rest = match fates.get(&number(call)) {
+                    Some(Fate::Always(action)) => *action,
+                    _ => ALLOW,
+                };
+                fates.insert(number(call), judged(call, rules, error, rest)?);
+            }
+        }
+        let fates: Vec<_> = fates.into_iter().collect();
+        let mut program = doorstep();
+        program.extend(by_number(&fates, &Fate::Always(ALLOW)));
+        Ok(Filter(program))
+    }
+
+    /// Installs it; the end on which the kernel asks.
+    pub(super) fn install(&self) -> io::Result<OwnedFd> {
+        sys::install_filter(&self.0)
+    }
+}
+
+fn number(call: c_long) -> u32 {
+    // No call has a number that does not fit; one that did would be refused as unknown.
+    u32::try_from(call).unwrap_or(u32::MAX)
+}
+
+/// The fate of a call that fails where any of its rules holds, and is treated as `rest` says where none does.
+fn judged(call: c_long, rules: Vec<SeccompRule>, error: i32, rest: u32) -> Result<Fate, seccompiler::Error> {
+    if rules.is_empty() {
+        return Ok(Fate::Always(failing(error)));
+    }
+    let target = if cfg!(target_arch = "x86_64") { TargetArch::x86_64 } else { TargetArch::aarch64 };
+    let action = SeccompAction::Errno(error.cast_unsigned());
+    let filter = SeccompFilter::new(Rules::from([(call, rules)]), SeccompAction::Allow, action, target)?;
+    let mut program = BpfProgram::try_from(filter)?;
+    // The compiler knows no action that asks: the one that lets a call pass is replaced.
+    for passing in program.iter_mut().filter(|statement| statement.code == RETURN && statement.k == ALLOW) {
+        passing.k = rest;
+    }
+    Ok(Fate::Judged(program))
+}
+
+/// A condition on the lower half of an argument: the kernel looks at no more of an `int`, and whoever looked at all of it could be
+/// deceived by the upper half.
+fn on(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {
+    Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
+}
+
+fn all(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, seccompiler::Error> {
+    Ok(SeccompRule::new(conditions)?)
+}
+
+/// What is refused for its arguments.
+fn by_argument() -> Result<Rules, seccompiler::Error> {
+    let mut rules = Rules::new();
+    let flag = |argument, flag: i32| on(argument, SeccompCmpOp::MaskedEq(bits(flag)), bits(flag));
+    for namespace in NAMESPACES {
+        rules.entry(libc::SYS_clone).or_default().push(all(vec![flag(0, *namespace)?])?);
+    }
+    for command in COMMANDS {
+        rules.entry(libc::SYS_ioctl).or_default().push(all(vec![on(1, SeccompCmpOp::Eq, *command)?])?);
+    }
+    // The tie to the supervisor may be made again but not loosened.
+    let tie = on(0, SeccompCmpOp::Eq, bits(libc::PR_SET_PDEATHSIG))?;
+    let other = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, bits(libc::SIGKILL))?;
+    rules.insert(libc::SYS_prctl, vec![all(vec![tie, other])?]);
+    // The limits of another process of the same user: low enough, they kill it.
+    rules.insert(libc::SYS_prlimit64, vec![all(vec![on(0, SeccompCmpOp::Ne, 0)?])?]);
+    // SECURITY: a file that sets its user's ID when run would carry the superuser out of the fence, to whoever runs it
+    // (test: no_file_is_made_that_sets_the_user_id)
+    for set_id in [libc::S_ISUID, libc::S_ISGID] {
+        let set_id = i32::try_from(set_id).unwrap_or(0);
+        let opening = |flags: u8, mode: u8| {
+            let make = all(vec![flag(flags, libc::O_CREAT)?, flag(mode, set_id)?])?;
+            let unnamed = all(vec![flag(flags, libc::O_TMPFILE)?, flag(mode, set_id)?])?;
+            Ok::<_, seccompiler::Error>([make, unnamed])
+        };
+        rules.entry(libc::SYS_openat).or_default().extend(opening(2, 3)?);
+        rules.entry(libc::SYS_mknodat).or_default().push(all(vec![flag(2, set_id)?])?);
+        #[cfg(target_arch = "x86_64")]
+        {
+            rules.entry(libc::SYS_open).or_default().extend(opening(1, 2)?);
+            rules.entry(libc::SYS_creat).or_default().push(all(vec![flag(1, set_id)?])?);
+            rules.entry(libc::SYS_mknod).or_default().push(all(vec![flag(1, set_id)?])?);
+        }
+    }
+    Ok(rules)
+}
+
+fn bits(flag: i32) -> u64 {
+    u64::from(flag.cast_unsigned())
+}
+
+/// Which sockets are refused.
+fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
+    let ne = |argument, value: i32| on(argument, SeccompCmpOp::Ne, bits(value));
+    let eq = |argument, value: i32| on(argument, SeccompCmpOp::Eq, bits(value));
+    let kind = |value: i32| on(1, SeccompCmpOp::MaskedEq(0xf), bits(value));
+    // From ABI 9 on, Landlock holds sockets by their path, and from 6 on those without one.
+    let unix = orders.unix_sockets == UnixSockets::Open || orders.abi >= 9;
+    let mut pairs = vec![all(vec![ne(0, libc::AF_UNIX)?])?];
+    if !unix {
+        // Unlike the others, a pair of these can still be sent elsewhere.
+        pairs.push(all(vec![kind(libc::SOCK_DGRAM)?])?);
+    }
+    let mut rules = Rules::from([(libc::SYS_socketpair, pairs)]);
+    let mut families = Vec::new();
+    if orders.network == Network::On {
+        // The names of hosts are sorted by what the kernel says of its routes.
+        families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
+    }
+    if unix {
+        families.push(libc::AF_UNIX);
+    }
+    let mut refused = Vec::new();
+    if !families.is_empty() {
+        refused.push(all(families.iter().map(|family| ne(0, *family)).collect::<Result<_, _>>()?)?);
+        refused.push(all(vec![eq(0, libc::AF_NETLINK)?, ne(2, libc::NETLINK_ROUTE)?])?);
+        refused.push(all(vec![ne(0, libc::AF_NETLINK)?, kind(libc::SOCK_RAW)?])?);
+        refused.push(all(vec![kind(SOCK_PACKET)?])?);
+    }
+    // Without rules, all are meant.
+    rules.insert(libc::SYS_socket, refused);
+    Ok(rules)
+}
+
+/// What comes before all else: calls of another architecture end the process, and calls after the last known one do not exist.
+/// The numbers of x32 are among those.
+fn doorstep() -> BpfProgram {
+    // SECURITY: the same number means another call in another architecture, and a call that nobody has looked at may do anything
+    // (test: other_architectures_and_unknown_calls_end_at_the_doorstep)
+    vec![
+        statement(LOAD, 0, 0, 4),
+        statement(IF_EQUAL, 1, 0, ARCHITECTURE),
+        statement(RETURN, 0, 0, KILL_PROCESS),
+        statement(LOAD, 0, 0, 0),
+        statement(IF_GREATER, 0, 1, LAST_KNOWN),
+        statement(RETURN, 0, 0, failing(libc::ENOSYS)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dispatch::{Called, outcome};
+    use super::*;
+
+    fn orders(trace: Trace) -> Orders {
+        Orders {
+            abi: 7,
+            open: Vec::new(),
+            network: Network::On,
+            unix_sockets: UnixSockets::Closed,
+            trace,
+            program: Vec::new(),
+            name: Vec::new(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            directory: Vec::new(),
+            private: Vec::new(),
+            lifeline: -1,
+            report: -1,
+        }
+    }
+
+    fn fate(filter: &Filter, call: c_long, arguments: &[u64]) -> u32 {
+        let mut all = [0; 6];
+        all[..arguments.len()].copy_from_slice(arguments);
+        outcome(&filter.0, Called { number: number(call), architecture: ARCHITECTURE, arguments: all })
+    }
+
+    #[test]
+    fn other_architectures_and_unknown_calls_end_at_the_doorstep() {
+        let filter = Filter::compile(&orders(Trace::Off)).unwrap();
+        let check = |number: u32, architecture: u32, expect: u32| {
+            let called = Called { number, architecture, arguments: [0; 6] };
+            assert_eq!(outcome(&filter.0, called), expect, "{number:x} {architecture:x}");
+        };
+        check(0, ARCHITECTURE, ALLOW);
+        check(LAST_KNOWN, ARCHITECTURE, failing(libc::EPERM));
+        check(LAST_KNOWN + 1, ARCHITECTURE, failing(libc::ENOSYS));
+        // x32: the number with bit 30 set.
+        check(0x4000_0000, ARCHITECTURE, failing(libc::ENOSYS));
+        check(u32::MAX, ARCHITECTURE, failing(libc::ENOSYS));
+        // i386.
+        check(0, 0x4000_0003, KILL_PROCESS);
+    }
+
+    #[test]
+    fn no_call_is_in_two_lists() {
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, TRACED];
+        let mut all: Vec<_> = lists.concat();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), lists.iter().map(|list| list.len()).sum::<usize>());
+        assert!(all.iter().all(|call| *call <= c_long::from(LAST_KNOWN)));
+        let judged = by_argument().unwrap();
+        assert!(sockets(&orders(Trace::Off)).unwrap().keys().all(|call| !judged.contains_key(call)));
+    }
+
+    #[test]
+    fn every_call_of_a_list_meets_what_the_list_says() {
+        for trace in [Trace::On, Trace::Off] {
+            let filter = Filter::compile(&orders(trace)).unwrap();
+            let judged: Vec<c_long> =
+                by_argument().unwrap().into_keys().chain(sockets(&orders(trace)).unwrap().into_keys()).collect();
+            for call in 0..=c_long::from(LAST_KNOWN) {
+                let expect = match call {
+                    call if FORBIDDEN.contains(&call) => failing(libc::EPERM),
+                    call if ABSENT.contains(&call) => failing(libc::ENOSYS),
+                    call if ATTRIBUTES.contains(&call) => failing(libc::EOPNOTSUPP),
+                    call if BROKERED.contains(&call) => ASK,
+                    call if TRACED.contains(&call) && trace == Trace::On => ASK,
+                    call if judged.contains(&call) => continue,
+                    _ => ALLOW,
+                };
+                assert_eq!(fate(&filter, call, &[]), expect, "{call} {trace:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_decide_where_rules_say_so() {
+        let (create, set_id) = (bits(libc::O_CREAT), 0o4755);
+        let (plain, traced) = (orders(Trace::Off), orders(Trace::On));
+        let check = |orders: &Orders, call: c_long, arguments: &[u64], expect: u32| {
+            let filter = Filter::compile(orders).unwrap();
+            assert_eq!(fate(&filter, call, arguments), expect, "{call} {arguments:x?}");
+        };
+        check(&plain, libc::SYS_openat, &[0, 0, create, 0o644], ALLOW);
+        check(&plain, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
+        check(&plain, libc::SYS_openat, &[0, 0, 0, set_id], ALLOW);
+        // While tracing, what is forbidden stays forbidden, and the rest is asked about.
+        check(&traced, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
+        check(&traced, libc::SYS_openat, &[0, 0, create, 0o644], ASK);
+        check(&plain, libc::SYS_clone, &[bits(libc::CLONE_NEWNET)], failing(libc::EPERM));
+        check(&plain, libc::SYS_clone, &[bits(libc::CLONE_VM)], ALLOW);
+        // The upper half of an `int` deceives nobody.
+        check(&plain, libc::SYS_ioctl, &[0, 0x5412], failing(libc::EPERM));
+        check(&plain, libc::SYS_ioctl, &[0, 0x1_0000_5412], failing(libc::EPERM));
+        check(&plain, libc::SYS_ioctl, &[0, 0x5401], ALLOW);
+        check(&plain, libc::SYS_socket, &[bits(libc::AF_UNIX), 1], failing(libc::EACCES));
+        check(&plain, libc::SYS_socket, &[bits(libc::AF_INET), 1], ALLOW);
+        let off = Orders { network: Network::Off, ..orders(Trace::Off) };
+        check(&off, libc::SYS_socket, &[bits(libc::AF_INET), 1], failing(libc::EACCES));
+    }
+}

@@ -1,0 +1,127 @@
+//! Removing the private directory: whatever the command left in it, in whatever depth, with whatever permissions.
+//!
+//! The command has ended, with all its descendants, so nothing moves any more. A tree can be deeper than a process may have
+//! files open or than its stack reaches, so directories are moved up to the top one by one, and each is emptied there.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a directory of Rootward's own, which only the ended command could write"
+)]
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+/// Removes a directory and all that is in it. What cannot be removed is left: there is nobody to tell.
+pub(super) fn remove(directory: &Path) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(top) = openat(CWD, directory, flags, Mode::empty()) else { return };
+    let mut moved = 0_u64;
+    // Each round empties the directories that stand at the top; those inside come up and are the next round's.
+    while empty(top.as_fd(), top.as_fd(), &mut moved).is_ok_and(|left| left == Left::Some) {}
+    let _ = unlinkat(CWD, directory, AtFlags::REMOVEDIR);
+}
+
+/// Whether there is more to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Left {
+    Nothing,
+    Some,
+}
+
+fn empty(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
+    let mut left = Left::Nothing;
+    for (name, kind) in entries(directory)? {
+        if kind != FileType::Directory {
+            let _ = unlinkat(directory, &name, AtFlags::empty());
+            continue;
+        }
+        let _ = chmodat(directory, &name, Mode::RWXU, AtFlags::empty());
+        if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
+            continue;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(inner) = openat(directory, &name, flags, Mode::empty()) else { continue };
+        if raise(top, inner.as_fd(), moved)? == Left::Some {
+            left = Left::Some;
+        }
+        let _ = unlinkat(directory, &name, AtFlags::REMOVEDIR);
+    }
+    Ok(left)
+}
+
+/// Removes the files of a directory and moves its directories to the top.
+fn raise(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
+    let mut left = Left::Nothing;
+    for (name, kind) in entries(directory)? {
+        if kind != FileType::Directory {
+            let _ = unlinkat(directory, &name, AtFlags::empty());
+            continue;
+        }
+        // A directory that is not writable cannot be moved: its `..` would change.
+        let _ = chmodat(directory, &name, Mode::RWXU, AtFlags::empty());
+        if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
+            continue;
+        }
+        *moved += 1;
+        if renameat(directory, &name, top, format!(".raised-{moved}")).is_ok() {
+            left = Left::Some;
+        }
+    }
+    Ok(left)
+}
+
+fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |status| FileType::from_raw_mode(status.st_mode)),
+            kind => kind,
+        };
+        found.push((name.to_owned(), kind));
+    }
+    Ok(found)
+}
+
+/// For the test: a chain of directories, deeper than any process has descriptors.
+#[cfg(test)]
+fn dig(top: &Path, depth: usize) -> Result<std::os::fd::OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut directory = openat(CWD, top, flags, Mode::empty())?;
+    for _ in 0..depth {
+        rustix::fs::mkdirat(&directory, c"d", Mode::RWXU)?;
+        directory = openat(&directory, c"d", flags, Mode::empty())?;
+    }
+    Ok(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_closed_and_linked_trees_go() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("kept"), "x").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().join("private");
+        std::fs::create_dir_all(top.join("home/a/b")).unwrap();
+        std::fs::create_dir_all(top.join("tmp")).unwrap();
+        std::fs::write(top.join("home/a/b/file"), "x").unwrap();
+        std::os::unix::fs::symlink(outside.path(), top.join("home/a/link")).unwrap();
+        chmodat(CWD, top.join("home/a"), Mode::empty(), AtFlags::empty()).unwrap();
+        dig(&top, 2000).unwrap();
+        remove(&top);
+        assert!(!top.exists());
+        assert!(outside.path().join("kept").exists());
+    }
+}

@@ -1,0 +1,154 @@
+//! From a copy of the launcher to the command: each step narrows, the last proves, and then it is the command.
+
+use std::convert::Infallible;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+
+use landlock::{
+    ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetStatus, Scope,
+};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
+use rustix::termios::isatty;
+
+use super::filter::Filter;
+use super::{Failure, at};
+use crate::error::Step;
+use crate::options::Network;
+use crate::orders::{Bytes, Orders};
+use crate::rights;
+use crate::sys;
+
+/// What can be made ready before the copy that becomes the command is made: a copy pays for every page that it touches first.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    filter: Filter,
+    program: sys::Execution,
+}
+
+impl Ready {
+    pub(crate) fn new(orders: &Orders) -> Result<Ready, Failure> {
+        let filter = Filter::compile(orders).map_err(at(Step::Filter))?;
+        let variable = |(name, value): &(Bytes, Bytes)| [name.as_slice(), b"=", value].concat();
+        let program = sys::Execution::new(
+            &orders.program,
+            [&orders.name].into_iter().chain(&orders.arguments).cloned(),
+            orders.variables.iter().map(variable),
+            &orders.directory,
+        );
+        Ok(Ready { filter, program: program.map_err(at(Step::Execute))? })
+    }
+}
+
+/// Becomes the command; returns only if that failed.
+pub(super) fn seal(
+    orders: &Orders,
+    ready: &Ready,
+    handles: &[OwnedFd],
+    supervisor: Pid,
+    socket: &OwnedFd,
+) -> Result<Infallible, Failure> {
+    tie(supervisor)?;
+    fence(orders, handles).map_err(at(Step::Landlock))?;
+    // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
+    // gives it would leave no outside (test: the_whole_disk_is_no_root)
+    prove(list_the_top(), Errno::ACCESS)?;
+    // Each is marked already; what somebody forgets to mark is marked here.
+    sys::close_on_exec().map_err(at(Step::Descriptors))?;
+    let listener = ready.filter.install().map_err(at(Step::Filter))?;
+    prove(sys::unshare_nothing(), Errno::PERM)?;
+    hand_over(socket, &listener).map_err(at(Step::Filter))?;
+    drop(listener);
+    sys::unblock_signals().map_err(at(Step::Execute))?;
+    Err(at(Step::Execute)(ready.program.execute()))
+}
+
+/// Ends with the supervisor, and has no terminal to reach unless it was given one.
+fn tie(supervisor: Pid) -> Result<(), Failure> {
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(at(Step::Tie))?;
+    // The supervisor may have ended before the tie was made.
+    if getppid() != Some(supervisor) {
+        return Err(at(Step::Tie)("the supervisor is gone"));
+    }
+    let terminal =
+        [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()].map(isatty).contains(&true);
+    if !terminal {
+        setsid().map_err(at(Step::Tie))?;
+    }
+    Ok(())
+}
+
+/// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
+fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
+    let version = rights::version(orders.abi);
+    let all = rights::handled(orders.abi);
+    let says = |error: landlock::RulesetError| error.to_string();
+    // What is asked for must be had: a weaker fence is an error, never a silence.
+    let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    ruleset = ruleset.handle_access(all).map_err(says)?;
+    if version >= ABI::V6 {
+        ruleset = ruleset.scope(Scope::Signal | Scope::AbstractUnixSocket).map_err(says)?;
+    }
+    if orders.network == Network::Off && version >= ABI::V4 {
+        ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp).map_err(says)?;
+    }
+    let mut created = ruleset.create().map_err(says)?;
+    for (open, handle) in orders.open.iter().zip(handles) {
+        let given = BitFlags::<AccessFs>::from_bits_truncate(open.rights) & all;
+        if !given.is_empty() {
+            created = created.add_rule(PathBeneath::new(handle.as_fd(), given)).map_err(says)?;
+        }
+    }
+    let status = created.restrict_self().map_err(says)?;
+    match status.ruleset {
+        RulesetStatus::FullyEnforced => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+/// Tries to open the top of the disk.
+#[expect(clippy::disallowed_methods, reason = "a fixed name, and it must not be opened")]
+fn list_the_top() -> Result<OwnedFd, Errno> {
+    openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// That something is refused, and for the right reason.
+#[expect(clippy::needless_pass_by_value, reason = "what was opened against all expectation is closed")]
+fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
+    match tried {
+        Err(error) if error == expect => Ok(()),
+        Err(error) => Err(at(Step::Proof)(error)),
+        // SECURITY: a fence that lets something through is none (test: what_is_not_refused_is_a_failure)
+        Ok(_) => Err(at(Step::Proof)("it was not refused")),
+    }
+}
+
+/// Gives the supervisor the end on which the kernel asks about calls.
+fn hand_over(socket: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
+    let passed = [listener.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&passed)) {
+        return Err(Errno::NOMEM);
+    }
+    sendmsg(socket, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_refused_is_a_failure() {
+        assert!(prove::<()>(Err(Errno::ACCESS), Errno::ACCESS).is_ok());
+        assert!(prove(Ok(()), Errno::ACCESS).is_err());
+        assert!(prove::<()>(Err(Errno::NOENT), Errno::ACCESS).is_err(), "refused, but not by the fence");
+        // This process is not confined: the proof fails.
+        assert!(prove(list_the_top(), Errno::ACCESS).is_err());
+        assert!(prove(sys::unshare_nothing(), Errno::PERM).is_err());
+    }
+}

@@ -1,0 +1,240 @@
+//! The supervisor: carries out what the filter asks about, passes signals on, and ends all when the command or the host ends.
+
+use std::io::{IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+
+use super::ending::Realm;
+use super::removal;
+use super::waiting::{PASSED, received};
+use super::{FAILED, Failure};
+use crate::broker::Broker;
+use crate::error::Step;
+use crate::orders::{Orders, Told, text};
+use crate::sys;
+
+/// The signals that the supervisor takes; ends of children among them.
+pub(super) const SIGNALS: [i32; 7] = [libc::SIGCHLD, PASSED[0], PASSED[1], PASSED[2], PASSED[3], PASSED[4], PASSED[5]];
+
+/// The line to the host.
+#[derive(Debug)]
+pub(super) struct Report(std::fs::File);
+
+impl Report {
+    pub(super) fn new(descriptor: OwnedFd) -> Report {
+        Report(descriptor.into())
+    }
+
+    pub(super) fn failed(&mut self, step: Step, reason: String) {
+        self.tell(&Told::Failed { step, reason });
+    }
+
+    fn tell(&mut self, told: &Told) {
+        // A host that is gone is noticed by its lifeline.
+        if let Ok(mut line) = serde_json::to_vec(told) {
+            line.push(b'\n');
+            let _ = self.0.write_all(&line);
+        }
+    }
+}
+
+/// What the supervisor watches.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) child: Pid,
+    pub(super) socket: OwnedFd,
+    pub(super) signals: OwnedFd,
+    pub(super) lifeline: OwnedFd,
+}
+
+/// The copy's last words, where it does not become the command.
+pub(super) fn tell_failure(socket: &OwnedFd, failure: Failure) {
+    let told = Told::Failed { step: failure.step, reason: failure.reason };
+    if let Ok(line) = serde_json::to_vec(&told) {
+        let _ = send(socket, &line, SendFlags::NOSIGNAL);
+    }
+}
+
+/// How far the start has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Start {
+    /// The copy still narrows itself.
+    UnderWay,
+    /// The command runs.
+    Done,
+    /// It does not.
+    Failed,
+}
+
+/// Watches until the command or the host ends, then ends everything; the exit code.
+pub(super) fn supervise(
+    orders: &Orders,
+    handles: Vec<OwnedFd>,
+    watched: &Watched,
+    realm: &Realm,
+    report: &mut Report,
+) -> i32 {
+    let_go_of_the_standard_three();
+    // Made when it is first asked: most commands never ask, and until then the command has the machine to itself.
+    let mut asked_for: Option<Broker> = None;
+    let mut handles = Some(handles);
+    let mut listener: Option<OwnedFd> = None;
+    let mut start = Start::UnderWay;
+    let code = loop {
+        let mut waited = vec![
+            PollFd::from_borrowed_fd(watched.signals.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(watched.lifeline.as_fd(), PollFlags::IN),
+        ];
+        if start == Start::UnderWay {
+            waited.push(PollFd::from_borrowed_fd(watched.socket.as_fd(), PollFlags::IN));
+        }
+        let asked = listener.as_ref().map(|listener| {
+            waited.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
+            waited.len() - 1
+        });
+        if poll(&mut waited, None).is_err_and(|error| error != Errno::INTR) {
+            break FAILED;
+        }
+        let ready: Vec<PollFlags> = waited.iter().map(PollFd::revents).collect();
+        // The lifeline carries nothing: whatever happens on it, the host is gone.
+        // SECURITY: the command does not outlive whoever answers for it
+        // (test: killing_the_host_ends_all_and_nothing_else)
+        if !ready[1].is_empty() {
+            break 128 + libc::SIGKILL;
+        }
+        let mut unfiltered = false;
+        if let (Some(listener), Some(index)) = (&listener, asked) {
+            if ready[index].contains(PollFlags::IN) {
+                if let Ok(Some(notification)) = sys::receive(listener.as_fd()) {
+                    let broker =
+                        asked_for.get_or_insert_with(|| Broker::new(orders, handles.take().unwrap_or_default()));
+                    let reply = broker.answer(listener.as_fd(), &notification);
+                    sys::reply(listener.as_fd(), notification.id, reply);
+                }
+            } else {
+                // No process with the filter is left.
+                unfiltered = !ready[index].is_empty();
+            }
+        }
+        if start == Start::UnderWay && !ready[2].is_empty() {
+            start = go_on(&watched.socket, &mut listener, report);
+        }
+        if let (Start::Done, Some(broker)) = (start, &mut asked_for) {
+            for (path, access) in broker.take_refused() {
+                report.tell(&Told::Refused { path, access });
+            }
+        }
+        if unfiltered {
+            listener = None;
+        }
+        if !ready[0].is_empty()
+            && let Some(code) = signalled(watched)
+        {
+            // A short command may have ended before its start was heard of.
+            while start == Start::UnderWay {
+                start = go_on(&watched.socket, &mut listener, report);
+            }
+            break code;
+        }
+    };
+    // Whoever waits for an answer gets none: they are killed.
+    drop(listener);
+    realm.end();
+    if start != Start::Failed {
+        removal::remove(Path::new(&text(&orders.private)));
+    }
+    code
+}
+
+/// Takes the next word of the copy.
+fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, report: &mut Report) -> Start {
+    match heard(socket) {
+        Heard::Listener(end) => {
+            *listener = Some(end);
+            Start::UnderWay
+        }
+        Heard::Failed(told) => {
+            report.tell(&told);
+            Start::Failed
+        }
+        // The exec has closed the other end: the command runs.
+        Heard::End if listener.is_some() => {
+            report.tell(&Told::Confined);
+            Start::Done
+        }
+        Heard::End => {
+            report.failed(Step::Execute, "the process ended before it became the command".to_owned());
+            Start::Failed
+        }
+    }
+}
+
+/// Takes the signals that wait; the exit code, if the command has ended.
+fn signalled(watched: &Watched) -> Option<i32> {
+    let mut code = None;
+    while let Some(received) = received(&watched.signals) {
+        if received.number == libc::SIGCHLD {
+            code = code.or_else(|| ended(watched.child));
+        } else if !received.from_terminal {
+            // What a terminal sends, the command has got already.
+            let _ = sys::signal(watched.child, received.number);
+        }
+    }
+    code
+}
+
+/// Takes note of all that have ended; the exit code, if the command is among them.
+fn ended(child: Pid) -> Option<i32> {
+    let mut code = None;
+    while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
+        if process == child {
+            code = Some(code_of(status));
+        }
+    }
+    code
+}
+
+fn code_of(status: WaitStatus) -> i32 {
+    status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0))
+}
+
+/// What came over the socket.
+enum Heard {
+    Listener(OwnedFd),
+    Failed(Told),
+    End,
+}
+
+fn heard(socket: &OwnedFd) -> Heard {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut line = [0; 4096];
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut line)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    let length = received.map_or(0, |received| received.bytes);
+    let passed = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    match passed {
+        Some(listener) => Heard::Listener(listener),
+        None if length == 0 => Heard::End,
+        None => serde_json::from_slice(&line[..length]).map_or(Heard::End, Heard::Failed),
+    }
+}
+
+/// The standard three are the command's: held here, they would not close when it closes them.
+#[expect(clippy::disallowed_methods, reason = "a fixed name")]
+fn let_go_of_the_standard_three() {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    if let Ok(null) = openat(CWD, c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}

@@ -1,0 +1,70 @@
+//! The host's wait: what a terminal or a user sends to this process reaches the command.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::Pid;
+
+use crate::sys;
+
+/// Signals that are passed on.
+pub(super) const PASSED: [i32; 6] =
+    [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
+
+/// A signal and whether the kernel sent it, as a terminal does, to the whole group.
+pub(super) struct Received {
+    pub(super) number: i32,
+    pub(super) from_terminal: bool,
+}
+
+/// What `SI_KERNEL` is (siginfo.h).
+const FROM_KERNEL: i32 = 0x80;
+
+/// The next signal that waits (`struct signalfd_siginfo`: number, error, code, each of four bytes).
+pub(super) fn received(signals: &OwnedFd) -> Option<Received> {
+    let mut buffer = [0_u8; 128];
+    let length = rustix::io::read(signals, &mut buffer).ok()?;
+    let field = |at: usize| Some(i32::from_ne_bytes(buffer.get(at..at + 4)?.try_into().ok()?));
+    let (number, code) = (field(0)?, field(8)?);
+    (length == buffer.len()).then_some(Received { number, from_terminal: code == FROM_KERNEL })
+}
+
+/// The signals of this process, held back to be passed on to a child.
+///
+/// For a program with one thread: they are blocked from then on, in the thread that calls.
+#[derive(Debug)]
+pub struct PassedSignals(OwnedFd);
+
+impl PassedSignals {
+    /// Holds them back. Before the child is started, so that none is lost; a confined command blocks none all the same.
+    pub fn hold() -> io::Result<PassedSignals> {
+        let mut wanted = PASSED.to_vec();
+        wanted.push(libc::SIGCHLD);
+        sys::signals(&wanted).map(PassedSignals)
+    }
+
+    /// Waits as a shell does until the child ends: signals are passed on to it, but for those that its terminal sends to both. Its
+    /// exit code, or 128 and the signal.
+    pub fn wait(&self, child: &mut Child) -> io::Result<i32> {
+        wait_passing_signals_on(&self.0, child)
+    }
+}
+
+fn wait_passing_signals_on(signals: &OwnedFd, child: &mut Child) -> io::Result<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+        }
+        let mut polled = [PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
+        let _ = poll(&mut polled, None);
+        while let Some(signal) = received(signals) {
+            let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+            if let (Some(process), false) = (process, signal.from_terminal || signal.number == libc::SIGCHLD) {
+                let _ = sys::signal(process, signal.number);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Confines a command by the kernel to a guard's roots.
+//!
+//! A [`Confinement`] is made from a [`rootward_core::Guard`] and [`Options`]. It starts commands that can read, write, list and run what
+//! the roots and the profile of a living server give, and nothing else on the disk, whatever they try. How strongly they are
+//! held is a value, [`Enforcement`]; what cannot be held is in it, and keeps the command from starting where it matters.
+//!
+//! ```no_run
+//! # fn guard() -> rootward_core::Guard { unimplemented() }
+//! # fn unimplemented() -> rootward_core::Guard { loop {} }
+//! use rootward_sandbox::{CommandLine, Confinement, Options, launcher};
+//!
+//! fn main() -> Result<(), rootward_sandbox::StartError> {
+//!     // The same program is started again to confine itself.
+//!     launcher();
+//!     let confinement = Confinement::new(guard(), Options::default())?;
+//!     let line = CommandLine { program: "npx".into(), arguments: vec!["-y".into(), "a-server".into()], directory: None };
+//!     let mut confined = confinement.prepare_ambient(&line)?.spawn()?;
+//!     println!("{}", confined.line.enforcement().strength);
+//!     let _ = confined.child.wait();
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Layout
+//!
+//! - `confinement.rs`: roots and profile become rules; what Landlock cannot express is found. `places.rs` takes handles, `rights.rs`
+//!   maps access.
+//! - `profile/`: what a server needs to live, one file per kind of need.
+//! - `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
+//! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
+//!   `supervisor.rs` stays, `ending.rs` ends every descendant.
+//! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
+//! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
+//! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("rootward-sandbox confines by Linux means");
+
+mod broker;
+mod confinement;
+mod enforcement;
+mod error;
+mod kernel;
+mod launch;
+mod launcher;
+mod options;
+mod orders;
+mod places;
+mod profile;
+mod rights;
+pub mod seatbelt;
+mod sys;
+
+pub use confinement::{CommandLine, Confinement};
+pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
+pub use error::{ConfinementError, KernelLacks, StartError, Step};
+pub use kernel::{landlock_abi, strongest};
+pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
+pub use launcher::{PassedSignals, launcher};
+pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+pub use profile::{Program, ProgramError};

@@ -1,0 +1,81 @@
+//! What a confinement is asked for, besides its roots.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Whether the network is open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// Internet sockets are open, for servers that fetch.
+    #[default]
+    On,
+    /// No sockets but pairs.
+    Off,
+}
+
+/// Whether the command may make unix sockets, on kernels where Landlock cannot hold those with a path (before ABI 9).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnixSockets {
+    /// No: a container engine's socket, or an agent's, would be as good as no wall.
+    #[default]
+    Closed,
+    /// Yes, to any path.
+    Open,
+}
+
+/// What happens where a rule cannot be held.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum UnheldPolicy {
+    /// The command is not started if the rule is serious.
+    #[default]
+    Refuse,
+    /// It is started, and the rule is named in the enforcement.
+    Allow,
+}
+
+/// Whether refusals are recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trace {
+    /// No; costs nothing.
+    #[default]
+    Off,
+    /// Yes: the supervisor looks at each path that the command opens.
+    On,
+}
+
+/// Additions to the profile, in the words of VS Code's `sandbox.filesystem`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Filesystem {
+    /// Also readable, and what lies in it can be run.
+    pub allow_read: Vec<PathBuf>,
+    /// Not readable, whatever else says so.
+    pub deny_read: Vec<PathBuf>,
+    /// Also readable and writable.
+    pub allow_write: Vec<PathBuf>,
+    /// Not writable, whatever else says so.
+    pub deny_write: Vec<PathBuf>,
+}
+
+/// What a confinement is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Whether the network is open.
+    pub network: Network,
+    /// Whether unix sockets can be made.
+    pub unix_sockets: UnixSockets,
+    /// What happens where a rule cannot be held.
+    pub unheld: UnheldPolicy,
+    /// Whether refusals are recorded.
+    pub trace: Trace,
+    /// Additions to the profile.
+    pub filesystem: Filesystem,
+    /// Variables that are passed on besides the usual ones.
+    pub variables: Vec<OsString>,
+    /// The program that calls [`crate::launcher`] first thing in its `main`; this program itself where none is named.
+    pub launcher: Option<PathBuf>,
+}

@@ -1,0 +1,100 @@
+//! What the launcher is told, and what it tells back: passed through memory and a pipe that only the two have, never
+//! through arguments or the environment, which every process of the user can read.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Step;
+use crate::options::{Network, Trace, UnixSockets};
+
+/// The first argument that makes a program the launcher.
+pub(crate) const VERB: &str = "__confine";
+
+/// Bytes of a path or an argument, which need not be UTF-8.
+pub(crate) type Bytes = Vec<u8>;
+
+/// A place that is open, as the kernel gets it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct OpenPlace {
+    /// Where it lies, without links.
+    pub(crate) place: Bytes,
+    /// The handle that the launcher inherits.
+    pub(crate) handle: RawFd,
+    /// The rights of Landlock.
+    pub(crate) rights: u64,
+}
+
+/// Everything the launcher has to know.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    /// The version of Landlock that the rules were made for.
+    pub(crate) abi: i32,
+    pub(crate) open: Vec<OpenPlace>,
+    pub(crate) network: Network,
+    pub(crate) unix_sockets: UnixSockets,
+    pub(crate) trace: Trace,
+    pub(crate) program: Bytes,
+    pub(crate) name: Bytes,
+    pub(crate) arguments: Vec<Bytes>,
+    pub(crate) variables: Vec<(Bytes, Bytes)>,
+    pub(crate) directory: Bytes,
+    /// What to remove when the command has ended.
+    pub(crate) private: Bytes,
+    /// Its other end closes when the host ends.
+    pub(crate) lifeline: RawFd,
+    /// Where to tell.
+    pub(crate) report: RawFd,
+}
+
+/// One line from the launcher.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Told {
+    /// Everything holds and the command runs.
+    Confined,
+    /// It does not run.
+    Failed { step: Step, reason: String },
+    /// Something was refused; only while tracing.
+    Refused { path: Bytes, access: String },
+}
+
+impl Orders {
+    /// Writes them into sealed memory.
+    pub(crate) fn seal(&self) -> io::Result<OwnedFd> {
+        let memory = memfd_create("rootward-orders", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        let mut file = std::fs::File::from(memory);
+        file.write_all(&serde_json::to_vec(self)?)?;
+        let memory = OwnedFd::from(file);
+        fcntl_add_seals(&memory, SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE)?;
+        Ok(memory)
+    }
+
+    /// Reads them back.
+    pub(crate) fn read(memory: OwnedFd) -> io::Result<Orders> {
+        let mut file = std::fs::File::from(memory);
+        file.rewind()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+
+    /// The descriptors that come with them.
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
+        self.open.iter().map(|open| open.handle).chain([self.lifeline, self.report])
+    }
+}
+
+/// The bytes of anything that is text to the system.
+pub(crate) fn bytes(text: impl AsRef<std::ffi::OsStr>) -> Bytes {
+    text.as_ref().as_bytes().to_vec()
+}
+
+/// And back.
+pub(crate) fn text(bytes: &[u8]) -> OsString {
+    OsString::from_vec(bytes.to_vec())
+}

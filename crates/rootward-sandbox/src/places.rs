@@ -1,0 +1,171 @@
+//! Finding places and taking handles on them: what the operator names, and what a profile needs.
+//!
+//! There are many of the latter, most of them the system's own, and every start takes them all: each in as few calls as can be.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rootward_core::{
+    Access, Guard, GuardOptions, Origin, Refusal, Resolver, Restrictions, Root, RootKind, RootSet, Validation,
+};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat};
+use rustix::io::Errno;
+
+use crate::profile::{Need, Says};
+
+/// An open place with its handle.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) place: PathBuf,
+    pub(crate) handle: OwnedFd,
+    pub(crate) access: Access,
+    pub(crate) kind: RootKind,
+}
+
+impl Rule {
+    /// Whether this one gives all that the other does: Landlock gives what lies in a directory whatever the directory has.
+    pub(crate) fn covers(&self, other: &Rule) -> bool {
+        // By the bytes, as both are without links: name by name takes longer than the kernel takes to find them.
+        let is_in = |place: &[u8], around: &[u8]| {
+            place.strip_prefix(around).is_some_and(|rest| matches!(rest, [] | [b'/', ..]) || around == b"/")
+        };
+        let (place, around) = (other.place.as_os_str().as_bytes(), self.place.as_os_str().as_bytes());
+        self.kind == RootKind::Directory && self.access.contains(other.access) && is_in(place, around)
+    }
+}
+
+/// What there is of a profile's needs. One that is missing is no error: a list serves many systems.
+pub(crate) fn needed_ambient(needs: &[Need]) -> Vec<Rule> {
+    let (own, found): (Vec<_>, Vec<_>) = needs.iter().partition(|need| need.says == Says::System);
+    let mut rules: Vec<Rule> = Vec::with_capacity(needs.len());
+    let mut add = |need: &Need| {
+        let Ok(rule) = find_ambient(need) else { return };
+        if rules.iter().any(|around| around.covers(&rule)) {
+            return;
+        }
+        // SECURITY: a link among the places of the profile leads to no secret, whoever put it there
+        // (test: the_profile_opens_no_secret_place)
+        if need.says == Says::Profile && is_secret(&rule.place) {
+            return;
+        }
+        rules.push(rule);
+    };
+    // The system's own come first: much of what else is needed lies in them.
+    own.into_iter().chain(found).for_each(&mut add);
+    rules
+}
+
+/// Finds a place and takes a handle on it.
+fn find_ambient(need: &Need) -> Result<Rule, Errno> {
+    let straight = spelled(&need.path).map(|place| (pin_ambient(&place, ResolveFlags::NO_SYMLINKS), place));
+    let (handle, place) = match straight {
+        // Without a link on the way, a place is where its name says.
+        Some((Ok(handle), place)) => (handle, place),
+        None | Some((Err(Errno::LOOP), _)) => {
+            let handle = pin_ambient(&need.path, ResolveFlags::NO_MAGICLINKS)?;
+            let place = lies_at_ambient(&handle)?;
+            (handle, place)
+        }
+        Some((Err(error), _)) => return Err(error),
+    };
+    let kind = match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
+        FileType::Directory => RootKind::Directory,
+        _ => RootKind::File,
+    };
+    Ok(Rule { place, handle, access: need.access, kind })
+}
+
+/// An absolute path without anything but names, or nothing: `..` behind a link leads elsewhere than its text says.
+fn spelled(path: &Path) -> Option<PathBuf> {
+    let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    (path.is_absolute() && path.components().all(plain)).then(|| path.components().collect())
+}
+
+#[expect(clippy::disallowed_methods, reason = "names from a profile or the operator; pinned, not opened")]
+fn pin_ambient(path: &Path, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this process's own handle, by its number")]
+fn lies_at_ambient(handle: &OwnedFd) -> Result<PathBuf, Errno> {
+    let place = readlinkat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new())?;
+    Ok(PathBuf::from(OsString::from_vec(place.into_bytes())))
+}
+
+/// Whether a place is, or lies in, one that holds secrets. What holds one somewhere below is another question.
+fn is_secret(place: &Path) -> bool {
+    let Some(top) = root(Path::new("/"), Access::READ) else { return true };
+    let set = RootSet::place_ambient([top], &Validation::new(None));
+    Guard::new(set, GuardOptions::default()).check(place, Access::READ).is_err()
+}
+
+/// What the operator names, with a handle on it, or why it cannot be had.
+pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String> {
+    let root = Root::from_path(path, Origin::Flag).map_err(|error| error.reason())?.with_access(access);
+    let set = match placed_ambient(root) {
+        Err(Refusal::Special) => return device_ambient(path, access).map_err(|error| error.to_string()),
+        set => set.map_err(|refusal| refusal.to_string())?,
+    };
+    let placed = set.roots()[0].clone();
+    let options = GuardOptions {
+        restrictions: std::sync::Arc::new(Restrictions::none()),
+        resolver: Resolver::detect(),
+        home: None,
+        base: None,
+        generation: 0,
+        most_handles: 1,
+    };
+    let handle = Guard::new(set, options).pin_root(0).map_err(|error| error.to_string())?;
+    Ok(Rule { place: placed.place, handle, access, kind: placed.kind })
+}
+
+/// The handle of a device or socket, which is no root.
+fn device_ambient(path: &Path, access: Access) -> io::Result<Rule> {
+    let handle = pin_ambient(path, ResolveFlags::empty())?;
+    Ok(Rule { place: path.to_owned(), handle, access, kind: RootKind::File })
+}
+
+pub(crate) fn root(path: &Path, access: Access) -> Option<Root> {
+    Root::from_path(path, Origin::Flag).ok().map(|root| root.with_access(access))
+}
+
+pub(crate) fn placed_ambient(root: Root) -> Result<RootSet, Refusal> {
+    let set = RootSet::place_ambient([root], &Validation::new(None));
+    match set.refused().first() {
+        Some(refused) => Err(refused.reason.clone()),
+        None => Ok(set),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests play the user, who makes the directories")]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn places_are_found_where_links_lead_and_covered_ones_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        symlink(top.join("a/b"), top.join("link")).unwrap();
+        let need = |path: &str, access, says| Need { path: top.join(path), access, says };
+        let places = |needs: &[Need]| -> Vec<_> {
+            let rules = needed_ambient(needs);
+            rules.iter().map(|rule| rule.place.strip_prefix(&top).unwrap().display().to_string()).collect()
+        };
+        let (read, all) = (Access::READ, Access::ALL);
+        assert_eq!(places(&[need("link", read, Says::System)]), ["a/b"]);
+        assert_eq!(places(&[need("none", read, Says::System), need("a", read, Says::Own)]), ["a"]);
+        // In one that gives as much, in whatever order; not in one that gives less.
+        assert_eq!(places(&[need("link", read, Says::Profile), need("a", read, Says::System)]), ["a"]);
+        assert_eq!(places(&[need("link", all, Says::Profile), need("a", read, Says::System)]), ["a", "a/b"]);
+        // The text of a path with `..` says nothing about where it leads.
+        assert_eq!(places(&[need("link/../b", read, Says::System)]), ["a/b"]);
+        assert!(places(&[need("link/../a", read, Says::System)]).is_empty());
+    }
+}

@@ -1,0 +1,134 @@
+//! What a server needs to live, besides its roots: the system's runtime, its own interpreter and packages, a home and a
+//! temporary directory that are nobody else's, and an environment without secrets.
+//!
+//! One file for each kind of need. A profile is a list of places and variables; nothing is opened here.
+
+mod environment;
+mod node;
+mod private;
+mod program;
+mod python;
+mod system;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rootward_core::Access;
+
+pub(crate) use private::Private;
+pub use program::{Program, ProgramError};
+
+/// Reading and running, never changing: what programs and libraries are shared for.
+pub(crate) const RUN: Access = Access::READ.with(Access::EXECUTE);
+
+/// Who says that a place is needed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    /// This profile's list of the system's own places, whose names no user can change.
+    System,
+    /// This profile, which never opens a secret place.
+    Profile,
+    /// Rootward, which has just made it.
+    Own,
+}
+
+/// A place that the command needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Need {
+    pub(crate) path: PathBuf,
+    pub(crate) access: Access,
+    pub(crate) says: Says,
+}
+
+/// Places and variables.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Profile {
+    pub(crate) needs: Vec<Need>,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+}
+
+impl Profile {
+    fn needs(&mut self, path: impl Into<PathBuf>, access: Access) {
+        self.needs.push(Need { path: path.into(), access, says: Says::Profile });
+    }
+
+    fn needs_of_own(&mut self, path: impl Into<PathBuf>, access: Access) {
+        self.needs.push(Need { path: path.into(), access, says: Says::Own });
+    }
+
+    fn needs_of_system(&mut self, path: &str, access: Access) {
+        self.needs.push(Need { path: path.into(), access, says: Says::System });
+    }
+
+    fn sets(&mut self, name: &str, value: impl Into<OsString>) {
+        let value = value.into();
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.into(), value));
+    }
+}
+
+/// What there is to know about the user and the command.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'s> {
+    /// The program that was asked for.
+    pub(crate) program: &'s Program,
+    /// Its arguments.
+    pub(crate) arguments: &'s [OsString],
+    /// Where it starts.
+    pub(crate) directory: &'s Path,
+    /// The user's own home, of which the command sees nothing but its interpreter.
+    pub(crate) home: Option<&'s Path>,
+    /// Where packages that the command fetches are kept for its next start.
+    pub(crate) cache: Option<&'s Path>,
+    /// The environment of this process.
+    pub(crate) variables: &'s [(OsString, OsString)],
+    /// The variables that are passed on because somebody named them.
+    pub(crate) passed: &'s [OsString],
+}
+
+impl Surroundings<'_> {
+    /// Whether `path` is the user's home or holds it.
+    fn holds_home(&self, path: &Path) -> bool {
+        self.home.is_some_and(|home| home.starts_with(path)) || path.parent().is_none()
+    }
+}
+
+/// The profile of a command.
+pub(crate) fn of_ambient(surroundings: &Surroundings<'_>, private: &Private) -> Profile {
+    let mut profile = Profile::default();
+    environment::add(surroundings, private, &mut profile);
+    system::add(&mut profile);
+    for program in surroundings.program.chain() {
+        profile.needs(program, RUN);
+        add_prefix(program, surroundings, &mut profile);
+    }
+    node::add_ambient(surroundings, &mut profile);
+    python::add_ambient(surroundings, &mut profile);
+    profile
+}
+
+/// The libraries beside a program: `lib` beside the `bin` it lies in. Never the prefix itself, which may be `~/.local`.
+fn add_prefix(program: &Path, surroundings: &Surroundings<'_>, profile: &mut Profile) {
+    let Some(bin) = program.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin")) else { return };
+    let Some(prefix) = bin.parent().filter(|prefix| !surroundings.holds_home(prefix)) else { return };
+    for part in ["bin", "lib", "lib64", "libexec"] {
+        profile.needs(prefix.join(part), RUN);
+    }
+}
+
+/// What an interpreter is asked to run: the first argument that is no option, if it is a file.
+// SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
+// (test: code_on_the_command_line_opens_nothing)
+#[expect(clippy::disallowed_methods, reason = "the operator's own command: whether its argument is a script")]
+fn script_ambient(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
+    const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
+    for argument in surroundings.arguments {
+        if CODE.iter().any(|option| argument == option) {
+            return None;
+        }
+        if !argument.as_encoded_bytes().starts_with(b"-") {
+            return Some(surroundings.directory.join(argument)).filter(|script| script.is_file());
+        }
+    }
+    None
+}

@@ -1,0 +1,104 @@
+//! What every program needs of the system: libraries and programs, name resolution, certificates, time zone, locale, a few
+//! devices and a few files of `/proc`.
+
+use rootward_core::Access;
+
+use super::{Profile, RUN};
+
+/// Programs and libraries. `/nix` and `/gnu` are where two distributions keep all of theirs.
+const RUNTIME: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system",
+];
+
+/// The parts of `/etc` that hold no secrets and that libraries read: the loader, names of hosts, users and services, time, locale,
+/// certificates, and the settings of common tools.
+const SETTINGS: &[&str] = &[
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/ca-certificates/extracted",
+    "/etc/crypto-policies",
+    "/etc/alternatives",
+    "/etc/os-release",
+    "/etc/debian_version",
+    "/etc/mime.types",
+    "/etc/terminfo",
+    "/etc/inputrc",
+    "/etc/gitconfig",
+    "/etc/bash.bashrc",
+    "/etc/profile.d",
+];
+
+/// Devices that hold nothing.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
+
+/// Devices that are only read.
+const RANDOM: &[&str] = &["/dev/random", "/dev/urandom"];
+
+/// What `/proc` says about the machine. Nothing of `/proc/PID`: Landlock cannot tell a process's own directory from another's, whose
+/// command line may hold a secret.
+const MACHINE: &[&str] = &[
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/loadavg",
+    "/proc/uptime",
+    "/proc/version",
+    "/proc/filesystems",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/kernel/ostype",
+    "/proc/sys/kernel/pid_max",
+    "/proc/sys/kernel/cap_last_cap",
+    "/proc/sys/kernel/ngroups_max",
+    "/proc/sys/kernel/random",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/sys/vm/max_map_count",
+    "/proc/sys/fs/file-max",
+    "/proc/sys/fs/pipe-max-size",
+    "/proc/sys/fs/inotify",
+    "/proc/sys/net/core/somaxconn",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+    "/sys/kernel/mm/transparent_hugepage",
+];
+
+pub(super) fn add(profile: &mut Profile) {
+    for place in RUNTIME {
+        profile.needs_of_system(place, RUN);
+    }
+    for place in SETTINGS.iter().chain(MACHINE).chain(RANDOM) {
+        profile.needs_of_system(place, Access::READ);
+    }
+    for place in DEVICES {
+        profile.needs_of_system(place, Access::READ.with(Access::WRITE));
+    }
+}

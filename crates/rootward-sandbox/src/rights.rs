@@ -1,0 +1,78 @@
+//! Access of the design as rights of Landlock.
+
+use landlock::{ABI, Access as _, AccessFs, BitFlags, make_bitflags};
+use rootward_core::Access;
+
+/// The oldest Landlock that holds: before ABI 3 a file outside could be truncated.
+pub(crate) const OLDEST: i32 = 3;
+
+/// The newest version that this crate knows how to use.
+const NEWEST: ABI = ABI::V9;
+
+/// What is asked of this kernel's version: the rights it knows are handled, so that all that no rule gives is refused.
+pub(crate) fn version(kernel: i32) -> ABI {
+    ABI::from(kernel).min(NEWEST)
+}
+
+/// Everything that is refused unless a rule gives it.
+pub(crate) fn handled(kernel: i32) -> BitFlags<AccessFs> {
+    AccessFs::from_all(version(kernel))
+}
+
+/// What a directory with this access gives to what lies in it.
+///
+/// Devices are never made, and commands to devices are given by no access.
+pub(crate) fn of_directory(access: Access) -> BitFlags<AccessFs> {
+    let given = [
+        (Access::READ, make_bitflags!(AccessFs::{ReadFile | ReadDir})),
+        (
+            Access::WRITE,
+            make_bitflags!(AccessFs::{
+                WriteFile | Truncate | MakeReg | MakeDir | MakeSym | MakeFifo | MakeSock | Refer | ResolveUnix
+            }),
+        ),
+        (Access::DELETE, make_bitflags!(AccessFs::{RemoveFile | RemoveDir})),
+        (Access::EXECUTE, make_bitflags!(AccessFs::{Execute})),
+    ];
+    given.iter().filter(|(part, _)| access.contains(*part)).fold(BitFlags::EMPTY, |sum, (_, rights)| sum | *rights)
+}
+
+/// The same for a single file.
+pub(crate) fn of_file(access: Access) -> BitFlags<AccessFs> {
+    of_directory(access) & AccessFs::from_file(NEWEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_access_gives_its_own() {
+        let check = |access: Access, has: AccessFs, lacks: AccessFs| {
+            let rights = of_directory(access);
+            assert!(rights.contains(has) && !rights.contains(lacks), "{access}: {rights:?}");
+        };
+        check(Access::READ, AccessFs::ReadDir, AccessFs::WriteFile);
+        check(Access::READ, AccessFs::ReadFile, AccessFs::Execute);
+        check(Access::READ | Access::WRITE, AccessFs::MakeReg, AccessFs::RemoveFile);
+        check(Access::READ_WRITE, AccessFs::RemoveDir, AccessFs::Execute);
+        check(Access::ALL, AccessFs::Execute, AccessFs::MakeChar);
+        check(Access::ALL, AccessFs::Truncate, AccessFs::IoctlDev);
+        assert!(of_directory(Access::NONE).is_empty());
+        assert!(!of_file(Access::ALL).contains(AccessFs::ReadDir));
+    }
+
+    #[test]
+    fn devices_are_made_by_nobody() {
+        for access in [Access::ALL, Access::READ_WRITE] {
+            assert!(!of_directory(access).intersects(AccessFs::MakeChar | AccessFs::MakeBlock));
+        }
+    }
+
+    #[test]
+    fn what_a_kernel_knows_is_handled() {
+        assert!(handled(OLDEST).contains(AccessFs::Truncate));
+        assert!(!handled(OLDEST).contains(AccessFs::IoctlDev));
+        assert_eq!(handled(1000), handled(9));
+    }
+}

@@ -1,0 +1,299 @@
+//! The system calls that no crate wraps safely. All `unsafe` of the workspace is in this file.
+//!
+//! Each function says why its call is sound for every argument that safe code can give it.
+
+#![expect(unsafe_code, reason = "calls for which neither std nor rustix has a safe wrapper")]
+
+use std::ffi::{CString, NulError};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::process::Pid;
+use seccompiler::sock_filter;
+
+/// Which of the two processes this is.
+pub(crate) enum Forked {
+    /// The old one, with the id of the new.
+    Parent(Pid),
+    /// The new one.
+    Child,
+}
+
+/// Makes a copy of this process. For a process with one thread only: there, the copy may do anything.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: no memory is passed. The one caller is the launcher, which never starts a thread, so no lock is held by a
+    // thread that the copy lacks.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        child => Ok(Pid::from_raw(child).map_or(Forked::Child, Forked::Parent)),
+    }
+}
+
+/// Starts a copy of this process that has the command's standard input, output and error, and does `act` instead of becoming the
+/// command. `None` where this process has other threads: a copy has none of them, but may have a lock that one of them held.
+#[expect(clippy::disallowed_methods, reason = "this process's own list of threads")]
+pub(crate) fn spawn_copy(
+    command: &mut Command,
+    mut act: impl FnMut() -> i32 + Send + Sync + 'static,
+) -> Option<io::Result<Child>> {
+    // The links of this directory are the threads, itself and the directory above (proc(5)).
+    let links = rustix::fs::stat(c"/proc/self/task").ok()?.st_nlink;
+    if links != 3 {
+        return None;
+    }
+    // SAFETY: this process has one thread, and that is here, so there is none that holds a lock and no other can be started
+    // before the copy is made: the copy may do anything. It never returns to the code that would carry the command out.
+    unsafe { command.pre_exec(move || exit(act())) };
+    Some(command.spawn())
+}
+
+/// Ends this process at once: what a copy still holds in buffers is its original's to write.
+pub(crate) fn exit(code: i32) -> ! {
+    // SAFETY: no memory is passed, and nothing of this process runs afterwards.
+    unsafe { libc::_exit(code) }
+}
+
+/// Makes writing to a pipe that nobody reads an error, as it is for every program in Rust.
+pub(crate) fn ignore_broken_pipes() {
+    // SAFETY: no memory is passed, and ignoring runs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+/// Lets a command inherit these descriptors under their own numbers. They stay close-on-exec in this process.
+pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    let hand_over = move || {
+        for descriptor in &descriptors {
+            // SAFETY: between fork and exec, and the number was open when the command was made; if its owner closed it since,
+            // the call fails with EBADF and so does the start.
+            fcntl_setfd(unsafe { BorrowedFd::borrow_raw(*descriptor) }, FdFlags::empty())?;
+        }
+        Ok(())
+    };
+    // SAFETY: `fcntl(2)` is async-signal-safe, and the closure allocates nothing.
+    unsafe { command.pre_exec(hand_over) };
+}
+
+/// Takes a descriptor that this process inherited.
+pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
+    // The three standard ones belong to std.
+    if descriptor < 3 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: the number came with the orders, written by whoever passed the descriptor on to this process; each is taken
+    // once, and marking it first fails where it is not open. A copy of the host never returns to the code that owned it there.
+    unsafe {
+        fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::CLOEXEC)?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+/// A program with its arguments, its environment and where it starts: all that is left is to become it.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    program: CString,
+    arguments: Vec<CString>,
+    variables: Vec<CString>,
+    directory: CString,
+}
+
+impl Execution {
+    /// Fails where a text holds a zero byte, which would end it.
+    pub(crate) fn new(
+        program: &[u8],
+        arguments: impl Iterator<Item = Vec<u8>>,
+        variables: impl Iterator<Item = Vec<u8>>,
+        directory: &[u8],
+    ) -> Result<Execution, NulError> {
+        Ok(Execution {
+            program: CString::new(program)?,
+            arguments: arguments.map(CString::new).collect::<Result<_, _>>()?,
+            variables: variables.map(CString::new).collect::<Result<_, _>>()?,
+            directory: CString::new(directory)?,
+        })
+    }
+
+    /// Becomes the program; returns why not.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "where the program starts; this process has one thread, and ends here"
+    )]
+    pub(crate) fn execute(&self) -> io::Error {
+        let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+            texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+        };
+        let (arguments, variables) = (pointers(&self.arguments), pointers(&self.variables));
+        if let Err(error) = rustix::process::chdir(&self.directory) {
+            return error.into();
+        }
+        // SAFETY: both lists end in a null pointer, and each other pointer is that of a text which `self` keeps, zero at its end.
+        // The handler for broken pipes goes back to what a new program expects.
+        unsafe {
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            libc::execvpe(self.program.as_ptr(), arguments.as_ptr(), variables.as_ptr());
+        }
+        io::Error::last_os_error()
+    }
+}
+
+/// Closes every descriptor above the three standard ones, but for those in `kept`.
+pub(crate) fn close_all_but(kept: &[RawFd]) -> io::Result<()> {
+    let mut kept: Vec<u32> = kept.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept {
+        if number > first {
+            close_range(first, number - 1, 0)?;
+        }
+        first = first.max(number + 1);
+    }
+    close_range(first, u32::MAX, 0)
+}
+
+/// Has every descriptor above the three standard ones closed by the next exec.
+pub(crate) fn close_on_exec() -> io::Result<()> {
+    close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
+}
+
+fn close_range(first: u32, last: u32, flags: u32) -> io::Result<()> {
+    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one; those of the
+    // host that it is a copy of never come to be used.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Blocks these signals and hands them out through a descriptor (`signalfd(2)`).
+pub(crate) fn signals(numbers: &[i32]) -> io::Result<OwnedFd> {
+    // SAFETY: the set is plain data, initialised by `sigemptyset`; the calls read it and write nothing else.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for number in numbers {
+            libc::sigaddset(&raw mut set, *number);
+        }
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        match libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+/// Blocks no signal any more, as a new program expects it.
+pub(crate) fn unblock_signals() -> io::Result<()> {
+    // SAFETY: as above; the set stays empty.
+    let result = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sends a signal by number.
+pub(crate) fn signal(process: Pid, number: i32) -> io::Result<()> {
+    // SAFETY: no memory is passed, and a `Pid` is above zero: one process, never a group.
+    if unsafe { libc::kill(process.as_raw_pid(), number) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Ends every process that this one may signal, but itself.
+pub(crate) fn kill_all_others() {
+    // SAFETY: no memory is passed. That the kernel limits whom it reaches is the caller's business: see `Realm`.
+    let _ = unsafe { libc::kill(-1, libc::SIGKILL) };
+}
+
+/// Installs a filter of system calls and returns the descriptor on which the kernel asks about those to be notified.
+pub(crate) fn install_filter(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let filter = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
+    // A signal must not interrupt a call that the supervisor has begun to carry out: it would be carried out twice.
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel copies the program, whose length is that of the slice; `sock_filter` of seccompiler and of libc
+    // are the same C structure. It writes nothing to this process.
+    let result =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, std::ptr::from_ref(&filter)) };
+    match RawFd::try_from(result) {
+        // SAFETY: the kernel has just made this descriptor for the caller.
+        Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Asks for new namespaces, but names none: without a filter this succeeds and changes nothing.
+pub(crate) fn unshare_nothing() -> Result<(), Errno> {
+    // SAFETY: no memory is passed, and flags of 0 unshare nothing.
+    let result = unsafe { libc::unshare(0) };
+    if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
+
+/// A system call that waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notification {
+    pub(crate) id: u64,
+    /// The calling thread.
+    pub(crate) thread: Pid,
+    pub(crate) number: i64,
+    pub(crate) arguments: [u64; 6],
+}
+
+// `_IOWR('!', 0, struct seccomp_notif)` and its like (linux/seccomp.h).
+const RECEIVE: libc::c_ulong = 0xc050_2100;
+const SEND: libc::c_ulong = 0xc018_2101;
+const STILL_VALID: libc::c_ulong = 0x4008_2102;
+
+/// The next call that waits. `None` where it ended meanwhile.
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
+    // SAFETY: the structure is plain data that must be zero on entry (seccomp_unotify(2)); the kernel fills exactly it.
+    let received = unsafe {
+        let mut received: libc::seccomp_notif = std::mem::zeroed();
+        if libc::ioctl(listener.as_raw_fd(), RECEIVE, &raw mut received) != 0 {
+            let error = io::Error::last_os_error();
+            return match Errno::from_io_error(&error) {
+                Some(Errno::NOENT | Errno::INTR | Errno::AGAIN) => Ok(None),
+                _ => Err(error),
+            };
+        }
+        received
+    };
+    let thread = i32::try_from(received.pid).ok().and_then(Pid::from_raw);
+    Ok(thread.map(|thread| Notification {
+        id: received.id,
+        thread,
+        number: i64::from(received.data.nr),
+        arguments: received.data.args,
+    }))
+}
+
+/// What a waiting call gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reply {
+    /// This result, as if the kernel had carried it out.
+    Done(i64),
+    /// This error.
+    Failed(Errno),
+    /// The kernel carries it out. Never a permission: what the call names may change before it is carried out.
+    GoOn,
+}
+
+/// Answers a call. That it ended meanwhile is no error.
+pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
+    const CONTINUE: u32 = 1;
+    let (val, error, flags) = match reply {
+        Reply::Done(value) => (value, 0, 0),
+        Reply::Failed(error) => (0, -error.raw_os_error(), 0),
+        Reply::GoOn => (0, 0, CONTINUE),
+    };
+    let mut response = libc::seccomp_notif_resp { id, val, error, flags };
+    // SAFETY: the kernel reads exactly this structure.
+    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut response) };
+}
+
+/// Whether a call still waits: only then its thread's number still means that thread.
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: the kernel reads exactly this number.
+    unsafe { libc::ioctl(listener.as_raw_fd(), STILL_VALID, std::ptr::from_ref(&id)) == 0 }
+}

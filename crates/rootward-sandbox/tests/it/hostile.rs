@@ -1,0 +1,224 @@
+//! A child that tries every gap, confined and not.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+
+use rootward_testkit::tree::is_superuser;
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, finish, host, root, stage, terminal};
+
+/// What is open, and named so in `SECURITY.md`.
+const OPEN: [&str; 4] = ["see metadata", "see a link's target", "use a pair", "a program from memory"];
+
+/// What is open to an ordinary user; the superuser has given up what it takes.
+const OPEN_TO_USERS: &str = "change the scheduling of others";
+
+/// What is open with the network.
+const NETWORK: [&str; 2] = ["connect over the network", "send over the network"];
+
+/// What only the superuser can do, with or without a fence.
+const PRIVILEGED: [&str; 11] = [
+    "read by number",
+    "mount",
+    "change the top",
+    "make a raw socket",
+    "send frames",
+    "type for the user",
+    "type for the user, hiding the command's number",
+    "hold privileges over the system",
+    "count events",
+    "take page faults",
+    "trace",
+];
+
+/// What came of each attack: done, or the error's number.
+type Outcomes = BTreeMap<String, Result<String, Option<i64>>>;
+
+fn outcomes(command: &mut Command) -> Outcomes {
+    let run = finish(command);
+    let lines = run.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let outcome = |line: Value| {
+        let result = line["done"].as_str().map(str::to_owned).ok_or_else(|| line["refused"].as_i64());
+        Some((line["attack"].as_str()?.to_owned(), result))
+    };
+    let outcomes: Outcomes = lines.filter_map(outcome).collect();
+    assert!(outcomes.len() > 60, "the child did not come to its end: {run:?}");
+    outcomes
+}
+
+/// The attacks of a confined child.
+fn confined(scene: &Scene, more: &[(&str, &str)]) -> Outcomes {
+    let (slave, _master) = terminal();
+    let mut spec = json!({"roots": [root(&scene.path("inside"), "rwx"), root(&scene.path("read-only"), "ro")]});
+    for (key, value) in more {
+        spec[*key] = json!(value);
+    }
+    // A descriptor that the host forgot to close.
+    let leak =
+        rustix::fs::open(scene.path("outside/secret.txt"), rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
+    let leak = leak.unwrap();
+    let mut command = host(&spec);
+    command.arg(stage()).arg("attack").arg(scene.target()).stdin(Stdio::from(slave));
+    let outcomes = outcomes(&mut command);
+    assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "it was there to be inherited");
+    outcomes
+}
+
+/// Waits for a host's supervisor, which is there once it has a child of its own.
+fn supervisor_of(host: u32) -> u32 {
+    let child = |process: u32| {
+        let list = format!("/proc/{process}/task/{process}/children");
+        let list = std::fs::read_to_string(list).unwrap_or_default();
+        list.split_whitespace().next().and_then(|child| child.parse::<u32>().ok())
+    };
+    loop {
+        if let Some(supervisor) = child(host)
+            && child(supervisor).is_some()
+        {
+            return supervisor;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn succeeded(outcomes: &Outcomes) -> Vec<&str> {
+    outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).map(|(name, _)| name.as_str()).collect()
+}
+
+/// The attacks that are known to succeed, these among them.
+fn open(more: &[&'static str]) -> Vec<&'static str> {
+    let users = (!is_superuser()).then_some(OPEN_TO_USERS);
+    let mut open: Vec<_> = OPEN.into_iter().chain(more.iter().copied()).chain(users).collect();
+    open.sort_unstable();
+    open
+}
+
+/// A host with one thread makes a copy of itself, one with more starts its program again.
+#[test]
+fn a_host_with_threads_holds_its_child_as_well() {
+    let scene = Scene::new();
+    let alone = confined(&scene, &[]);
+    let scene = Scene::new();
+    assert_eq!(succeeded(&confined(&scene, &[("threads", "two")])), succeeded(&alone));
+    let launcher = |threads: &str| {
+        let spec = json!({"roots": [root(&scene.path("inside"), "rw")], "threads": threads});
+        let mut host = host(&spec).args(["sleep", "1000"]).spawn().unwrap();
+        let supervisor = supervisor_of(host.id());
+        let line = std::fs::read(format!("/proc/{supervisor}/cmdline")).unwrap();
+        host.kill().unwrap();
+        host.wait().unwrap();
+        String::from_utf8(line).unwrap()
+    };
+    assert!(launcher("two").contains("__confine"));
+    assert!(!launcher("one").contains("__confine"));
+}
+
+#[test]
+fn a_hostile_child_is_held() {
+    let mut scene = Scene::new();
+    let outcomes = confined(&scene, &[]);
+    assert_eq!(succeeded(&outcomes), open(&NETWORK), "{outcomes:?}");
+    scene.assert_untouched();
+}
+
+#[test]
+fn without_the_network_there_is_none() {
+    let mut scene = Scene::new();
+    let outcomes = confined(&scene, &[("network", "off")]);
+    assert_eq!(succeeded(&outcomes), open(&[]), "{outcomes:?}");
+    scene.assert_untouched();
+}
+
+#[test]
+fn unix_sockets_are_open_where_they_are_asked_for() {
+    let scene = Scene::new();
+    let outcomes = confined(&scene, &[("unix", "open")]);
+    assert!(outcomes["connect to a socket with a path"].is_ok(), "{outcomes:#?}");
+    assert!(outcomes["connect to a socket without a path"].is_err(), "Landlock holds those: {outcomes:#?}");
+    assert!(outcomes["listen outside"].is_err(), "{outcomes:#?}");
+}
+
+/// The control: what is refused above is possible, so that its refusal says something.
+#[test]
+fn the_same_child_unconfined_does_it_all() {
+    let scene = Scene::new();
+    let (slave, _master) = terminal();
+    let leak =
+        rustix::fs::open(scene.path("outside/secret.txt"), rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
+    let _leak = leak.unwrap();
+    let mut command = Command::new(stage());
+    command.arg("attack").arg(scene.target()).stdin(Stdio::from(slave)).current_dir(scene.path("inside"));
+    let outcomes = outcomes(&mut command);
+    for (name, outcome) in &outcomes {
+        let privileged = PRIVILEGED.contains(&name.as_str()) && !is_superuser();
+        // A kernel that was built without a call cannot show it.
+        let absent = matches!(outcome, Err(Some(error)) if *error == i64::from(libc::ENOSYS));
+        assert!(outcome.is_ok() || privileged || absent, "{name}: {outcome:?}");
+    }
+}
+
+fn refused_with(name: &str, errors: &[i32]) {
+    let mut scene = Scene::new();
+    let outcomes = confined(&scene, &[]);
+    let attacks: Vec<_> = outcomes.iter().filter(|(attack, _)| attack.contains(name)).collect();
+    assert!(!attacks.is_empty(), "no such attack: {name}");
+    for (attack, outcome) in attacks {
+        let refused = matches!(outcome, Err(Some(error)) if errors.iter().any(|known| i64::from(*known) == *error));
+        assert!(refused, "{attack}: {outcome:?}");
+    }
+    scene.assert_untouched();
+}
+
+#[test]
+fn metadata_outside_stays_as_it_is() {
+    for attack in ["permissions", "owner", "times", "watch"] {
+        refused_with(attack, &[libc::EACCES, libc::EPERM]);
+    }
+}
+
+#[test]
+fn a_read_only_root_keeps_its_metadata() {
+    refused_with("in a read-only root", &[libc::EACCES, libc::EOPNOTSUPP]);
+}
+
+#[test]
+fn no_file_is_made_that_sets_the_user_id() {
+    refused_with("sets the user's ID", &[libc::EPERM]);
+}
+
+#[test]
+fn inherited_descriptors_are_closed() {
+    let scene = Scene::new();
+    assert!(confined(&scene, &[])["use what was inherited"].is_err());
+    // The supervisor keeps none of them either.
+    let flags = rustix::fs::OFlags::RDONLY;
+    let _leak = rustix::fs::open(scene.path("outside/secret.txt"), flags, rustix::fs::Mode::empty()).unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let mut host = host(&spec).args(["sleep", "1000"]).spawn().unwrap();
+    let supervisor = supervisor_of(host.id());
+    let open = |process: u32| {
+        let entries = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+        let targets: Vec<_> = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect();
+        targets.iter().any(|target| target.ends_with("secret.txt"))
+    };
+    let (inherited, kept) = (open(host.id()), open(supervisor));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert!(inherited, "it was there to be inherited");
+    assert!(!kept);
+}
+
+#[test]
+fn a_hostile_child_gains_no_privileges() {
+    let scene = Scene::new();
+    let outcomes = confined(&scene, &[]);
+    assert!(outcomes["gain privileges"].is_err() && outcomes["hold privileges over the system"].is_err());
+}
+
+#[test]
+fn calls_of_another_architecture_end_the_process() {
+    let scene = Scene::new();
+    assert!(confined(&scene, &[])["a call of another architecture"].is_err());
+}

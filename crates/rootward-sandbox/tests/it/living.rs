@@ -1,0 +1,77 @@
+//! Real programs live: a shell with git, Python, node, and a static binary, where this machine has them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::scene::{Scene, root, run};
+
+/// Runs a script in `inside`; it must succeed and print this.
+fn lives(command: &[&str], prints: &str) {
+    let scene = Scene::new();
+    fs::write(scene.path("inside/file.txt"), "hello").unwrap();
+    let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")]}), command);
+    assert_eq!(run.code, Some(0), "{command:?}: {run:?}");
+    assert!(run.out.contains(prints), "{command:?}: {run:?}");
+}
+
+#[test]
+fn a_shell_with_git() {
+    let script = "git init -q . && git add -A && git -c user.name=a -c user.email=b commit -qm first && git log --oneline && \
+                  cp -p file.txt copy.txt && touch -d 2001-01-01 copy.txt && chmod 600 copy.txt && \
+                  tar cf all.tar file.txt copy.txt && mkdir out && tar xf all.tar -C out && ls -l out && \
+                  mktemp && cat <(echo substituted)";
+    lives(&["bash", "-c", script], "substituted");
+}
+
+#[test]
+fn python() {
+    let script = "import json, os, shutil, socket, ssl, subprocess, tempfile, threading, time, urllib.request\n\
+                  shutil.copy2('file.txt', 'copy.txt'); os.chmod('copy.txt', 0o600)\n\
+                  with tempfile.NamedTemporaryFile() as f: f.write(b'x')\n\
+                  t = threading.Thread(target=lambda: None); t.start(); t.join()\n\
+                  ssl.create_default_context(); time.localtime()\n\
+                  print(subprocess.run(['cat', 'copy.txt'], capture_output=True, text=True).stdout)\n";
+    lives(&["python3", "-c", script], "hello");
+}
+
+#[test]
+fn node() {
+    let script = "const fs = require('fs'), cp = require('child_process'), os = require('os');\
+                  fs.copyFileSync('file.txt', 'copy.txt'); fs.chmodSync('copy.txt', 0o600);\
+                  fs.mkdtempSync(os.tmpdir() + '/x'); os.cpus(); require('crypto').randomBytes(8); require('tls');\
+                  const w = fs.watch('.'); w.close();\
+                  console.log(cp.execFileSync('cat', ['copy.txt']).toString())";
+    lives(&["node", "-e", script], "hello");
+}
+
+#[test]
+fn a_script_with_packages_outside_the_roots() {
+    let scene = Scene::new();
+    let package = scene.path("server");
+    fs::create_dir_all(package.join("node_modules/dependency")).unwrap();
+    fs::write(package.join("package.json"), "{}").unwrap();
+    fs::write(package.join("node_modules/dependency/index.js"), "module.exports = 'found'").unwrap();
+    fs::write(package.join("main.js"), "console.log(require('dependency'))").unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let run = run(&spec, [Path::new("node"), &package.join("main.js")]);
+    assert_eq!(run.out, "found\n", "{run:?}");
+}
+
+#[test]
+fn a_static_binary() {
+    let scene = Scene::new();
+    let (source, program) = (scene.path("program.c"), scene.path("program"));
+    fs::write(
+        &source,
+        "#include <stdio.h>\nint main(void) { puts(fopen(\"file.txt\", \"r\") ? \"opened\" : \"not\"); }",
+    )
+    .unwrap();
+    let built = Command::new("cc").arg("-static").arg("-o").args([&program, &source]).status().unwrap();
+    assert!(built.success(), "this test needs a C compiler with static libraries");
+    fs::write(scene.path("inside/file.txt"), "").unwrap();
+    let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")]}), [&program]);
+    assert_eq!(run.out, "opened\n", "{run:?}");
+}

@@ -1,0 +1,237 @@
+//! Which rules are made, which cannot be held, and what is said about them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::scene::{Scene, finish, host, root, run};
+
+#[test]
+fn each_access_gives_its_own() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    fs::write(inside.join("file"), "text").unwrap();
+    fs::write(inside.join("script"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(inside.join("script"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let check = |access: &str, script: &str, works: bool| {
+        let run = run(&json!({"roots": [root(&inside, access)]}), ["sh", "-c", script]);
+        assert_eq!(run.code == Some(0), works, "{access} {script}: {run:?}");
+    };
+    for access in ["ro", "add", "rw", "rwx"] {
+        check(access, "cat file && ls .", true);
+        check(access, "echo x >> file", access != "ro");
+        check(access, "echo x > made-$$", access != "ro");
+        check(access, "echo x > gone-$$ && rm gone-$$", access.starts_with("rw"));
+        check(access, "mkdir -p d/e && mv d/e e-$$", access.starts_with("rw"));
+        check(access, "./script", access == "rwx");
+        // Unlike `mv`, `ln` has no other way where the kernel takes two directories for two file systems.
+        check(access, "mkdir -p f && ln file f/twin-$$", access != "ro");
+    }
+}
+
+#[test]
+fn a_secret_below_a_root_keeps_the_command_from_starting() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    fs::create_dir_all(inside.join("deep/.ssh")).unwrap();
+    fs::write(inside.join("deep/.ssh/id_ed25519"), "SECRET").unwrap();
+    let mut spec = json!({"roots": [root(&inside, "rw")], "tell": true});
+    let refused = run(&spec, ["true"]);
+    assert_eq!(refused.code, Some(77), "{refused:?}");
+    assert!(refused.out.contains("deep/.ssh") && refused.out.contains("cannot hold"), "{refused:?}");
+    spec["unheld"] = json!("allow");
+    let allowed = run(&spec, ["true"]);
+    assert_eq!(allowed.code, Some(0), "{allowed:?}");
+    let enforcement: Value = serde_json::from_str(&allowed.out).unwrap();
+    assert_eq!(enforcement["unheld"][0]["rule"]["pattern"], ".ssh", "{enforcement}");
+}
+
+#[test]
+fn places_closed_for_writing_are_told_and_not_refused() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    fs::create_dir_all(inside.join(".git/hooks")).unwrap();
+    let run = run(&json!({"roots": [root(&inside, "rw")], "tell": true}), ["true"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let enforcement: Value = serde_json::from_str(&run.out).unwrap();
+    let unheld = enforcement["unheld"].as_array().unwrap();
+    assert!(unheld.iter().any(|unheld| unheld["rule"]["pattern"] == ".git/hooks"), "{enforcement}");
+    assert!(unheld.iter().all(|unheld| unheld["open"] == json!(["write", "delete"])), "{enforcement}");
+    assert_eq!(enforcement["strength"], "landlock");
+}
+
+#[test]
+fn a_root_of_less_access_in_another_cannot_be_held() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    fs::create_dir(inside.join("docs")).unwrap();
+    let check = |outer: &str, inner: &str, code: i32| {
+        let roots = [root(&inside, outer), root(&inside.join("docs"), inner)];
+        let run = run(&json!({"roots": roots}), ["true"]);
+        assert_eq!(run.code, Some(code), "{outer} {inner}: {run:?}");
+    };
+    check("rw", "ro", 77);
+    check("rwx", "rw", 77);
+    check("ro", "rw", 0);
+    check("rw", "rw", 0);
+}
+
+#[test]
+fn additions_and_denials() {
+    let scene = Scene::new();
+    let (inside, outside) = (scene.path("inside"), scene.path("outside"));
+    fs::create_dir(inside.join("kept")).unwrap();
+    let check = |more: Value, script: &str, code: i32| {
+        let mut spec = json!({"roots": [root(&inside, "rw")]});
+        for (key, value) in more.as_object().unwrap() {
+            spec[key] = value.clone();
+        }
+        let run = run(&spec, ["sh", "-c", script]);
+        assert_eq!(run.code, Some(code), "{more} {script}: {run:?}");
+    };
+    let secret = format!("cat {}/secret.txt", outside.display());
+    let append = format!("echo x >> {}/kept.txt", outside.display());
+    check(json!({"allow_read": [outside]}), &secret, 0);
+    check(json!({"allow_read": [outside]}), &append, 2);
+    check(json!({"allow_write": [outside]}), &append, 0);
+    check(json!({"allow_read": [outside.join("kept.txt")]}), &secret, 1);
+    check(json!({"allow_read": [outside], "deny_read": [outside]}), &secret, 1);
+    check(json!({"allow_write": [outside], "deny_write": [scene.directory.path()]}), &append, 2);
+    check(json!({"deny_write": [inside]}), "echo x > new", 2);
+    // Below what is open, nothing can be denied: said, not passed over.
+    check(json!({"deny_write": [inside.join("kept")]}), "true", 77);
+    check(json!({"deny_write": [inside.join("kept")], "unheld": "allow"}), "true", 0);
+    check(json!({"allow_read": [scene.path("gone")]}), "true", 77);
+}
+
+#[test]
+fn secrets_below_what_is_added_count_too() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path("outside/.aws")).unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")], "allow_read": [scene.path("outside")]});
+    let run = run(&spec, ["true"]);
+    assert_eq!(run.code, Some(77), "{run:?}");
+}
+
+#[test]
+fn the_whole_disk_is_no_root() {
+    for spec in [json!({"roots": ["/:ro"]}), json!({"roots": [], "allow_read": ["/"]})] {
+        let run = run(&spec, ["true"]);
+        assert_eq!(run.code, Some(77), "{spec} {run:?}");
+    }
+    // Not by the way of the profile either.
+    let run = finish(host(&json!({"roots": []})).env("SSL_CERT_DIR", "/").args(["ls", "/root"]));
+    assert_eq!(run.code, Some(77), "{run:?}");
+}
+
+#[test]
+fn the_profile_opens_no_secret_place() {
+    let scene = Scene::new();
+    let secret = scene.path("outside/.ssh");
+    fs::create_dir(&secret).unwrap();
+    fs::write(secret.join("certificate"), "SECRET").unwrap();
+    symlink(secret.join("certificate"), scene.path("certificate")).unwrap();
+    fs::write(scene.path("harmless"), "harmless").unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let read = |file: &str| {
+        let path = scene.path(file);
+        let mut command = host(&spec);
+        command.env("SSL_CERT_FILE", &path).arg("cat").arg(&path);
+        finish(&mut command)
+    };
+    assert_eq!(read("harmless").out, "harmless");
+    assert!(!read("certificate").out.contains("SECRET"));
+}
+
+#[test]
+fn secrets_in_the_environment_are_passed_only_when_named() {
+    let scene = Scene::new();
+    let seen = |spec: &Value| {
+        let mut command = host(spec);
+        command.env("https_proxy", "http://name:SECRET@proxy").env("http_proxy", "http://proxy").arg("env");
+        finish(&mut command).out
+    };
+    let mut spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let out = seen(&spec);
+    assert!(out.contains("PATH=") && out.contains("http_proxy=http://proxy"), "{out}");
+    assert!(!out.contains("SECRET"), "{out}");
+    let home = out.lines().find_map(|line| line.strip_prefix("HOME=")).unwrap();
+    assert_ne!(Some(home.as_ref()), std::env::home_dir().as_deref().map(std::path::Path::as_os_str));
+    spec["variables"] = json!(["TOKEN"]);
+    assert!(seen(&spec).contains("TOKEN=SECRET"));
+}
+
+#[test]
+fn code_on_the_command_line_opens_nothing() {
+    let scene = Scene::new();
+    let outside = scene.path("outside");
+    fs::write(outside.join("package.json"), "{}").unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let secret = outside.join("secret.txt");
+    let secret = secret.to_str().unwrap();
+    let code = "import sys; print(open(sys.argv[1]).read())";
+    let script = "console.log(require('fs').readFileSync(process.argv[1], 'utf8'))";
+    for command in [
+        ["python3", "-c", code, secret].as_slice(),
+        &["python3", "-W", "ignore", "-c", code, secret],
+        &["node", "-e", script, secret],
+        &["node", "-r", "fs", "-e", script, secret],
+    ] {
+        let mut host = host(&spec);
+        let run = finish(host.current_dir(&outside).args(command));
+        assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{command:?}: {run:?}");
+    }
+}
+
+#[test]
+fn a_package_cache_belongs_to_one_command() {
+    let scene = Scene::new();
+    let tools = scene.path("tools");
+    fs::create_dir(&tools).unwrap();
+    let script = "#!/bin/sh\necho \"$npm_config_cache\"; mkdir -p \"$npm_config_cache\" && echo mine > \"$npm_config_cache/x\"\n";
+    fs::write(tools.join("npx"), script).unwrap();
+    fs::set_permissions(tools.join("npx"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let cache = |package: &str| {
+        let mut command = host(&spec);
+        command.env("XDG_CACHE_HOME", scene.path("cache")).arg(tools.join("npx")).args(["-y", package]);
+        let run = finish(&mut command);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.out
+    };
+    let (one, other) = (cache("one"), cache("other"));
+    assert_ne!(one, other);
+    assert_eq!(one, cache("one"), "kept for the next start");
+    assert!(one.starts_with(scene.path("cache").to_str().unwrap()), "{one}");
+}
+
+#[test]
+fn the_fence_is_tried_before_the_command_runs() {
+    // Everything a command has is in its enforcement, and it says so only after the proof.
+    let scene = Scene::new();
+    let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")], "tell": true}), ["ls", "/"]);
+    assert_ne!(run.code, Some(0), "{run:?}");
+    let enforcement: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    assert!(enforcement["landlock_abi"].as_i64().unwrap() >= 3);
+}
+
+#[test]
+fn refusals_are_traced_each_place_once() {
+    let scene = Scene::new();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")], "trace": true});
+    let outside = scene.path("outside");
+    let script = format!(
+        "cd {0}; cat secret.txt; cat secret.txt; echo x > new; ls {0}/missing; chmod 600 kept.txt; ./program; echo end",
+        outside.display()
+    );
+    let run = run(&spec, ["sh", "-c", &script]);
+    let refused: Vec<&str> = run.out.lines().filter(|line| line.starts_with("refused")).collect();
+    let expect = |access: &str, name: &str| format!("refused {access} {}", outside.join(name).display());
+    for line in [expect("read", "secret.txt"), expect("write", "kept.txt"), expect("execute", "program")] {
+        assert_eq!(refused.iter().filter(|seen| **seen == line).count(), 1, "{line}: {refused:#?}");
+    }
+    let above = format!("refused write {}", outside.display());
+    assert!(refused.contains(&above.as_str()), "{refused:#?}");
+    assert!(!refused.iter().any(|line| line.contains("missing")), "what is not there is not refused: {refused:#?}");
+}

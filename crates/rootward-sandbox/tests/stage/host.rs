@@ -1,0 +1,69 @@
+//! The host: confines a command as a spec says, and ends with its code.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_sandbox::{
+    CommandLine, Confinement, Filesystem, Network, Options, StartError, Trace, UnheldPolicy, UnixSockets,
+};
+use serde_json::Value;
+
+/// The code for a command that was not started.
+const NOT_STARTED: u8 = 77;
+
+pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
+    let spec: Value = serde_json::from_str(spec).expect("a spec");
+    let (program, arguments) = command.split_first().expect("a command");
+    let line = CommandLine {
+        program: program.clone(),
+        arguments: arguments.to_vec(),
+        directory: spec["directory"].as_str().map(PathBuf::from),
+    };
+    let signals = rootward_sandbox::PassedSignals::hold().expect("signals");
+    if spec["threads"] == "two" {
+        std::thread::spawn(|| std::thread::sleep(std::time::Duration::MAX));
+    }
+    let confined = confinement(&spec).and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
+    let mut confined = match confined {
+        Ok(confined) => confined,
+        Err(error) => {
+            println!("not started: {error}");
+            return ExitCode::from(NOT_STARTED);
+        }
+    };
+    if spec["tell"] == true {
+        println!("{}", serde_json::to_string(confined.line.enforcement()).expect("plain values"));
+    }
+    while spec["trace"] == true
+        && let Some(refused) = confined.line.next_refused()
+    {
+        println!("refused {} {}", refused.access, refused.path.display());
+    }
+    let code = signals.wait(&mut confined.child).expect("a child to wait for");
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+fn confinement(spec: &Value) -> Result<Confinement, StartError> {
+    let texts = |key: &str| spec[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let paths = |key: &str| texts(key).map(PathBuf::from).collect();
+    let roots = texts("roots")
+        .map(|text| Root::from_typed(text.as_ref(), "/".as_ref(), None, Origin::Flag).expect("a usable root"));
+    let set = RootSet::place_ambient(roots, &Validation::new(None));
+    let options = Options {
+        network: if spec["network"] == "off" { Network::Off } else { Network::On },
+        unix_sockets: if spec["unix"] == "open" { UnixSockets::Open } else { UnixSockets::Closed },
+        unheld: if spec["unheld"] == "allow" { UnheldPolicy::Allow } else { UnheldPolicy::Refuse },
+        trace: if spec["trace"] == true { Trace::On } else { Trace::Off },
+        filesystem: Filesystem {
+            allow_read: paths("allow_read"),
+            deny_read: paths("deny_read"),
+            allow_write: paths("allow_write"),
+            deny_write: paths("deny_write"),
+        },
+        variables: texts("variables").map(OsString::from).collect(),
+        launcher: None,
+    };
+    Ok(Confinement::new(Guard::new(set, GuardOptions::default()), options)?)
+}

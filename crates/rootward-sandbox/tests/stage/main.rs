@@ -1,0 +1,37 @@
+//! The other processes of the tests: a host that confines a command, and the command, which is hostile.
+//!
+//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "plays the attacker, and tells the tests what it did"
+)]
+#![expect(clippy::expect_used, reason = "a part that was told nothing ends")]
+#![expect(unsafe_code, reason = "an attacker makes system calls as it likes")]
+
+mod act;
+mod attack;
+mod calls;
+mod files;
+mod host;
+mod processes;
+mod sockets;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rootward_sandbox::launcher();
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let text = |index: usize| arguments.get(index).and_then(|argument| argument.to_str()).unwrap_or_default();
+    match text(0) {
+        "host" => host::host(text(1), &arguments[2..]),
+        "attack" => attack::attack(text(1)),
+        "act" => act::act(),
+        "pass" => calls::nothing(),
+        other => {
+            println!("no such part: {other}");
+            ExitCode::from(99)
+        }
+    }
+}

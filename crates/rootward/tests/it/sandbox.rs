@@ -1,0 +1,75 @@
+//! `sandbox`: a command held to the roots, its code passed through, and what is said where it is not started.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::stage::{Stage, assert_told};
+
+/// A stage with nothing secret in the project, and a `PATH`.
+fn stage() -> Stage {
+    let stage = Stage::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    fs::remove_dir_all(stage.path("project/.ssh")).unwrap();
+    stage
+}
+
+#[test]
+fn the_command_is_held_and_its_code_passed_through() {
+    let stage = stage();
+    let check = |script: &str, code: i32| {
+        let run = stage.run(["sandbox", ".", "--", "sh", "-c", script]);
+        assert_eq!(run.code, Some(code), "{script}: {} {}", run.stdout, run.stderr);
+        run.stdout
+    };
+    assert_eq!(check("cat README.md; exit 5", 5), "text");
+    check("cat leak/secret", 1);
+    check("cat ../outside/secret", 1);
+    check("echo x > ../outside/secret", 2);
+    check("kill -KILL $$", 137);
+    assert_eq!(fs::read_to_string(stage.path("outside/secret")).unwrap(), "text");
+    assert_ne!(check("echo $HOME", 0).trim(), stage.path("home").to_str().unwrap());
+}
+
+#[test]
+fn what_is_not_started() {
+    let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    assert_told!(
+        "sandbox_refused",
+        stage,
+        ["sandbox", ".", "--", "true"],
+        ["sandbox", "src:rw", "src/../src:ro", "docs", "--", "no-such-command"],
+        ["sandbox", "/:ro", "--", "true"],
+        ["sandbox", "docs", "--allow-read", "gone", "--", "true"],
+        ["sandbox", "docs"],
+        ["sandbox", "docs", "--sandbox", "off", "--", "sh", "-c", "exit 4"],
+    );
+}
+
+#[test]
+fn places_that_cannot_be_held_are_named() {
+    let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    let run = stage.run(["sandbox", ".", "--unheld", "allow", "--json", "--", "true"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let enforcement: Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!(enforcement["strength"], "landlock");
+    let patterns: Vec<&str> = enforcement["unheld"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|unheld| unheld["rule"]["pattern"].as_str())
+        .collect();
+    assert!(patterns.contains(&".ssh") && patterns.contains(&".git/hooks"), "{patterns:?}");
+}
+
+#[test]
+fn refusals_are_told_with_what_would_permit_them() {
+    let stage = stage();
+    let script = "cat ../outside/secret; cat ../outside/secret; cat ../home/x; echo x > ../outside/new";
+    let run = stage.run(["sandbox", ".", "--trace", "--", "sh", "-c", script]);
+    let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
+    let read = "  read     [STAGE]/outside/secret  --allow-read [STAGE]/outside/secret\n";
+    let write = "  write    [STAGE]/outside  --allow-write [STAGE]/outside\n";
+    assert_eq!(told.matches(read).count(), 1, "{told}");
+    assert_eq!(told.matches(write).count(), 1, "{told}");
+    assert!(!told.contains("home/x  "), "{told}");
+}
