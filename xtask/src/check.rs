@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::call::Call;
+use crate::peers;
 use crate::step::{self, AtLeast, Step};
 use crate::tidy;
 
@@ -43,6 +44,8 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
+        Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
+        Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),
     ]

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use crate::built;
 use crate::call::Call;
 use crate::table;
 
@@ -113,7 +114,8 @@ pub(crate) fn run(top: &Path, folder: &Path) -> Result<String> {
     if user.trim() != "0" {
         println!("note: not root, so the driver leaves out the cases that need a mount");
     }
-    let adapter = build_adapter(top)?;
+    let build = Call::cargo("build --release -p rootward-testkit --bin corpus-adapter");
+    let [adapter] = built::programs(top, build, ["corpus-adapter"])?;
     let reports = top.join("target/corpus");
     fs::create_dir_all(&reports).context("cannot make `target/corpus`")?;
 
@@ -147,22 +149,6 @@ fn verdict(report: &Report, complaints: &[String]) -> &'static str {
         (true, true) => "no such cases",
         (true, false) => "good",
     }
-}
-
-fn build_adapter(top: &Path) -> Result<PathBuf> {
-    let build = Call::cargo("build --release -p rootward-testkit --bin corpus-adapter");
-    println!("==> {build}");
-    let messages = build.arguments(["--message-format=json-render-diagnostics"]).stdout(top)?;
-    adapter_in(&messages).context("cargo built no `corpus-adapter`")
-}
-
-/// The program that cargo's messages say was built: its place depends on settings that cargo knows best.
-fn adapter_in(messages: &str) -> Option<PathBuf> {
-    messages.lines().find_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let executable = message.get("executable")?.as_str()?;
-        (message.get("target")?.get("name")? == "corpus-adapter").then(|| PathBuf::from(executable))
-    })
 }
 
 fn driver_call(run: &Run, folder: &Path, adapter: &Path, report: &Path) -> Result<Call> {
@@ -264,18 +250,5 @@ mod tests {
         check(RUNS[1], "python3 /c/driver.py -v --tier race --json /r.json -- /a");
         check(RUNS[2], "python3 /c/driver.py -v --json /r.json -- python3 /c/no_openat2.py ENOSYS /a");
         check(RUNS[5], "python3 /c/driver.py --json /r.json -- python3 /c/no_openat2.py EAGAIN /a");
-    }
-
-    #[test]
-    fn the_adapter_is_where_cargo_says() {
-        let messages = concat!(
-            r#"{"reason":"compiler-artifact","target":{"name":"rootward_core"},"executable":null}"#,
-            "\n",
-            r#"{"reason":"compiler-artifact","target":{"name":"corpus-adapter"},"executable":"/t/release/corpus-adapter"}"#,
-            "\n",
-            r#"{"reason":"build-finished","success":true}"#,
-        );
-        assert_eq!(adapter_in(messages), Some(PathBuf::from("/t/release/corpus-adapter")));
-        assert_eq!(adapter_in(r#"{"reason":"build-finished","success":true}"#), None);
     }
 }

@@ -7,9 +7,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
 mod bench;
+mod built;
 mod call;
 mod check;
+mod conformance;
 mod corpus;
+mod peers;
 mod prove;
 mod step;
 mod table;
@@ -23,8 +26,10 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  check            format, tidy, lints, docs, tests, short fuzz, oracle build: what CI runs
+  check            format, tidy, lints, docs, tests, clients, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
+  peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
+  conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
   bench [--write]  the benchmark's table; --write puts it into docs/benchmarks.md
@@ -49,6 +54,8 @@ fn run(words: &[&str]) -> Result<()> {
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
+        ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
+        ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
         ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
         ["bench"] => bench::run(top, bench::Output::Show),
         ["bench", "--write"] => bench::run(top, bench::Output::Write),

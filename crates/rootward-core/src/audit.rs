@@ -1,6 +1,7 @@
 //! The record of one decision: plain values, written down by whoever keeps the log.
 
 use std::ffi::OsStr;
+use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
@@ -57,6 +58,13 @@ pub struct Occasion<'o> {
     pub requester: &'o str,
     /// Which guard decided.
     pub generation: u64,
+}
+
+/// Whoever keeps the log.
+pub trait Audit: Send + Sync {
+    /// Writes a decision down, before it takes effect. Where that fails, access is refused: what is not on record does not
+    /// happen.
+    fn record(&self, event: &AuditEvent) -> io::Result<()>;
 }
 
 impl AuditEvent {

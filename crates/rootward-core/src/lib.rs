@@ -50,18 +50,20 @@
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
 //! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
 //!
-//! Over time: [`session`], the state machine that says which roots are in force. [`mod@env`]: the environment's names for its
-//! settings.
+//! Over time: [`session`], the state machine that says which roots are in force. [`mod@env`]: what the
+//! environment says about it. [`cursor`]: paging through a list that may change.
 //!
 //! No async, no logging, no MCP. Functions that look up the user's files on their own account end in `_ambient`.
 
 mod access;
 mod audit;
 mod containment;
+pub mod cursor;
 mod denial;
 pub mod env;
 mod grant;
 mod guard;
+mod lookout;
 mod os;
 pub mod places;
 mod placing;
@@ -79,13 +81,14 @@ mod validate;
 mod windows;
 
 pub use access::Access;
-pub use audit::{AuditEvent, Decision, Occasion};
+pub use audit::{Audit, AuditEvent, Decision, Occasion};
 pub use containment::text_contains;
 pub use denial::{Cause, Code, Denial};
 pub use grant::{
     Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Visit, WalkEntry, WalkOptions, WalkSummary,
 };
-pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm};
+pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
+pub use lookout::{lookout_ambient, spellings_ambient};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};

@@ -54,6 +54,8 @@ pub struct Root {
     pub origin: Origin,
     /// How it was spelled.
     pub spelling: Spelling,
+    /// What its entry carried besides (`_meta`), as JSON: passed on with the root, and never read here.
+    pub meta: Option<Box<str>>,
 }
 
 /// Why a text or path cannot be a root.
@@ -154,7 +156,7 @@ impl Root {
 
     fn new(path: &Path, origin: Origin, spelling: Spelling) -> Root {
         // Collected anew: without double and trailing separators and without `.`.
-        Root { path: path.components().collect(), name: None, access: Access::READ_WRITE, origin, spelling }
+        Root { path: path.components().collect(), name: None, access: Access::READ_WRITE, origin, spelling, meta: None }
     }
 
     /// The same root with another access.
@@ -167,6 +169,12 @@ impl Root {
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Root {
         Root { name: Some(name.into()), ..self }
+    }
+
+    /// The same root with what its entry carried besides, as JSON.
+    #[must_use]
+    pub fn with_meta(self, meta: impl Into<Box<str>>) -> Root {
+        Root { meta: Some(meta.into()), ..self }
     }
 
     /// The root as a URI; none where the path is not UTF-8 or has a `..`. Such a root is never announced.

@@ -14,6 +14,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::access::Access;
 use crate::root::{Origin, PlacedRoot, Root, RootKind};
@@ -22,15 +23,16 @@ use crate::shown::Shown;
 pub use difference::{Change, Difference};
 pub use mode::{Mode, UnknownMode};
 
-/// An ordered list of roots found on disk, no two at the same place, and the roots that were kept out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An ordered list of roots found on disk, no two at the same place, and the roots that were kept out. Cheap to clone:
+/// thousands of sessions may hold the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RootSet {
-    roots: Vec<PlacedRoot>,
-    refused: Vec<RefusedRoot>,
+    roots: Arc<[PlacedRoot]>,
+    refused: Arc<[RefusedRoot]>,
 }
 
 /// A root that was named and kept out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RefusedRoot {
     /// As it was named.
     pub text: String,
@@ -41,7 +43,7 @@ pub struct RefusedRoot {
 }
 
 /// Why a root was kept out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// Its text names no place: the reason of whoever read it.
     #[error("not a usable root: {0}")]
@@ -89,7 +91,7 @@ impl RootSet {
                 }
             }
         }
-        RootSet { roots: kept, refused: refused.into_iter().collect() }
+        RootSet { roots: kept.into(), refused: refused.into_iter().collect() }
     }
 
     /// The roots, in the order in which they were named.
@@ -198,7 +200,7 @@ pub(crate) mod examples {
 
     pub(crate) fn directory(place: &str, access: Access, origin: Origin) -> PlacedRoot {
         PlacedRoot {
-            root: Root { path: place.into(), name: None, access, origin, spelling: Spelling::Uri },
+            root: Root { path: place.into(), name: None, access, origin, spelling: Spelling::Uri, meta: None },
             place: place.into(),
             kind: RootKind::Directory,
             id: FileId { device: 1, inode: place.len() as u64, born: None },

@@ -195,6 +195,7 @@ mod tests {
                     access: Access::READ,
                     origin: Origin::Flag,
                     spelling: Spelling::Path,
+                    meta: None,
                 },
                 place: place.into(),
                 kind: RootKind::Directory,

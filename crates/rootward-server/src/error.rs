@@ -3,7 +3,9 @@
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rootward_core::cursor::CursorError;
 use rootward_core::{Denial, GrantError};
+use serde_json::json;
 use thiserror::Error;
 
 use crate::refusal::Refusal;
@@ -25,6 +27,28 @@ pub enum PathError {
     /// It is allowed, and the system could not do it.
     #[error(transparent)]
     Failed(GrantError),
+}
+
+/// A cursor that is of no use, as a peer is told: -32602.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct PageError(#[from] CursorError);
+
+impl PageError {
+    /// What is wrong with it.
+    pub fn cursor(self) -> CursorError {
+        self.0
+    }
+}
+
+impl From<PageError> for ErrorData {
+    fn from(PageError(error): PageError) -> ErrorData {
+        let data = match error {
+            CursorError::Malformed => None,
+            CursorError::Stale { expected, received } => Some(json!({"expected": expected, "received": received})),
+        };
+        ErrorData::invalid_params(error.to_string(), data)
+    }
 }
 
 impl From<GrantError> for PathError {

@@ -1,4 +1,4 @@
-//! One `roots/list` on its way: to be sent, sent, answered and being looked up on disk.
+//! One `roots/list` on its way: to be sent, sent, answered page by page, and being looked up on disk.
 //!
 //! Kept apart from the call that moves it along, so that nothing is lost when that call is dropped: each stage is polled by
 //! reference, and going from one to the next takes no waiting.
@@ -13,6 +13,7 @@ use rootward_core::session::{Event, RequestNumber};
 use tokio::task::JoinHandle;
 
 use crate::list::ClientList;
+use crate::pages::{Pages, Turned};
 use crate::settings::Ground;
 use crate::wire;
 
@@ -21,7 +22,14 @@ use crate::wire;
 pub(crate) struct Flight {
     request: RequestNumber,
     stage: Stage,
+    /// What came so far, where the list comes in pages.
+    pages: Pages,
+    /// How often the list changed while it was being paged through.
+    restarts: u8,
 }
+
+/// How often paging is begun anew; the question's time is limited besides.
+const MOST_RESTARTS: u8 = 3;
 
 #[derive(Debug)]
 enum Stage {
@@ -51,7 +59,7 @@ impl Landed {
 
 impl Flight {
     pub(crate) fn new(request: RequestNumber) -> Flight {
-        Flight { request, stage: Stage::ToBeSent }
+        Flight { request, stage: Stage::ToBeSent, pages: Pages::default(), restarts: 0 }
     }
 
     pub(crate) fn request(&self) -> RequestNumber {
@@ -64,6 +72,11 @@ impl Flight {
 
     pub(crate) fn is_being_placed(&self) -> bool {
         matches!(self.stage, Stage::Placing(_))
+    }
+
+    /// What the next question asks with.
+    pub(crate) fn cursor(&self) -> Option<String> {
+        self.pages.cursor().map(str::to_owned)
     }
 
     pub(crate) fn sent(&mut self, handle: RequestHandle<RoleServer>) {
@@ -88,13 +101,32 @@ impl Flight {
                 let answer = match Pin::new(&mut handle.rx).poll(context) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Ok(Ok(answer))) => wire::raw(answer),
+                    Poll::Ready(Ok(Err(ServiceError::McpError(error))))
+                        if self.pages.cursor().is_some()
+                            && wire::refuses_cursor(&error)
+                            && self.restarts < MOST_RESTARTS =>
+                    {
+                        // The list changed under way, and its pages would not fit together.
+                        self.restarts += 1;
+                        self.pages = Pages::default();
+                        self.stage = Stage::ToBeSent;
+                        return Poll::Ready(Landed::Nothing);
+                    }
                     Poll::Ready(Ok(Err(error))) => return failed(said(&error)),
                     Poll::Ready(Err(_)) => return failed("the connection was closed".to_owned()),
+                };
+                let answer = match self.pages.add(answer) {
+                    Ok(Turned::Whole(answer)) => answer,
+                    Ok(Turned::Next) => {
+                        self.stage = Stage::ToBeSent;
+                        return Poll::Ready(Landed::Nothing);
+                    }
+                    Err(error) => return failed(error.to_string()),
                 };
                 match ClientList::read(&answer, ground.settings.guard.home.as_deref()) {
                     Ok(list) => {
                         let ground = Arc::clone(ground);
-                        let placing = move || list.place_ambient(&ground.settings.validation);
+                        let placing = move || ground.shared.set(list.place_ambient(&ground.settings.validation));
                         self.stage = Stage::Placing(tokio::task::spawn_blocking(placing));
                         Poll::Ready(Landed::Nothing)
                     }

@@ -10,6 +10,7 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
 use crate::session::Session;
+use crate::wire;
 
 /// The method, for notifications that rmcp does not know by their form.
 const LIST_CHANGED: &str = "notifications/roots/list_changed";
@@ -39,8 +40,11 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for InOrder<T> {
 
     fn send(
         &mut self,
-        item: TxJsonRpcMessage<RoleServer>,
+        mut item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(message) = &mut item {
+            wire::without_progress_token(&mut message.request);
+        }
         self.transport.send(item)
     }
 

@@ -44,21 +44,35 @@
 //! - [`session()`] for what needs no waiting: [`Session::roots_cached`], [`Session::path_in_roots`],
 //!   [`Session::subscribe`]; and [`Session::invalidate`], [`Session::refresh`].
 //!
+//! An argument that must stay a string, because a library or another program takes names only, is checked by the attribute
+//! [`require_within_roots`]: `#[require_within_roots(path, destination: write)]` on the tool. It tells about the name, at that
+//! moment; prefer [`RootedPath`], which is a handle.
+//!
 //! # Layout
 //!
 //! - [`RootsService`], [`Settings`]: what is decided once, for all sessions. [`Rooted`]: a handler behind the service.
 //! - [`RootedPath`] and what it may be used for: [`Read`], [`Write`], [`Create`], [`Delete`], [`Execute`].
+//! - [`require_within_roots`], and what it can check: [`Argument`].
 //! - [`Session`]: the roots of one legacy session, driving [`rootward_core::session`]; `flight.rs` has the question under
 //!   way. `modern.rs` has the modern era. `scope.rs` is how a call and its arguments find their roots.
 //! - [`PathError`], [`Refusal`]: what a peer is told.
 //! - [`ClientList`]: a client's answer to `roots/list`, read so that one bad entry does not cost the good ones.
 //! - `wire.rs` alone knows the protocol's deprecated types; `in_order.rs` hears changes in the order in which they came.
 
+mod announce;
+mod argument;
+mod audit;
 mod error;
 mod flight;
+mod guards;
+#[cfg(feature = "http")]
+mod http;
 mod in_order;
+#[cfg(any(feature = "stdio", feature = "http"))]
+mod keep_cursor;
 mod list;
 mod modern;
+mod pages;
 mod path;
 mod refusal;
 mod rooted;
@@ -66,14 +80,30 @@ mod roots;
 mod scope;
 mod session;
 mod settings;
+#[cfg(feature = "stdio")]
+mod stdio;
+mod summary;
 mod wire;
 
-pub use error::PathError;
+pub use argument::{Argument, require_within_roots};
+pub use audit::AuditLines;
+pub use error::{PageError, PathError};
+#[cfg(feature = "http")]
+pub use http::RootedHttp;
 pub use list::{ClientList, ListError};
 pub use path::{Create, Delete, Execute, Last, Read, RootedPath, Use, Write};
 pub use refusal::Refusal;
 pub use rooted::Rooted;
 pub use roots::Roots;
-pub use scope::{roots, session};
+pub use scope::{path_in_roots, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};
+#[cfg(feature = "stdio")]
+pub use stdio::{KeepCursors, stdio};
+pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};
+
+/// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.
+#[doc(hidden)]
+pub mod expansion {
+    pub use crate::argument::{check, refused};
+}

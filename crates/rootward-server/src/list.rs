@@ -6,16 +6,18 @@
 
 use std::path::Path;
 
-use rootward_core::{Access, Refusal, RefusedRoot, Root, RootSet, Validation};
+use rootward_core::{Access, Refusal, RefusedRoot, Root, RootError, RootSet, Validation};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 /// The most entries that are taken.
-const MOST_ENTRIES: usize = 10_000;
+pub(crate) const MOST_ENTRIES: usize = 10_000;
 /// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
 const LONGEST_NAME: usize = 200;
 /// How much of an unusable entry is kept to show it, in characters.
 const LONGEST_SHOWN: usize = 200;
+/// The most bytes of an entry's `_meta` that are carried.
+const LONGEST_META: usize = 4096;
 /// Where an entry says what may be done below it.
 const ACCESS_KEY: &str = "rootward.dev/access";
 
@@ -35,6 +37,9 @@ pub enum ListError {
     /// More than are taken. Those beyond cannot be left out: one may be the closed part of a root that is kept.
     #[error("{0} roots, more than {MOST_ENTRIES}")]
     TooMany(usize),
+    /// It comes in pages that cannot be put together.
+    #[error("the list comes in pages, and {0}")]
+    BrokenPages(&'static str),
 }
 
 /// The roots a client named, and the entries that name none.
@@ -62,7 +67,9 @@ impl ClientList {
         for entry in entries {
             match read_entry(entry, home) {
                 Ok(root) => list.roots.push(root),
-                Err(refused) => list.refused.push(refused),
+                Err((text, reason)) => {
+                    list.refused.push(RefusedRoot { text, root: None, reason: Refusal::Unusable(reason) });
+                }
             }
         }
         Ok(list)
@@ -86,7 +93,8 @@ impl ClientList {
     }
 }
 
-fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
+/// A root; or the text that names none, and why it does not.
+fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, (String, String)> {
     let nothing = Map::new();
     let (uri, object) = match entry {
         // Not in any schema, and yet it says the same.
@@ -98,14 +106,16 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, RefusedRoot> {
         },
         other => return Err(unusable(entry, format!("{} in place of a root", kind(other)))),
     };
-    let root = Root::from_client(uri, home).map_err(|error| RefusedRoot {
-        text: shortened(uri, LONGEST_SHOWN),
-        root: None,
-        reason: Refusal::Unusable(error.reason()),
-    })?;
+    let unreadable = |error: RootError| (shortened(uri, LONGEST_SHOWN), error.reason());
+    let root = Root::from_client(uri, home).map_err(unreadable)?;
     // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
     let access = root.access & stated_access(object);
     let root = root.with_access(access);
+    let meta = object.get("_meta").filter(|meta| meta.is_object()).map(Value::to_string);
+    let root = match meta.filter(|meta| meta.len() <= LONGEST_META) {
+        Some(meta) => root.with_meta(meta),
+        None => root,
+    };
     Ok(match object.get("name").and_then(Value::as_str) {
         Some(name) if !name.is_empty() => root.with_name(shortened(name, LONGEST_NAME)),
         _ => root,
@@ -130,8 +140,8 @@ fn stated_access(object: &Map<String, Value>) -> Access {
     }
 }
 
-fn unusable(entry: &Value, reason: String) -> RefusedRoot {
-    RefusedRoot { text: shortened(&entry.to_string(), LONGEST_SHOWN), root: None, reason: Refusal::Unusable(reason) }
+fn unusable(entry: &Value, reason: String) -> (String, String) {
+    (shortened(&entry.to_string(), LONGEST_SHOWN), reason)
 }
 
 fn shortened(text: &str, longest: usize) -> String {
@@ -271,6 +281,19 @@ mod tests {
         check(json!(null), Access::NONE);
         let plain = read(&json!({"roots": [{"uri": "file:///srv", "_meta": "none"}]}));
         assert_eq!(plain.roots()[0].access, Access::READ_WRITE);
+    }
+
+    #[test]
+    fn what_an_entry_carries_goes_with_its_root() {
+        let check = |meta: Value, expect: Option<&str>| {
+            let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": meta}]}));
+            assert_eq!(list.roots()[0].meta.as_deref(), expect, "{meta}");
+        };
+        check(json!({"x": {"y": [1, null]}}), Some(r#"{"x":{"y":[1,null]}}"#));
+        check(json!({ACCESS_KEY: "ro"}), Some(r#"{"rootward.dev/access":"ro"}"#));
+        check(json!("text"), None);
+        check(json!({"x": "y".repeat(LONGEST_META)}), None);
+        assert_eq!(read(&json!({"roots": [{"uri": "file:///srv"}]})).roots()[0].meta, None);
     }
 
     #[test]

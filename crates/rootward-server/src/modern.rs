@@ -2,7 +2,8 @@
 //!
 //! Nothing is kept between the rounds but what the client carries: the list it sent, and the state and the answers that
 //! belong to the tool's own rounds. All of it is sealed over who asked, which server, which method and which
-//! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round.
+//! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round. A list in pages
+//! takes a round for each, where the client said that it pages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::list::ClientList;
+use crate::pages::{Pages, Turned};
 use crate::refusal::Refusal;
 use crate::roots::Roots;
-use crate::scope::{Outcome, Scope, Source, still_pending};
+use crate::scope::{Outcome, Scope, Source};
 use crate::settings::Ground;
 use crate::wire;
 
@@ -30,6 +32,9 @@ const QUESTION: &str = "rootward.dev/roots";
 /// A request that can come again.
 pub(crate) trait Retried: Clone + Serialize {
     const METHOD: &'static str;
+
+    /// What it is about: the name of a tool or prompt, a URI.
+    fn subject(&self) -> &str;
 
     /// What the client carries: its answers, and the state.
     fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>);
@@ -41,9 +46,13 @@ pub(crate) trait Rounds: From<InputRequiredResult> {
 }
 
 macro_rules! rounds {
-    ($($method:literal: $request:ident, $response:ident;)*) => {$(
+    ($($method:literal: $request:ident about $subject:ident, $response:ident;)*) => {$(
         impl Retried for $request {
             const METHOD: &'static str = $method;
+
+            fn subject(&self) -> &str {
+                &self.$subject
+            }
 
             fn carried(&mut self) -> (&mut Option<InputResponses>, &mut Option<String>) {
                 (&mut self.input_responses, &mut self.request_state)
@@ -62,9 +71,9 @@ macro_rules! rounds {
 }
 
 rounds! {
-    "tools/call": CallToolRequestParams, CallToolResponse;
-    "prompts/get": GetPromptRequestParams, GetPromptResponse;
-    "resources/read": ReadResourceRequestParams, ReadResourceResponse;
+    "tools/call": CallToolRequestParams about name, CallToolResponse;
+    "prompts/get": GetPromptRequestParams about name, GetPromptResponse;
+    "resources/read": ReadResourceRequestParams about uri, ReadResourceResponse;
 }
 
 /// What the client has said about its roots in the course of a call.
@@ -73,10 +82,12 @@ rounds! {
 pub(crate) enum Answer {
     #[default]
     NotAsked,
-    /// Asked, and sent back without an answer.
-    Asked,
+    /// Asked, and not answered: with the pages that came before.
+    Asked(Pages),
     /// The result of `roots/list` as it was sent.
     Said(Value),
+    /// Answered with what is no list.
+    Failed(String),
 }
 
 /// What is carried from one round to the next.
@@ -106,22 +117,30 @@ where
     F: Future<Output = Result<R, ErrorData>>,
 {
     let binding = binding(&(ground.settings.principal)(&context), server, &parameters);
-    let carried = match open(ground, &binding, &mut parameters) {
+    let paging = wire::pages(context.client_capabilities().as_ref());
+    let carried = match open(ground, &binding, &mut parameters, paging) {
         Ok(carried) => carried,
         Err(error) => return Ok(Err(error)),
     };
     let answer = carried.roots;
-    let scope = Scope::new(known(ground, &context, answer.clone()).await, Source::Modern, ground.settings.refusals);
+    if let Answer::Asked(pages) = &answer
+        && pages.cursor().is_some()
+    {
+        let (responses, state) = parameters.carried();
+        let carried = Carried { roots: answer, state: state.take(), responses: responses.take() };
+        return Ok(Ok(question(ground, &binding, &carried).ok_or_else(Refusal::pending)?));
+    }
+    let requester = ground.requester(P::METHOD, parameters.subject());
+    let scope = Scope::new(known(ground, &context, answer.clone()).await, Source::Modern, ground, requester);
     let mut asked = parameters.clone();
     let result = scope.run(call(parameters, context)).await;
     match scope.take_outcome() {
         Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
         Some(Outcome::NotKnown(path)) if failed(&result) => {
             let (responses, state) = asked.carried();
-            let carried = Carried { roots: Answer::Asked, state: state.take(), responses: responses.take() };
-            let sealed = seal(ground, &binding, &carried).ok_or_else(|| still_pending(path))?;
-            let questions = InputRequests::from([(QUESTION.to_owned(), wire::list_roots_input())]);
-            Ok(Ok(InputRequiredResult::new(Some(questions), Some(sealed)).into()))
+            let roots = Answer::Asked(Pages::default());
+            let carried = Carried { roots, state: state.take(), responses: responses.take() };
+            Ok(Ok(question(ground, &binding, &carried).ok_or_else(|| scope.still_pending(path))?))
         }
         _ => Ok(result.map(|mut result| {
             // The tool's own round: what is known of the roots goes along.
@@ -132,6 +151,16 @@ where
             result
         })),
     }
+}
+
+/// What is answered in place of a result: the question for the roots, or for the next page of them.
+fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<R> {
+    let cursor = match &carried.roots {
+        Answer::Asked(pages) => pages.cursor(),
+        _ => None,
+    };
+    let questions = InputRequests::from([(QUESTION.to_owned(), wire::list_roots_input(cursor))]);
+    Some(InputRequiredResult::new(Some(questions), Some(seal(ground, binding, carried)?)).into())
 }
 
 /// The roots in force for a request, unless its client is to be asked first.
@@ -152,23 +181,26 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
         }
     }
     match machine.standing(now, now) {
-        Standing::InForce(in_force) => Some(Roots::of(in_force, ground, None)),
+        Standing::InForce(in_force) => Some(Roots::of(in_force, support, ground.number(), ground, None)),
         Standing::Wait { .. } | Standing::Overdue => None,
     }
 }
 
 async fn placed(ground: &Arc<Ground>, answer: Answer) -> Result<rootward_core::RootSet, String> {
-    let Answer::Said(result) = answer else {
-        return Err("the call came again without them".to_owned());
+    let result = match answer {
+        Answer::Said(result) => result,
+        Answer::Failed(reason) => return Err(reason),
+        Answer::NotAsked | Answer::Asked(_) => return Err("the call came again without them".to_owned()),
     };
     let list = ClientList::read(&result, ground.settings.guard.home.as_deref()).map_err(|error| error.to_string())?;
     let ground = Arc::clone(ground);
-    let placing = tokio::task::spawn_blocking(move || list.place_ambient(&ground.settings.validation));
+    let placing =
+        tokio::task::spawn_blocking(move || ground.shared.set(list.place_ambient(&ground.settings.validation)));
     placing.await.map_err(|error| error.to_string())
 }
 
 /// Takes what the client carried out of a request, and puts back what is the tool's own.
-fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P) -> Result<Carried, ErrorData> {
+fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging: bool) -> Result<Carried, ErrorData> {
     let (responses, state) = parameters.carried();
     let said = responses.as_mut().and_then(|responses| responses.remove(QUESTION));
     let Some(sealed) = state.take() else {
@@ -182,13 +214,26 @@ fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P) -> Resu
         return Err(ErrorData::invalid_params("`requestState` does not belong to this request", None));
     };
     *state = carried.state.take();
-    if carried.roots == Answer::Asked {
+    if let Answer::Asked(pages) = carried.roots {
         *responses = carried.responses.take();
-        if let Some(said) = said {
-            carried.roots = Answer::Said(said);
-        }
+        carried.roots = match said {
+            Some(page) => turn(pages, page, paging),
+            // Without an answer there is nothing to go on from.
+            None => Answer::Asked(Pages::default()),
+        };
     }
     Ok(carried)
+}
+
+/// Takes one page.
+fn turn(mut pages: Pages, page: Value, paging: bool) -> Answer {
+    match pages.add(page) {
+        Ok(Turned::Whole(list)) => Answer::Said(list),
+        Ok(Turned::Next) if paging => Answer::Asked(pages),
+        // It has no way to be asked for the rest.
+        Ok(Turned::Next) => Answer::Failed("the list goes on, and the client did not say that it pages".to_owned()),
+        Err(error) => Answer::Failed(error.to_string()),
+    }
 }
 
 fn seal(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<String> {

@@ -1,13 +1,14 @@
 //! An argument that is a grant: a path that was decided before the tool's body sees it.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 use rmcp::ErrorData;
 use rmcp::handler::server::common::FromContextPart;
-use rootward_core::{Access, Grant};
+use rootward_core::{Access, Denial, Grant};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -95,14 +96,18 @@ impl<'de, A: Use> Deserialize<'de> for RootedPath<A> {
         let path = String::deserialize(deserializer)?;
         let scope = Scope::current().map_err(D::Error::custom)?;
         let roots = scope.known(Some((&path, A::ACCESS))).map_err(D::Error::custom)?;
-        let decision = match A::LAST {
-            Last::Followed => roots.check(&path, A::ACCESS),
-            Last::Meant => roots.check_entry(&path, A::ACCESS),
-        };
-        match decision {
+        match decide::<A>(roots, path.as_ref()) {
             Ok(grant) => Ok(RootedPath { grant, kind: PhantomData }),
             Err(denial) => Err(D::Error::custom(scope.refuse(&denial).sentence())),
         }
+    }
+}
+
+/// Decides a path for what it is used for.
+pub(crate) fn decide<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
+    match A::LAST {
+        Last::Followed => roots.check(path, A::ACCESS),
+        Last::Meant => roots.check_entry(path, A::ACCESS),
     }
 }
 

@@ -21,10 +21,11 @@ use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
+use crate::announce::RootsResource;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
-use crate::scope::{Outcome, Scope, Source, still_pending};
+use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
 use crate::settings::{RefusalForm, RootsService};
 
@@ -34,12 +35,14 @@ pub struct Rooted<H> {
     handler: H,
     session: Session,
     service: RootsService,
+    resource: RootsResource,
 }
 
 impl RootsService {
     /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
-        Rooted { handler, session: self.session(), service: self.clone() }
+        let resource = RootsResource::NotOffered;
+        Rooted { handler, session: self.session(), service: self.clone(), resource }
     }
 }
 
@@ -54,6 +57,13 @@ impl<H> Rooted<H> {
         &self.session
     }
 
+    /// Offers the resource `rootward://roots`, which tells what is in force, and says so in the server's instructions: for
+    /// models, which then ask for what they can have.
+    #[must_use]
+    pub fn with_roots_resource(self) -> Rooted<H> {
+        Rooted { resource: RootsResource::Offered, ..self }
+    }
+
     /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
     /// notice of changed roots before any call that came after them.
     pub async fn serve<T, E, A>(
@@ -66,13 +76,24 @@ impl<H> Rooted<H> {
         E: std::error::Error + Send + Sync + 'static,
     {
         let transport = InOrder::new(transport.into_transport(), self.session.clone());
-        ServiceExt::serve(self, transport).await
+        // Boxed: what a handshake needs is not kept for as long as the session lasts.
+        Box::pin(ServiceExt::serve(self, transport)).await
     }
 
+    /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
+    /// one finds the roots there, and whoever subscribed is told. Over HTTP a question outside a call would leave on a stream
+    /// that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
-        match context.extensions.get::<Heard>() {
-            Some(Heard) => self.session.tell_cancelled().await,
-            None => self.session.list_changed().await,
+        #[cfg(feature = "http")]
+        let heard = crate::http::was_heard(&context.extensions);
+        #[cfg(not(feature = "http"))]
+        let heard = false;
+        if context.extensions.get::<Heard>().is_some() {
+            self.session.follow(&context.peer).await;
+        } else if heard {
+            self.session.tell_cancelled().await;
+        } else {
+            self.session.list_changed().await;
         }
     }
 
@@ -80,6 +101,7 @@ impl<H> Rooted<H> {
     async fn run_in_session<P, R, F>(
         &self,
         parameters: P,
+        requester: String,
         context: RequestContext<RoleServer>,
         call: impl Fn(P, RequestContext<RoleServer>) -> F,
         failed: impl Fn(&Result<R, ErrorData>) -> bool,
@@ -88,14 +110,17 @@ impl<H> Rooted<H> {
         P: Clone,
         F: Future<Output = Result<R, ErrorData>>,
     {
-        let form = self.service.settings().refusals;
-        let peer = context.peer.clone();
-        let scope = |roots| Scope::new(roots, Source::Legacy(self.session.clone(), peer.clone()), form);
+        let (peer, stopped) = (context.peer.clone(), context.ct.clone());
+        let ground = self.service.ground();
+        let source = || Source::Legacy(self.session.clone(), peer.clone(), stopped.clone());
+        #[cfg(feature = "http")]
+        ground.http.note(&context.extensions, &self.session);
         self.session.begin(&peer);
+        self.session.land().await;
         self.session.look_again().await;
         if let Some(roots) = self.session.roots_settled() {
             let failing = roots.state() == State::Failed;
-            let scope = scope(Some(roots));
+            let scope = Scope::new(Some(roots), source(), ground, requester);
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
                 // Asks the client once more, without waiting; the roots of this call stay what they were.
@@ -103,13 +128,14 @@ impl<H> Rooted<H> {
             }
             return scope.judged(result, failed);
         }
-        let first = scope(None);
+        let first = Scope::new(None, source(), ground, requester.clone());
         let result = first.run(call(parameters.clone(), context.clone())).await;
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
-                let roots = self.session.roots(&peer).await.map_err(|_| still_pending(path))?;
-                let second = scope(Some(roots));
+                let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
+                let roots = roots.map_err(|_| first.still_pending(path))?;
+                let second = Scope::new(Some(roots), source(), ground, requester);
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)
             }
@@ -137,7 +163,8 @@ impl<H> Rooted<H> {
             let server = format!("{} {}", server.name, server.version);
             modern::run(self.service.ground(), &server, parameters, context, call, failed).await
         } else {
-            self.run_in_session(parameters, context, call, failed).await
+            let requester = self.service.ground().requester(P::METHOD, parameters.subject());
+            self.run_in_session(parameters, requester, context, call, failed).await
         }
     }
 }
@@ -174,7 +201,10 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let call = |request, context| self.handler.read_resource(request, context);
+        let call = async |request: ReadResourceRequestParams, context| match self.resource.read(&request) {
+            Some(answer) => answer,
+            None => self.handler.read_resource(request, context).await,
+        };
         self.run(request, context, call, Result::is_err).await?
     }
 
@@ -193,15 +223,16 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = |request, context| self.handler.complete(request, context);
+        let requester = self.service.ground().requester("completion/complete", "");
         if is_modern(&context) {
             // A completion takes no rounds: what the client does not need to be asked for is all there is.
             let ground = self.service.ground();
             let known = modern::known(ground, &context, Answer::NotAsked).await;
-            let scope = Scope::new(known, Source::Modern, ground.settings.refusals);
+            let scope = Scope::new(known, Source::Modern, ground, requester);
             let result = scope.run(call(request, context)).await;
             return scope.judged(result, Result::is_err)?;
         }
-        self.run_in_session(request, context, call, Result::is_err).await?
+        self.run_in_session(request, requester, context, call, Result::is_err).await?
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
@@ -218,11 +249,15 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.handler.initialize(request, context).await
+        let mut result = self.handler.initialize(request, context).await?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
-        self.handler.negotiate_initialize(request)
+        let mut result = self.handler.negotiate_initialize(request)?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -230,7 +265,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.handler.discover(context).await
+        let mut result = self.handler.discover(context).await?;
+        self.resource.declare(&mut result.capabilities, &mut result.instructions);
+        Ok(result)
     }
 
     #[expect(deprecated, reason = "a legacy client may still set the level")]
@@ -255,7 +292,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.handler.list_resources(request, context).await
+        let mut resources = self.handler.list_resources(request.clone(), context).await?;
+        self.resource.list(request.as_ref(), &mut resources);
+        Ok(resources)
     }
 
     async fn list_resource_templates(
@@ -332,7 +371,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     fn get_info(&self) -> ServerConfig {
-        self.handler.get_info()
+        let mut info = self.handler.get_info();
+        self.resource.declare(&mut info.capabilities, &mut info.instructions);
+        info
     }
 
     async fn get_task(

@@ -1,10 +1,16 @@
 //! The roots in force, as a handler sees them: a guard, and why it is this one.
 
 use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
-use rootward_core::session::{InForce, Reach, State, Why};
-use rootward_core::{Access, Code, Denial, Grant, Guard, PlacedRoot};
+use rootward_core::cursor::{self, PAGE_SIZE, Page};
+use rootward_core::session::{InForce, Reach, State, Support, Why};
+use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
 
+use crate::audit::{self, Decided};
+use crate::error::PageError;
+use crate::scope::Scope;
 use crate::settings::Ground;
 
 /// The roots in force at one moment. Cheap to clone.
@@ -14,11 +20,21 @@ pub struct Roots {
     state: State,
     why: Why,
     reach: Reach,
+    support: Support,
+    /// The session that sees them.
+    session: u64,
+    ground: Arc<Ground>,
 }
 
 impl Roots {
     /// What the machine says is in force; the guard of before is kept while it is the same generation.
-    pub(crate) fn of(in_force: &InForce, ground: &Ground, before: Option<&Roots>) -> Roots {
+    pub(crate) fn of(
+        in_force: &InForce,
+        support: Support,
+        session: u64,
+        ground: &Arc<Ground>,
+        before: Option<&Roots>,
+    ) -> Roots {
         let guard = match before {
             Some(before) if before.generation() == in_force.generation => before.guard.clone(),
             _ => {
@@ -29,21 +45,22 @@ impl Roots {
                 ground.guard(set, in_force.generation)
             }
         };
-        Roots { guard, state: in_force.state, why: in_force.why, reach: in_force.reach }
+        let (state, why, reach, ground) = (in_force.state, in_force.why, in_force.reach, Arc::clone(ground));
+        Roots { guard, state, why, reach, support, session, ground }
     }
 
-    /// Decides whether `path` may be used for `access`, and pins what it names.
+    /// Decides whether `path` may be used for `access`, and pins what it names. The decision goes on record.
     pub fn check(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.guard.check(path, access).map_err(|denial| self.told(denial))
+        self.on_record(path.as_ref(), access, self.guard.check(&path, access))
     }
 
     /// The same for a directory entry, a link itself rather than what it leads to: how a path is named that is to be
     /// created, removed or renamed.
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.guard.check_entry(path, access).map_err(|denial| self.told(denial))
+        self.on_record(path.as_ref(), access, self.guard.check_entry(&path, access))
     }
 
-    /// The guard that decides.
+    /// The guard that decides. What is decided by it directly does not go on record.
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
@@ -54,6 +71,17 @@ impl Roots {
             Reach::Roots => self.guard.roots(),
             Reach::AllowAll => &[],
         }
+    }
+
+    /// A part of the list that begins at `cursor`, 50 roots at the most. A cursor is good for the roots it was made for;
+    /// when they have changed since, it is stale.
+    pub fn page(&self, cursor: Option<&str>) -> Result<Page<'_, PlacedRoot>, PageError> {
+        self.page_of(cursor, PAGE_SIZE)
+    }
+
+    /// The same, with `size` roots at the most.
+    pub fn page_of(&self, cursor: Option<&str>, size: NonZeroUsize) -> Result<Page<'_, PlacedRoot>, PageError> {
+        Ok(cursor::page(self.list(), self.generation(), cursor, size)?)
     }
 
     /// The number of these roots; it moves on when they change.
@@ -74,6 +102,39 @@ impl Roots {
     /// Whether the roots bound what is allowed.
     pub fn reach(&self) -> Reach {
         self.reach
+    }
+
+    /// What the client declared.
+    pub fn support(&self) -> Support {
+        self.support
+    }
+
+    /// How the client's roots and the ceiling combine.
+    pub fn mode(&self) -> Mode {
+        self.ground.settings.policy.mode
+    }
+
+    pub(crate) fn session(&self) -> u64 {
+        self.session
+    }
+
+    fn on_record(&self, path: &OsStr, access: Access, decision: Result<Grant, Denial>) -> Result<Grant, Denial> {
+        let decision = decision.map_err(|denial| self.told(denial));
+        if self.ground.settings.audit.is_none() {
+            return decision;
+        }
+        let scope = Scope::current().ok();
+        let requester = scope.as_ref().map_or("", |scope| scope.requester());
+        let decided = Decided { session: self.session, requester, generation: self.generation() };
+        // SECURITY: what is not on record does not happen (test: without_a_record_there_is_no_access)
+        let decision = match audit::record(&self.ground, decided, path, access, decision.as_ref()) {
+            Ok(()) => decision,
+            Err(_) => Err(Denial::new(Code::AuditUnavailable, path, access)),
+        };
+        if let (Some(scope), Err(denial)) = (scope, &decision) {
+            scope.recorded(denial);
+        }
+        decision
     }
 
     /// Where nothing is in force because the client could not be asked, the refusal says so.

@@ -3,18 +3,21 @@
 //! Reading arguments is synchronous and can neither wait for a client nor answer in place of the tool. So it takes the
 //! roots from here, and where it fails it leaves the reason here, for the wrapper that runs the call.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
+use tokio_util::sync::CancellationToken;
 
+use crate::audit::{self, Decided};
 use crate::error::PathError;
 use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::session::Session;
-use crate::settings::RefusalForm;
+use crate::settings::{Ground, RefusalForm};
 
 tokio::task_local! {
     static SCOPE: Arc<Scope>;
@@ -25,15 +28,19 @@ pub(crate) struct Scope {
     /// Set at most once: a call sees one generation from start to end.
     roots: OnceLock<Roots>,
     source: Source,
-    form: RefusalForm,
+    ground: Arc<Ground>,
+    /// What asks, for the record.
+    requester: String,
+    /// The last refusal that went on record.
+    recorded: Mutex<Option<Denial>>,
     outcome: Mutex<Option<Outcome>>,
     used: AtomicBool,
 }
 
 /// Where roots come from that are not known yet.
 pub(crate) enum Source {
-    /// The client is asked.
-    Legacy(Session, Peer<RoleServer>),
+    /// The client is asked, unless it stops the call.
+    Legacy(Session, Peer<RoleServer>, CancellationToken),
     /// The client sends the call again, with its roots.
     Modern,
 }
@@ -47,9 +54,16 @@ pub(crate) enum Outcome {
 }
 
 impl Scope {
-    pub(crate) fn new(roots: Option<Roots>, source: Source, form: RefusalForm) -> Arc<Scope> {
-        let roots = roots.map_or_else(OnceLock::new, OnceLock::from);
-        Arc::new(Scope { roots, source, form, outcome: Mutex::default(), used: AtomicBool::new(false) })
+    pub(crate) fn new(roots: Option<Roots>, source: Source, ground: &Arc<Ground>, requester: String) -> Arc<Scope> {
+        Arc::new(Scope {
+            roots: roots.map_or_else(OnceLock::new, OnceLock::from),
+            source,
+            ground: Arc::clone(ground),
+            requester,
+            recorded: Mutex::default(),
+            outcome: Mutex::default(),
+            used: AtomicBool::new(false),
+        })
     }
 
     /// Runs a call in these surroundings.
@@ -76,7 +90,7 @@ impl Scope {
     /// The roots, fetched from the client if it can be asked.
     pub(crate) async fn fetched(&self) -> Result<Roots, PathError> {
         match (&self.source, self.roots.get()) {
-            (Source::Legacy(session, peer), None) => match session.roots(peer).await {
+            (Source::Legacy(session, peer, stopped), None) => match session.roots_unless_stopped(peer, stopped).await {
                 Ok(roots) => Ok(self.roots.get_or_init(|| roots).clone()),
                 Err(_) => {
                     // It was waited for; to run the call again would wait once more.
@@ -90,14 +104,47 @@ impl Scope {
 
     /// Takes note of a refusal, and makes it what a peer sees.
     pub(crate) fn refuse(&self, denial: &Denial) -> Refusal {
-        let refusal = Refusal::new(denial, self.roots.get());
+        let refusal = Refusal::new(&self.on_record(denial), self.roots.get());
         self.note(Outcome::Denied(refusal.clone()));
         refusal
     }
 
+    /// The refusal of a call whose roots nobody could tell in time.
+    pub(crate) fn still_pending(&self, path: Option<(String, Access)>) -> Refusal {
+        match path {
+            Some((path, access)) => Refusal::new(&self.on_record(&Denial::new(Code::RootsPending, path, access)), None),
+            None => Refusal::pending(),
+        }
+    }
+
+    /// Notes that a refusal is on record.
+    pub(crate) fn recorded(&self, denial: &Denial) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(denial.clone());
+    }
+
+    /// Puts a refusal on record that [`Roots`] did not decide: of an act on a grant, or of a path that came too early.
+    fn on_record<'d>(&self, denial: &'d Denial) -> Cow<'d, Denial> {
+        if self.ground.settings.audit.is_none()
+            || self.recorded.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(denial)
+        {
+            return Cow::Borrowed(denial);
+        }
+        let (session, generation) = self.roots.get().map_or((0, 0), |roots| (roots.session(), roots.generation()));
+        let session = self.session().map_or(session, Session::number);
+        let decided = Decided { session, requester: &self.requester, generation };
+        match audit::record(&self.ground, decided, denial.path(), denial.access(), Err(denial)) {
+            Ok(()) => Cow::Borrowed(denial),
+            Err(_) => Cow::Owned(Denial::new(Code::AuditUnavailable, denial.path(), denial.access())),
+        }
+    }
+
+    pub(crate) fn requester(&self) -> &str {
+        &self.requester
+    }
+
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.source {
-            Source::Legacy(session, _) => Some(session),
+            Source::Legacy(session, ..) => Some(session),
             Source::Modern => None,
         }
     }
@@ -108,7 +155,7 @@ impl Scope {
     }
 
     pub(crate) fn form(&self) -> RefusalForm {
-        self.form
+        self.ground.settings.refusals
     }
 
     pub(crate) fn take_outcome(&self) -> Option<Outcome> {
@@ -123,7 +170,7 @@ impl Scope {
     ) -> Result<Result<R, ErrorData>, Refusal> {
         match self.take_outcome() {
             Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
-            Some(Outcome::NotKnown(path)) if failed(&result) => Err(still_pending(path)),
+            Some(Outcome::NotKnown(path)) if failed(&result) => Err(self.still_pending(path)),
             _ => Ok(result),
         }
     }
@@ -133,19 +180,27 @@ impl Scope {
     }
 }
 
-/// The refusal of a call whose roots nobody could tell in time.
-pub(crate) fn still_pending(path: Option<(String, Access)>) -> Refusal {
-    match path {
-        Some((path, access)) => Refusal::new(&Denial::new(Code::RootsPending, path, access), None),
-        None => Refusal::pending(),
-    }
-}
-
 /// The roots in force for the call that is running. In a legacy session the client is asked where need be, and the call
 /// waits. In the modern era a call whose roots are missing fails here and is run again from its start when the client has sent
 /// them: do nothing before that must not be done twice.
 pub async fn roots() -> Result<Roots, PathError> {
     Scope::current()?.fetched().await
+}
+
+/// The roots last known to the call that is running, without waiting; none if they were never known.
+pub fn roots_cached() -> Option<Roots> {
+    let scope = Scope::current().ok()?;
+    scope.roots.get().cloned().or_else(|| scope.session()?.roots_cached())
+}
+
+/// Whether `path` lies in the roots in force for the call that is running; `None` where that is not known yet. An answer to
+/// show: to use the path, take a grant.
+pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
+    let scope = Scope::current().ok()?;
+    match scope.roots.get() {
+        Some(roots) => Some(roots.check(path, Access::NONE).is_ok()),
+        None => scope.session()?.path_in_roots(path),
+    }
 }
 
 /// The session of the call that is running, if it belongs to one: legacy calls do.

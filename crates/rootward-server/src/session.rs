@@ -7,16 +7,19 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
 use rootward_core::Access;
+use rootward_core::session::State::Pending;
 use rootward_core::session::{Effect, Event, SessionRoots, Standing, Why};
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
 use crate::roots::Roots;
@@ -29,14 +32,30 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     ground: Arc<Ground>,
+    number: u64,
     started: Instant,
     state: Mutex<State>,
+    /// Whether HTTP's name for it is known.
+    #[cfg(feature = "http")]
+    named: std::sync::atomic::AtomicBool,
     /// Held by the call that moves the flight along.
     leader: tokio::sync::Mutex<()>,
-    /// Counts what happened: calls that wait look again.
-    turns: watch::Sender<u64>,
-    /// The roots in force, for those who want to be told.
-    in_force: watch::Sender<Option<Roots>>,
+    /// Something happened: calls that wait look again.
+    turn: Notify,
+    /// The roots in force, once somebody wants to be told.
+    in_force: OnceLock<watch::Sender<Option<Roots>>>,
+}
+
+/// A session that is kept by others, or gone.
+#[cfg(feature = "http")]
+#[derive(Debug)]
+pub(crate) struct WeakSession(std::sync::Weak<Inner>);
+
+#[cfg(feature = "http")]
+impl WeakSession {
+    pub(crate) fn upgrade(&self) -> Option<Session> {
+        self.0.upgrade().map(Session)
+    }
 }
 
 #[derive(Default)]
@@ -47,7 +66,6 @@ struct State {
     flight: Option<Flight>,
     /// Questions whose end the client is to be told.
     to_cancel: Vec<RequestHandle<RoleServer>>,
-    wake_at: Option<Duration>,
     /// When missing roots were last looked for.
     looked: Duration,
 }
@@ -70,12 +88,15 @@ enum Turn {
 impl Session {
     pub(crate) fn new(ground: Arc<Ground>) -> Session {
         Session(Arc::new(Inner {
+            number: ground.number(),
             ground,
             started: Instant::now(),
             state: Mutex::default(),
+            #[cfg(feature = "http")]
+            named: std::sync::atomic::AtomicBool::new(false),
             leader: tokio::sync::Mutex::default(),
-            turns: watch::Sender::new(0),
-            in_force: watch::Sender::new(None),
+            turn: Notify::new(),
+            in_force: OnceLock::new(),
         }))
     }
 
@@ -85,11 +106,12 @@ impl Session {
     pub async fn roots(&self, peer: &Peer<RoleServer>) -> Result<Roots, NotKnown> {
         let arrived = self.now();
         self.begin(peer);
-        let mut turns = self.0.turns.subscribe();
         self.land().await;
         self.look_again().await;
         loop {
-            turns.borrow_and_update();
+            let mut woken = pin!(self.0.turn.notified());
+            // From here on nothing is missed.
+            woken.as_mut().enable();
             let turn = self.needed(arrived);
             self.tell_cancelled().await;
             match turn {
@@ -101,11 +123,49 @@ impl Session {
                 Turn::Wait(until) => {
                     tokio::select! {
                         () = self.lead(peer) => {}
-                        _ = turns.changed() => {}
+                        () = woken => {}
                         () = tokio::time::sleep_until(self.0.started + until) => {}
                     }
                 }
             }
+        }
+    }
+
+    /// Stays with a change until the client has said what is new, or has not: asks it once it is quiet, and no more than once.
+    pub(crate) async fn follow(&self, peer: &Peer<RoleServer>) {
+        loop {
+            let mut woken = pin!(self.0.turn.notified());
+            woken.as_mut().enable();
+            self.handle(Event::Tick);
+            self.tell_cancelled().await;
+            let Some(until) = self.unsettled_until() else {
+                return;
+            };
+            tokio::select! {
+                () = self.lead(peer) => {}
+                () = woken => {}
+                () = tokio::time::sleep_until(self.0.started + until) => {}
+            }
+        }
+    }
+
+    /// When something happens by itself, while calls wait for it.
+    fn unsettled_until(&self) -> Option<Duration> {
+        let state = self.state();
+        state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
+    }
+
+    /// The same, for a call that its client may stop. Then it must not lead: over HTTP, what it asks would leave on a stream
+    /// that nobody reads, and the calls after it would wait for that.
+    pub(crate) async fn roots_unless_stopped(
+        &self,
+        peer: &Peer<RoleServer>,
+        stopped: &CancellationToken,
+    ) -> Result<Roots, NotKnown> {
+        tokio::select! {
+            biased;
+            () = stopped.cancelled() => Err(NotKnown::Pending),
+            roots = self.roots(peer) => roots,
         }
     }
 
@@ -155,7 +215,26 @@ impl Session {
 
     /// Tells of every change of the roots in force, once they are known. Changes are learned when a call needs roots.
     pub fn subscribe(&self) -> watch::Receiver<Option<Roots>> {
-        self.0.in_force.subscribe()
+        // Under the lock, so that no change falls between the two.
+        let state = self.state();
+        self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
+    }
+
+    /// A way back to this session that does not keep it.
+    #[cfg(feature = "http")]
+    pub(crate) fn downgrade(&self) -> WeakSession {
+        WeakSession(Arc::downgrade(&self.0))
+    }
+
+    /// Whether nobody asked this before.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_named_first(&self) -> bool {
+        !self.0.named.swap(true, std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// A number that tells this session from others of its service, on record.
+    pub fn number(&self) -> u64 {
+        self.0.number
     }
 
     /// Makes the machine, now that the client has said what it can.
@@ -188,7 +267,9 @@ impl Session {
             (request, roots.clone())
         };
         let ground = Arc::clone(ground);
-        let looking = tokio::task::spawn_blocking(move || roots.place_again_ambient(&ground.settings.validation));
+        let looking = tokio::task::spawn_blocking(move || {
+            ground.shared.set(roots.place_again_ambient(&ground.settings.validation))
+        });
         // A look that fails changes nothing.
         if let Ok(roots) = looking.await {
             self.handle(Event::LookedAgain { request, roots });
@@ -199,12 +280,13 @@ impl Session {
         self.handle(Event::Needed { arrived });
         let now = self.now();
         let state = self.state();
-        let standing = state.machine.as_ref().map(|machine| machine.standing(arrived, now));
-        match (standing, &state.roots) {
-            (Some(Standing::InForce(_)), Some(roots)) => Turn::GoOn(roots.clone()),
-            (Some(Standing::Wait { until }), _) => {
-                Turn::Wait(state.wake_at.filter(|wake_at| *wake_at > now).map_or(until, |wake_at| wake_at.min(until)))
-            }
+        let Some(machine) = &state.machine else {
+            return Turn::GiveUp;
+        };
+        match (machine.standing(arrived, now), &state.roots) {
+            (Standing::InForce(_), Some(roots)) => Turn::GoOn(roots.clone()),
+            // What is due by now is looked at again at once.
+            (Standing::Wait { until }, _) => Turn::Wait(machine.wakes_at().map_or(until, |due| due.min(until))),
             _ => Turn::GiveUp,
         }
     }
@@ -217,10 +299,16 @@ impl Session {
         let Some(machine) = &mut state.machine else {
             return;
         };
+        let before = machine.wakes_at();
         let effects = machine.handle(now, event);
         if effects.is_empty() {
             return;
         }
+        // A time that is only said again is no news: whoever waits knows it, and would say it once more.
+        let news = effects.iter().any(|effect| match effect {
+            Effect::WakeAt(time) => before.is_none_or(|before| *time < before),
+            _ => true,
+        });
         for effect in effects {
             match effect {
                 Effect::Ask { request } => state.flight = Some(Flight::new(request)),
@@ -228,14 +316,15 @@ impl Session {
                     let flight = state.flight.take_if(|flight| flight.request() == request);
                     state.to_cancel.extend(flight.and_then(Flight::into_asked));
                 }
-                Effect::WakeAt(time) => state.wake_at = Some(time),
-                // Both follow from what is in force, which is looked at below.
-                Effect::Changed { .. } | Effect::Settled => {}
+                // These follow from what is in force, which is looked at below, and from the machine's own clock.
+                Effect::WakeAt(_) | Effect::Changed { .. } | Effect::Settled => {}
             }
         }
         self.publish(state);
         drop(guard);
-        self.0.turns.send_modify(|turn| *turn += 1);
+        if news {
+            self.0.turn.notify_waiters();
+        }
     }
 
     /// Makes known what is in force, if anything is.
@@ -247,13 +336,16 @@ impl Session {
         if in_force.why == Why::Unheard {
             return;
         }
-        let roots = Roots::of(in_force, &self.0.ground, state.roots.as_ref());
+        let support = machine.support();
+        let roots = Roots::of(in_force, support, self.0.number, &self.0.ground, state.roots.as_ref());
         state.roots = Some(roots.clone());
-        self.0.in_force.send_if_modified(|told| {
-            let news = told.as_ref().is_none_or(|told| told.generation() != roots.generation());
-            *told = Some(roots);
-            news
-        });
+        if let Some(told) = self.0.in_force.get() {
+            told.send_if_modified(|told| {
+                let news = told.as_ref().is_none_or(|told| told.generation() != roots.generation());
+                *told = Some(roots);
+                news
+            });
+        }
     }
 
     /// Moves the flight along until it is over; without one, waits for ever.
@@ -273,7 +365,7 @@ impl Session {
     }
 
     /// Takes notice of an answer that came while no call waited.
-    async fn land(&self) {
+    pub(crate) async fn land(&self) {
         let Ok(_leader) = self.0.leader.try_lock() else {
             return;
         };
@@ -312,11 +404,12 @@ impl Session {
 
     /// Sends the question, if one is to be sent. Only for the leader, so that it is sent once.
     async fn send(&self, peer: &Peer<RoleServer>) {
-        let request = match &self.state().flight {
-            Some(flight) if !flight.is_sent() => flight.request(),
+        let (request, cursor) = match &self.state().flight {
+            Some(flight) if !flight.is_sent() => (flight.request(), flight.cursor()),
             _ => return,
         };
-        match peer.send_cancellable_request(wire::list_roots(), PeerRequestOptions::default()).await {
+        let question = wire::list_roots(cursor.as_deref());
+        match peer.send_cancellable_request(question, PeerRequestOptions::default()).await {
             Ok(handle) => {
                 let mut state = self.state();
                 match &mut state.flight {

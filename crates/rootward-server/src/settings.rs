@@ -1,18 +1,22 @@
 //! What a server's author decides once, for all sessions.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rmcp::model::RequestStateCodec;
 use rmcp::service::{RequestContext, RoleServer};
+use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{NoRoots, Policy, Sources};
-use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_core::{Audit, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 
+use crate::guards::SharedGuards;
 use crate::session::Session;
 
 /// The settings of all sessions of a server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// Who is listened to, and for how long.
     pub policy: Policy,
@@ -22,6 +26,8 @@ pub struct Settings {
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
+    /// Who keeps the record of every decision. Where it cannot be kept, access is refused.
+    pub audit: Option<Arc<dyn Audit>>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
     /// Who a request comes from. A modern call that is sent again must come from the same. By default all requests come
@@ -52,11 +58,50 @@ impl Settings {
             sources: Sources::default(),
             guard: GuardOptions { home: home.clone(), ..GuardOptions::default() },
             validation: Validation::new(home),
+            audit: None,
             refusals: RefusalForm::default(),
             principal: |_| String::new(),
             round_lifetime: Duration::from_mins(10),
             request_state: None,
         }
+    }
+}
+
+impl Settings {
+    /// What the environment says (`ROOTWARD_ROOTS` and its like, see [`rootward_core::env`]), and the defaults for the rest.
+    /// Rootward's own files are closed wherever the environment puts them. A value that means nothing is an error: to pass over a
+    /// ceiling that was misspelt would widen what it holds down.
+    pub fn from_environment(environment: &Environment) -> Result<Settings, EnvironmentError> {
+        let directories = Directories::new(environment);
+        let home = directories.home.clone();
+        let said = Said::read(environment, home.as_deref())?;
+        let mut settings = Settings::new(home);
+        settings.policy = said.policy()?;
+        let place = |roots: Vec<Root>| RootSet::place_ambient(roots, &settings.validation);
+        let ceiling = said.roots.map(|(roots, _)| roots.into_iter().map(|named| named.root).collect());
+        settings.sources = Sources {
+            ceiling: place(ceiling.unwrap_or_default()),
+            saved: RootSet::default(),
+            fallback: place(said.fallback_dir.map(|(named, _)| named.root).into_iter().collect()),
+        };
+        let own = directories.closed_ambient(settings.guard.resolver).map_err(|denial| EnvironmentError {
+            says: denial.for_operator(),
+            hint: "Rootward's own files must be where they can be closed: correct XDG_CONFIG_HOME and XDG_STATE_HOME"
+                .to_owned(),
+        })?;
+        let rules = Restriction::standard().into_iter().chain(own);
+        settings.guard.restrictions = Arc::new(Restrictions::new(rules.collect()));
+        Ok(settings)
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("policy", &self.policy)
+            .field("sources", &self.sources)
+            .field("refusals", &self.refusals)
+            .finish_non_exhaustive()
     }
 }
 
@@ -78,6 +123,13 @@ pub(crate) struct Ground {
     everything: Option<RootSet>,
     /// None where the system has no randomness to make a key from: then there are no rounds.
     pub(crate) seal: Option<RequestStateCodec>,
+    /// Guards by their roots: sessions that see the same have one between them.
+    pub(crate) shared: SharedGuards,
+    /// Sessions by the names that HTTP has for them.
+    #[cfg(feature = "http")]
+    pub(crate) http: crate::http::HttpSessions,
+    /// Counts sessions, to tell them apart on record.
+    sessions: AtomicU64,
 }
 
 impl RootsService {
@@ -88,7 +140,20 @@ impl RootsService {
             .flatten()
             .map(|root| RootSet::place_ambient([root], &settings.validation));
         let seal = settings.request_state.clone().or_else(random_codec);
-        RootsService(Arc::new(Ground { settings, everything, seal }))
+        RootsService(Arc::new(Ground {
+            settings,
+            everything,
+            seal,
+            shared: SharedGuards::default(),
+            #[cfg(feature = "http")]
+            http: crate::http::HttpSessions::default(),
+            sessions: AtomicU64::new(0),
+        }))
+    }
+
+    /// A service with what the environment of the process says.
+    pub fn from_environment() -> Result<RootsService, EnvironmentError> {
+        Ok(RootsService::new(Settings::from_environment(&std::env::vars_os().collect())?))
     }
 
     /// The settings.
@@ -121,7 +186,21 @@ fn random_codec() -> Option<RequestStateCodec> {
 
 impl Ground {
     pub(crate) fn guard(&self, set: RootSet, generation: u64) -> Guard {
-        Guard::new(set, GuardOptions { generation, ..self.settings.guard.clone() })
+        let make = |set| Guard::new(set, GuardOptions { generation, ..self.settings.guard.clone() });
+        self.shared.guard(set, generation, make)
+    }
+
+    /// The number of a new session.
+    pub(crate) fn number(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// What asks, for the record; nothing where none is kept.
+    pub(crate) fn requester(&self, method: &str, subject: &str) -> String {
+        match self.settings.audit {
+            Some(_) => format!("{method} {subject}").trim_end().to_owned(),
+            None => String::new(),
+        }
     }
 
     pub(crate) fn everything(&self) -> RootSet {

@@ -1,18 +1,62 @@
 //! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
-use rmcp::model::{ClientCapabilities, ClientResult, InputRequest, ListRootsRequest, ServerRequest};
+use rmcp::model::{
+    ClientCapabilities, ClientResult, CustomRequest, ErrorData, GetExtensions, GetMeta, InputRequest, ListRootsRequest,
+    RequestMetaObject, ServerRequest,
+};
 use rootward_core::session::Support;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The question.
-pub(crate) fn list_roots() -> ServerRequest {
-    ServerRequest::ListRootsRequest(ListRootsRequest::default())
+const ROOTS_LIST: &str = "roots/list";
+/// What peers declare that page `roots/list`.
+pub(crate) const PAGING: &str = "rootward.dev/roots-paging";
+/// Where a modern question has its cursor: it has no parameters of its own.
+const CURSOR_KEY: &str = "rootward.dev/cursor";
+
+/// The question; with a cursor, for the part of the list that begins there.
+pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
+    match cursor {
+        None => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
+        Some(cursor) => ServerRequest::CustomRequest(CustomRequest::new(ROOTS_LIST, Some(json!({"cursor": cursor})))),
+    }
+}
+
+/// Takes the progress token off a question: rmcp gives every request one, and a list reports no progress. Without it the
+/// question has no `params`.
+pub(crate) fn without_progress_token(request: &mut ServerRequest) {
+    let pages = matches!(request, ServerRequest::CustomRequest(custom) if custom.method == ROOTS_LIST);
+    if pages || matches!(request, ServerRequest::ListRootsRequest(_)) {
+        let meta = request.get_meta_mut();
+        meta.remove("progressToken");
+        if meta.is_empty() {
+            request.extensions_mut().remove::<RequestMetaObject>();
+        }
+    }
 }
 
 /// The question, as a modern server puts it: in place of a result.
-pub(crate) fn list_roots_input() -> InputRequest {
-    InputRequest::ListRoots(ListRootsRequest::default())
+pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
+    let mut question = ListRootsRequest::default();
+    if let Some(cursor) = cursor {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(CURSOR_KEY.to_owned(), json!(cursor));
+        question.extensions.insert(meta);
+    }
+    InputRequest::ListRoots(question)
+}
+
+/// Whether the client said that it pages its list.
+pub(crate) fn pages(capabilities: Option<&ClientCapabilities>) -> bool {
+    capabilities.is_some_and(|capabilities| {
+        capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(PAGING))
+            || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(PAGING))
+    })
+}
+
+/// Whether an error says that a cursor is of no use any more.
+pub(crate) fn refuses_cursor(error: &ErrorData) -> bool {
+    error.code == rmcp::model::ErrorCode::INVALID_PARAMS
 }
 
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
@@ -55,8 +99,26 @@ mod tests {
     #[test]
     fn questions_have_no_empty_parameters() {
         let question = json!({"method": "roots/list"});
-        assert_eq!(serde_json::to_value(list_roots()).unwrap(), question);
-        assert_eq!(serde_json::to_value(list_roots_input()).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots(None)).unwrap(), question);
+        assert_eq!(serde_json::to_value(list_roots_input(None)).unwrap(), question);
+        let question = json!({"method": "roots/list", "params": {"cursor": "c"}});
+        assert_eq!(serde_json::to_value(list_roots(Some("c"))).unwrap(), question);
+        let question = json!({"method": "roots/list", "params": {"_meta": {CURSOR_KEY: "c"}}});
+        assert_eq!(serde_json::to_value(list_roots_input(Some("c"))).unwrap(), question);
+    }
+
+    #[test]
+    fn a_question_has_no_progress_token() {
+        let mut request = list_roots(None);
+        request.get_meta_mut().insert("progressToken".to_owned(), json!(7));
+        without_progress_token(&mut request);
+        assert_eq!(serde_json::to_value(&request).unwrap(), json!({"method": "roots/list"}));
+        request.get_meta_mut().extend(serde_json::from_value(json!({"progressToken": 7, "x": 8})).unwrap());
+        without_progress_token(&mut request);
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({"method": "roots/list", "params": {"_meta": {"x": 8}}})
+        );
     }
 
     #[test]
@@ -70,5 +132,8 @@ mod tests {
         check(json!({"roots": {"listChanged": false}}), Support::Listed);
         check(json!({"roots": {"listChanged": true}}), Support::Announced);
         assert_eq!(support(None), Support::No);
+        let pages = |capabilities: Value| pages(Some(&serde_json::from_value(capabilities).unwrap()));
+        assert!(pages(json!({"extensions": {PAGING: {}}})) && pages(json!({"experimental": {PAGING: {}}})));
+        assert!(!pages(json!({"roots": {}, "extensions": {"other": {}}})));
     }
 }

@@ -6,6 +6,8 @@
 //! - [`door`]: what a thing under test looks like to the corpus; [`report`] runs the table through one.
 //! - [`race`]: attackers that swap directories, files and links while a door is at work.
 //! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
+//! - [`bench`]: timing in turns and the table, for the benchmarks of all crates.
+//! - [`transcript`]: wire conversations as text files, and their player.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
 //! ```no_run
@@ -17,6 +19,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")]
 
+pub mod bench;
 pub mod door;
 pub mod escape;
 pub mod naive;
@@ -24,4 +27,5 @@ pub mod race;
 pub mod report;
 pub mod snapshot;
 pub mod text;
+pub mod transcript;
 pub mod tree;

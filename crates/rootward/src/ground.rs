@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use rootward_core::env::{Directories, Environment, NamedRoot, OWN_USUAL};
 use rootward_core::session::Follow;
 use rootward_core::{
     Access, Closed, FileKind, Guard, GuardOptions, Origin, PathStyle, PathText, Refusal, Resolver, Restriction,
-    Restrictions, Root, RootError, RootSet, Shown, Validation,
+    Restrictions, Root, RootError, RootSet, Shown, Validation, lookout_ambient, spellings_ambient,
 };
 
-use crate::directories::{Directories, Environment, OWN_USUAL};
 use crate::hint;
 use crate::message::{self, Hinted};
-use crate::settings::{NamedRoot, Settings, Source};
+use crate::settings::{Settings, Source};
 
 /// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
 const MOST_HANDLES: usize = 128;
@@ -106,7 +106,7 @@ pub(crate) struct Ground {
 impl Ground {
     /// Reads environment, settings and working directory.
     pub(crate) fn load_ambient() -> Result<Ground> {
-        let environment = Environment::of_process();
+        let environment: Environment = std::env::vars_os().collect();
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
@@ -127,8 +127,7 @@ impl Ground {
 
     /// Whether something is there.
     pub(crate) fn exists(&self, place: &Path) -> bool {
-        let lookout = lookout(self.resolver);
-        lookout.is_ok_and(|lookout| lookout.check(place, Access::NONE).is_ok_and(|seen| seen.exists()))
+        lookout_ambient(self.resolver).check(place, Access::NONE).is_ok_and(|seen| seen.exists())
     }
 
     /// The roots in force: those of the flags, else of environment or settings file, else the fallback directory. Never merged.
@@ -197,7 +196,8 @@ impl Ground {
             Ok(PathText::Relative(path)) => above.join(OsStr::from_bytes(path)),
             Err(reason) => return Err(bad(&reason.to_string())),
         };
-        let seen = lookout(self.resolver)?.check(&base, Access::NONE).map_err(|denial| bad(&denial.for_operator()))?;
+        let seen =
+            lookout_ambient(self.resolver).check(&base, Access::NONE).map_err(|denial| bad(&denial.for_operator()))?;
         match seen.kind() {
             Some(FileKind::Directory) => Ok(base),
             Some(_) => Err(bad("not a directory")),
@@ -282,20 +282,8 @@ fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Res
     Ok(Restrictions::new(rules))
 }
 
-/// Sees every place and gives access to none: says where a place lies and whether it exists.
-fn lookout(resolver: Resolver) -> Result<Guard> {
-    let top = Root::from_path("/", Origin::Flag)?.with_access(Access::NONE);
-    let options = options(None, None, &Arc::new(Restrictions::none()), resolver);
-    Ok(Guard::new(RootSet::place_ambient([top], &Validation::new(None)), options))
-}
-
-/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+/// A place as it is spelled, and where that leads.
 fn spellings(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>> {
-    // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
-    let lies_at = lookout(resolver)?
-        .check(place, Access::NONE)
-        .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))?;
-    let spelled: PathBuf = place.components().collect();
-    let lies_at = lies_at.path();
-    Ok(if spelled == lies_at { vec![spelled] } else { vec![spelled, lies_at] })
+    spellings_ambient(place, resolver)
+        .map_err(|denial| anyhow!("cannot tell where `{}` lies: {}", Shown::new(place), denial.for_operator()))
 }

@@ -5,7 +5,6 @@
 mod answer;
 mod check;
 mod decision;
-mod directories;
 mod doctor;
 mod explain;
 mod ground;

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rootward_core::Shown;
+use rootward_core::env::EnvironmentError;
 
 /// An error that knows a way out.
 #[derive(Debug)]
@@ -25,6 +26,12 @@ impl Display for Hinted {
 }
 
 impl std::error::Error for Hinted {}
+
+impl From<EnvironmentError> for Hinted {
+    fn from(EnvironmentError { says, hint }: EnvironmentError) -> Hinted {
+        Hinted { says, hint }
+    }
+}
 
 /// Something was refused or went wrong.
 pub(crate) fn error(text: &str) {

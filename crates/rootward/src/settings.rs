@@ -2,18 +2,17 @@
 //!
 //! Nothing is guessed: an unknown key, a wrong type or a word that means nothing ends the program with the place of the mistake.
 
-mod environment;
 mod file;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
+use rootward_core::env::{Directories, Environment, NamedRoot, Said};
 use rootward_core::session::{Follow, NoRoots, Policy};
-use rootward_core::{Closed, Mode, Root, RootError, Shown};
+use rootward_core::{Closed, Mode};
 
-use crate::directories::{Directories, Environment};
 use crate::message::Hinted;
 
 /// Where a value came from.
@@ -78,15 +77,6 @@ impl<T> Setting<T> {
     }
 }
 
-/// A root as somebody wrote it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct NamedRoot {
-    /// As it was written.
-    pub(crate) text: String,
-    /// What it means.
-    pub(crate) root: Root,
-}
-
 /// A restriction as the settings file has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Restrict {
@@ -136,10 +126,10 @@ impl Settings {
                 }
             },
         };
-        Settings::combine(state, environment::read(environment, home)?, written)
+        Settings::combine(state, Said::read(environment, home).map_err(Hinted::from)?, written)
     }
 
-    fn combine(state: SettingsFile, said: environment::Said, written: file::Written) -> Result<Settings> {
+    fn combine(state: SettingsFile, said: Said, written: file::Written) -> Result<Settings> {
         let default = Policy::default();
         let named = |roots: Vec<NamedRoot>| (!roots.is_empty()).then_some(roots);
         let settings = Settings {
@@ -222,24 +212,16 @@ impl Settings {
     }
 }
 
-/// A root in the environment or the settings file. Whoever wrote it was in no directory, so it is absolute or in the home.
-fn named_root(
-    text: &std::ffi::OsStr,
-    home: Option<&Path>,
-    origin: rootward_core::Origin,
-) -> Result<NamedRoot, RootError> {
-    let root = Root::from_typed(text, Path::new(""), home, origin)?;
-    Ok(NamedRoot { text: Shown::new(text).to_string(), root })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn settings(variables: impl Into<Environment>, text: &str) -> Result<Settings> {
         let home = Some(Path::new("/h"));
         let written = file::parse(text, home).map_err(|mistake| mistake.in_file(Path::new("/c.toml")))?;
-        Settings::combine(SettingsFile::Nowhere, environment::read(&variables.into(), home)?, written)
+        Settings::combine(SettingsFile::Nowhere, Said::read(&variables.into(), home).map_err(Hinted::from)?, written)
     }
 
     #[test]

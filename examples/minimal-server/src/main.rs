@@ -1,9 +1,8 @@
 //! The smallest MCP server that is held to its client's roots: one tool, which reads a file.
 
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::transport::stdio;
 use rmcp::{tool, tool_router};
-use rootward_server::{PathError, RootedPath, RootsService};
+use rootward_server::{PathError, RootedPath, RootsService, stdio};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct ReadFile {
@@ -24,7 +23,7 @@ impl Server {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let server = RootsService::default().install(Server);
+    let server = RootsService::from_environment()?.install(Server);
     server.serve(stdio()).await?.waiting().await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{File, Finding, Repository};
 
 /// The crates from the bottom up: core <- server, client, sandbox, files <- hub <- cli. A crate may depend only on crates of
 /// a lower number; what only tests need is free, so the test kit stands above everything it tests.
-const LAYERS: [(&str, u8); 11] = [
+const LAYERS: [(&str, u8); 13] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
     ("rootward-server", 1),
@@ -15,7 +15,9 @@ const LAYERS: [(&str, u8); 11] = [
     ("rootward-files", 1),
     ("rootward-hub", 2),
     ("rootward", 3),
+    ("conformance-server", 3),
     ("minimal-server", 3),
+    ("http-server", 3),
     ("rootward-testkit", 4),
     ("xtask", 5),
 ];

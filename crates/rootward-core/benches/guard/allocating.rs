@@ -6,7 +6,7 @@ use rootward_core::Access;
 
 use crate::Outcome;
 use crate::places::{guard, with_deep_file};
-use crate::table::{Most, Table};
+use rootward_testkit::bench::table::{Most, Table};
 
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let root = top.join("allocating");

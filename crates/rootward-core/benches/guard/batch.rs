@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 use rootward_core::Access;
 
 use crate::Outcome;
-use crate::measure::{in_turns, one_turn};
 use crate::places::guard;
 use crate::reference::target_directory;
-use crate::table::{Bar, Table};
 use crate::walking::Tree;
+use rootward_testkit::bench::measure::{in_turns, one_turn};
+use rootward_testkit::bench::table::{Bar, Table};
 
 const ROUNDS: usize = 11;
 

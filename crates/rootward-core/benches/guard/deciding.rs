@@ -8,9 +8,9 @@ use rootward_core::{Access, Code, GuardOptions, Resolver};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use crate::Outcome;
-use crate::measure::{Turns, compare};
 use crate::places::{DEEP, guard, guard_with, with_deep_file};
-use crate::table::{Bar, Table};
+use rootward_testkit::bench::measure::{Turns, compare};
+use rootward_testkit::bench::table::{Bar, Table};
 
 /// What the bare calls are told: as safe as one call can be.
 pub(crate) const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);

@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! [`measure`] times, [`table`] prints, [`cores`] pins, [`places`] makes the directories. A file per concern: [`deciding`],
+//! [`places`] makes the directories; timing and the table are in [`rootward_testkit::bench`]. A file per concern: [`deciding`],
 //! [`many_roots`], [`reading`], [`reference`], [`walking`], [`batch`], [`allocating`].
 
 #![expect(clippy::disallowed_methods, reason = "the bare calls are what the guard is compared with")]
@@ -16,19 +16,17 @@
 
 mod allocating;
 mod batch;
-mod cores;
 mod deciding;
 mod many_roots;
-mod measure;
 mod places;
 mod reading;
 mod reference;
-mod table;
 mod walking;
 
 use std::error::Error;
 
-use table::Table;
+use rootward_testkit::bench::cores;
+use rootward_testkit::bench::table::Table;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

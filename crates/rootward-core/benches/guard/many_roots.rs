@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rootward_core::{Access, GuardOptions};
 
 use crate::Outcome;
-use crate::measure::{Turns, compare};
 use crate::places::{guard, guard_with, with_deep_file};
-use crate::table::{Bar, Table};
+use rootward_testkit::bench::measure::{Turns, compare};
+use rootward_testkit::bench::table::{Bar, Table};
 
 const ROOTS: usize = 10_000;
 

@@ -8,9 +8,9 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::Outcome;
 use crate::deciding::RESOLVE;
-use crate::measure::{Turns, compare};
 use crate::places::{DEEP, PAGE, guard, with_deep_file};
-use crate::table::{Bar, Table};
+use rootward_testkit::bench::measure::{Turns, compare};
+use rootward_testkit::bench::table::{Bar, Table};
 
 const BARE: &str = "`openat2`, `fstat`, `read`, `close`";
 

@@ -8,9 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use rootward_core::Access;
 
 use crate::Outcome;
-use crate::measure::{in_turns, one_turn};
 use crate::places::{guard, with_deep_file};
-use crate::table::{Bar, Table};
+use rootward_testkit::bench::measure::{in_turns, one_turn};
+use rootward_testkit::bench::table::{Bar, Table};
 
 const PACKAGE: &str = "@modelcontextprotocol/server-filesystem";
 const VERSION: &str = "2026.8.31";

@@ -9,9 +9,9 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 use rootward_core::{Access, Grant, Ignore, Visit, WalkOptions};
 
 use crate::Outcome;
-use crate::measure::{in_turns, one_turn};
 use crate::places::guard;
-use crate::table::{Bar, Table};
+use rootward_testkit::bench::measure::{in_turns, one_turn};
+use rootward_testkit::bench::table::{Bar, Table};
 
 const THREADS: usize = 2;
 const ROUNDS: usize = 30;

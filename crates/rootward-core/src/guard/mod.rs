@@ -5,6 +5,7 @@ mod decide;
 mod explain;
 mod handles;
 mod root_handle;
+mod weak;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -29,10 +30,13 @@ use explain::Silent;
 pub use explain::{Step, TextForm};
 pub(crate) use handles::Handle;
 use handles::Handles;
+pub use weak::WeakGuard;
 
 /// Decides paths against a root set. Immutable and cheap to clone; all clones share their handles.
+///
+/// The generation is beside what is shared: sessions that see the same roots share a guard, and each counts for itself.
 #[derive(Clone)]
-pub struct Guard(pub(crate) Arc<Inner>);
+pub struct Guard(pub(crate) Arc<Inner>, u64);
 
 pub(crate) struct Inner {
     pub(crate) set: RootSet,
@@ -44,7 +48,6 @@ pub(crate) struct Inner {
     home: Option<PathBuf>,
     base: Option<PathBuf>,
     pub(crate) resolver: Resolver,
-    generation: u64,
     /// Where relative paths start, unless a base is set.
     first_directory: Option<RootIndex>,
 }
@@ -96,7 +99,7 @@ impl Guard {
         let starts = options.base.iter().chain(&options.home).map(PathBuf::as_path);
         let directories = (0..).zip(set.roots()).filter(|(_, placed)| placed.kind == RootKind::Directory);
         let first_directory = directories.map(|(index, _)| index).next();
-        Guard(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             first_directory,
             tree: RootTree::new(set.roots(), missing.chain(starts)),
             handles: Handles::new(set.roots().len(), options.most_handles),
@@ -105,9 +108,9 @@ impl Guard {
             home: options.home,
             base: options.base,
             resolver: options.resolver,
-            generation: options.generation,
             set,
-        }))
+        });
+        Guard(inner, options.generation)
     }
 
     /// Decides whether `path` may be used for `access`, and pins what it names.
@@ -170,7 +173,18 @@ impl Guard {
 
     /// The number that tells this guard from earlier ones of the same session.
     pub fn generation(&self) -> u64 {
-        self.0.generation
+        self.1
+    }
+
+    /// The same guard, handles and all, under another number.
+    #[must_use]
+    pub fn with_generation(&self, generation: u64) -> Guard {
+        Guard(Arc::clone(&self.0), generation)
+    }
+
+    /// A way back to this guard that does not keep it.
+    pub fn downgrade(&self) -> WeakGuard {
+        WeakGuard::new(&self.0)
     }
 
     /// How names are opened.
@@ -196,7 +210,7 @@ fn join(base: &Path, rest: &[u8]) -> Vec<u8> {
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guard")
-            .field("generation", &self.0.generation)
+            .field("generation", &self.1)
             .field("roots", &self.0.set.roots().iter().map(|root| &root.place).collect::<Vec<_>>())
             .finish_non_exhaustive()
     }

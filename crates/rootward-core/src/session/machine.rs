@@ -125,6 +125,11 @@ impl SessionRoots {
         if self.holds_calls() { State::Pending } else { state(&self.policy, self.support, &self.heard) }
     }
 
+    /// When something happens by itself, and [`Event::Tick`] is to be sent: what [`Effect::WakeAt`] last said, if it still holds.
+    pub fn wakes_at(&self) -> Option<Duration> {
+        self.wake_at
+    }
+
     /// Why the client's roots are not known, where the state is `failed`.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.heard {

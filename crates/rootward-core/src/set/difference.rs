@@ -37,7 +37,7 @@ impl RootSet {
     pub fn difference(&self, newer: &RootSet) -> Difference {
         let (before, after) = (ByPlace::new(self), ByPlace::new(newer));
         let mut difference = Difference::default();
-        for root in &newer.roots {
+        for root in &*newer.roots {
             match before.at(&root.place) {
                 None => difference.added.push(root.clone()),
                 Some(old) if old != root => {

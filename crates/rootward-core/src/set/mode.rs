@@ -83,11 +83,15 @@ impl RootSet {
         let roots = match mode {
             // SECURITY: a ceiling that was named and has nothing left holds everything out; to take it for none would
             // widen what its loss must narrow (test: a_ceiling_that_is_gone_still_is_one)
-            Mode::Narrow if ceiling.names_any() => narrow(client, ceiling),
+            Mode::Narrow if ceiling.names_any() => narrow(client, ceiling).into(),
             Mode::Narrow | Mode::Replace => client.roots.clone(),
-            Mode::Union => union(client, ceiling),
+            Mode::Union => union(client, ceiling).into(),
         };
-        let refused = client.refused.iter().chain(&ceiling.refused).cloned().collect();
+        let refused = match (client.refused.is_empty(), ceiling.refused.is_empty()) {
+            (_, true) => client.refused.clone(),
+            (true, false) => ceiling.refused.clone(),
+            (false, false) => client.refused.iter().chain(&*ceiling.refused).cloned().collect(),
+        };
         RootSet { roots, refused }
     }
 }
@@ -97,7 +101,7 @@ impl RootSet {
 fn narrow(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
     let mut parts: Vec<Vec<PlacedRoot>> = vec![Vec::new(); client.len()];
-    for part in &ceiling.roots {
+    for part in &*ceiling.roots {
         if let Some(position) = in_client.governing_position(&part.place)
             && client.roots[position].place != part.place
         {

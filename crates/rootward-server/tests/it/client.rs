@@ -7,8 +7,11 @@ use rootward_server::Rooted;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
+/// What the server says.
+pub(crate) type ReadLines = Lines<BufReader<ReadHalf<DuplexStream>>>;
+
 pub(crate) struct Client {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    lines: ReadLines,
     write: WriteHalf<DuplexStream>,
 }
 
@@ -26,7 +29,12 @@ impl Client {
 
     /// The same for a handler with roots, served in order.
     pub(crate) fn connect_rooted(handler: Rooted<impl ServerHandler>) -> Client {
-        let (here, there) = tokio::io::duplex(1 << 20);
+        Client::connect_with_room(handler, 1 << 20)
+    }
+
+    /// The same with room for this many bytes on the way, in each direction.
+    pub(crate) fn connect_with_room(handler: Rooted<impl ServerHandler>, room: usize) -> Client {
+        let (here, there) = tokio::io::duplex(room);
         tokio::spawn(async move {
             if let Ok(service) = handler.serve(there).await {
                 let _ = service.waiting().await;
@@ -59,13 +67,17 @@ impl Client {
         client
     }
 
+    /// Both directions, each on its own.
+    pub(crate) fn split(self) -> (ReadLines, WriteHalf<DuplexStream>) {
+        (self.lines, self.write)
+    }
+
     pub(crate) async fn send(&mut self, message: Value) {
-        self.write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        write(&mut self.write, &message).await;
     }
 
     pub(crate) async fn receive(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(20), self.lines.next_line()).await;
-        serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
+        next(&mut self.lines).await
     }
 
     /// Asks for the file at `path`.
@@ -99,6 +111,15 @@ impl Client {
         assert_eq!(message["id"], id.into(), "{message}");
         said(&message)
     }
+}
+
+pub(crate) async fn write(to: &mut WriteHalf<DuplexStream>, message: &Value) {
+    to.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+}
+
+pub(crate) async fn next(lines: &mut ReadLines) -> Value {
+    let line = tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await;
+    serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
 }
 
 /// What a tool said, or the code of its refusal.

@@ -8,28 +8,41 @@ use http::{HeaderValue, Request};
 use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use rootward_server::{Rooted, RootsService};
+use rootward_server::{Rooted, RootedHttp, RootsService};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tower_service::Service;
 
 use crate::client::{roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
+/// What listens at one address.
+pub(crate) type Endpoint = RootedHttp<StreamableHttpService<Rooted<Files>, LocalSessionManager>>;
+
+/// The messages on the stream of a response.
+pub(crate) type Stream = mpsc::UnboundedReceiver<Value>;
+
+/// A response whose stream nobody reads, until this is called.
+pub(crate) type Unread = Box<dyn FnOnce() -> Stream + Send>;
+
+pub(crate) fn endpoint(roots: &RootsService) -> Endpoint {
+    let handlers = roots.clone();
+    roots.http(StreamableHttpService::new(
+        move || Ok(handlers.install(Files::new())),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    ))
+}
+
 /// A client of one session.
-struct Client {
-    service: StreamableHttpService<Rooted<Files>, LocalSessionManager>,
+pub(crate) struct Client {
+    service: Endpoint,
     session: Option<HeaderValue>,
 }
 
 impl Client {
-    async fn start(roots: &RootsService) -> Client {
-        let roots = roots.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(roots.install(Files::new())),
-            Arc::new(LocalSessionManager::default()),
-            StreamableHttpServerConfig::default(),
-        );
+    pub(crate) async fn start(service: Endpoint) -> Client {
         let mut client = Client { service, session: None };
         let parameters = json!({
             "protocolVersion": "2025-11-25",
@@ -44,7 +57,13 @@ impl Client {
     }
 
     /// Posts a message; the messages on the stream of its response.
-    async fn post(&mut self, message: Value) -> mpsc::UnboundedReceiver<Value> {
+    pub(crate) async fn post(&mut self, message: Value) -> Stream {
+        let unread = self.post_unread(message).await;
+        unread()
+    }
+
+    /// The same, with nobody who reads the stream.
+    pub(crate) async fn post_unread(&mut self, message: Value) -> Unread {
         let mut request = Request::post("http://localhost/mcp")
             .header("host", "localhost")
             .header("content-type", "application/json")
@@ -53,47 +72,50 @@ impl Client {
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }
-        let response = self.service.handle(request.body(message.to_string()).unwrap()).await;
+        let Ok(response) = self.service.call(request.body(message.to_string()).unwrap()).await;
         assert!(response.status().is_success(), "{response:?}");
         if let Some(session) = response.headers().get("mcp-session-id") {
             self.session = Some(session.clone());
         }
-        let (sender, receiver) = mpsc::unbounded_channel();
         let mut body = response.into_body();
-        tokio::spawn(async move {
-            let mut text = String::new();
-            while let Some(Ok(frame)) = body.frame().await {
-                text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
-                while let Some((line, rest)) = text.split_once('\n') {
-                    if let Some(data) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok()) {
-                        let _ = sender.send(data);
+        Box::new(|| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                let mut text = String::new();
+                while let Some(Ok(frame)) = body.frame().await {
+                    text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+                    while let Some((line, rest)) = text.split_once('\n') {
+                        if let Some(data) = line.strip_prefix("data:").and_then(|data| serde_json::from_str(data).ok())
+                        {
+                            let _ = sender.send(data);
+                        }
+                        text = rest.to_owned();
                     }
-                    text = rest.to_owned();
                 }
-            }
-        });
-        receiver
+            });
+            receiver
+        })
     }
 
-    async fn read(&mut self, id: u64, path: &str) -> mpsc::UnboundedReceiver<Value> {
+    pub(crate) async fn read(&mut self, id: u64, path: &str) -> Stream {
         let parameters = json!({"name": "read", "arguments": {"path": path}});
         self.post(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": parameters})).await
     }
 
-    async fn answer(&mut self, question: &Value, list: Value) {
+    pub(crate) async fn answer(&mut self, question: &Value, list: Value) {
         assert_eq!(question["method"], "roots/list", "{question}");
         self.post(json!({"jsonrpc": "2.0", "id": question["id"], "result": list})).await;
     }
 }
 
-async fn next(stream: &mut mpsc::UnboundedReceiver<Value>) -> Value {
+pub(crate) async fn next(stream: &mut Stream) -> Value {
     tokio::time::timeout(Duration::from_secs(20), stream.recv()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_question_comes_on_the_stream_of_the_call() {
     let stage = Stage::new();
-    let mut client = Client::start(&RootsService::new(settings())).await;
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
     let mut call = client.read(1, &stage.path("a/file")).await;
     let question = next(&mut call).await;
     client.answer(&question, roots(&[&stage.path("a")])).await;
@@ -107,12 +129,74 @@ async fn the_question_comes_on_the_stream_of_the_call() {
     assert_eq!(said(&next(&mut call).await), "no_roots");
 }
 
+/// rmcp answers a notification before it is handled, and handles it in a task of its own: a call that is posted next
+/// could overtake it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_over_http_is_heard_before_the_call_that_follows() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut call = client.read(0, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+    for round in 1..60 {
+        client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+        let mut call = client.read(round, &stage.path("a/file")).await;
+        let question = next(&mut call).await;
+        client.answer(&question, roots(&[&stage.path("a")])).await;
+        assert_eq!(said(&next(&mut call).await), "a");
+    }
+}
+
+#[tokio::test]
+async fn a_list_in_pages_over_http() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut call = client.read(1, &stage.path("b/file")).await;
+    let question = next(&mut call).await;
+    let mut first = roots(&[&stage.path("a")]);
+    first["nextCursor"] = json!("more");
+    client.answer(&question, first).await;
+    let question = next(&mut call).await;
+    assert_eq!(question["params"]["cursor"], "more", "{question}");
+    client.answer(&question, roots(&[&stage.path("b")])).await;
+    assert_eq!(said(&next(&mut call).await), "b");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused() {
+    let mut endpoint = endpoint(&RootsService::new(settings())).with_longest_body(100);
+    let post =
+        |length| Request::post("http://localhost/mcp").header("host", "localhost").body("x".repeat(length)).unwrap();
+    let Ok(response) = endpoint.call(post(101)).await;
+    assert_eq!(response.status(), 413);
+    let Ok(response) = endpoint.call(post(100)).await;
+    assert_ne!(response.status(), 413);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_was_stopped_asks_no_more() {
+    let stage = Stage::new();
+    let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
+    let mut stopped = client.read(1, &stage.path("a/file")).await;
+    assert_eq!(next(&mut stopped).await["method"], "roots/list");
+    drop(stopped);
+    client.post(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+
+    // The stream of the call that was stopped is read by nobody.
+    let mut call = client.read(2, &stage.path("a/file")).await;
+    let question = next(&mut call).await;
+    client.answer(&question, roots(&[&stage.path("a")])).await;
+    assert_eq!(said(&next(&mut call).await), "a");
+}
+
 #[tokio::test]
 async fn sessions_of_one_service_are_apart() {
     let stage = Stage::new();
-    let service = RootsService::new(settings());
+    let service = endpoint(&RootsService::new(settings()));
     for (mine, other) in [("a", "b"), ("b", "a")] {
-        let mut client = Client::start(&service).await;
+        let mut client = Client::start(service.clone()).await;
         let mut call = client.read(1, &stage.path(&format!("{mine}/file"))).await;
         let question = next(&mut call).await;
         client.answer(&question, roots(&[&stage.path(mine)])).await;

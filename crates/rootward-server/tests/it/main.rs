@@ -3,8 +3,16 @@
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
 
 mod client;
+mod environment;
 mod http;
 mod modern;
+mod pages;
+mod record;
+mod require;
 mod rooted;
 mod session;
 mod stage;
+mod stall;
+mod table;
+mod telling;
+mod transcripts;

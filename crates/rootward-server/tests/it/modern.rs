@@ -19,7 +19,7 @@ use crate::stage::{Stage, settings};
 const QUESTION: &str = "rootward.dev/roots";
 
 /// A call as a modern client makes it, everything in one request.
-fn request(capabilities: &Value, mut parameters: Value) -> Value {
+pub(crate) fn request(capabilities: &Value, mut parameters: Value) -> Value {
     parameters["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -40,14 +40,14 @@ async fn ask(service: &RootsService, parameters: Value) -> Value {
 }
 
 /// The same call again, with the state and an answer.
-fn again(mut parameters: Value, state: &Value, list: &Value) -> Value {
+pub(crate) fn again(mut parameters: Value, state: &Value, list: &Value) -> Value {
     parameters["requestState"] = state.clone();
     parameters["inputResponses"] = json!({QUESTION: list});
     parameters
 }
 
 /// The state of an answer that asks for roots, and for nothing else.
-fn state(message: &Value) -> Value {
+pub(crate) fn state(message: &Value) -> Value {
     let result = &message["result"];
     assert_eq!(result["resultType"], "input_required", "{message}");
     assert_eq!(result["inputRequests"], json!({QUESTION: {"method": "roots/list"}}), "{message}");
@@ -218,7 +218,7 @@ async fn roots_that_were_not_asked_for_are_not_taken() {
 }
 
 /// A tool with a round of its own, before or after it needs roots.
-struct Asking;
+pub(crate) struct Asking;
 
 impl ServerHandler for Asking {
     async fn call_tool(

@@ -287,16 +287,16 @@ async fn without_the_service_every_path_is_refused() {
 }
 
 #[tokio::test]
-async fn a_thousand_calls_behind_the_wrapper_cost_one_question() {
+async fn ten_thousand_calls_behind_the_wrapper_cost_one_question() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
     let mut client = Client::start(handler, json!({"roots": {"listChanged": true}})).await;
-    for id in 0..1000 {
+    for id in 0..10_000 {
         client.read(id, &stage.path("a/file")).await;
     }
     let question = client.asked().await;
     client.answer(question, roots(&[&stage.path("a")])).await;
-    for _ in 0..1000 {
+    for _ in 0..10_000 {
         assert_eq!(said(&client.receive().await), "a");
     }
 }
@@ -358,7 +358,7 @@ async fn sessions_that_ended_leave_nothing_behind() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let ran = Arc::new(AtomicUsize::new(0));
-    for round in 0..500 {
+    for round in 0..10_000 {
         let files = Files { ran: Arc::clone(&ran), ..Files::new() };
         let mut client = Client::connect_rooted(service.install(files)).shake_hands(json!({"roots": {}})).await;
         client.read(1, &stage.path("a/file")).await;

@@ -9,6 +9,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
+use rootward_core::env::NamedRoot;
 use rootward_core::{Access, Guard, Origin, Root, RootSet, Shown};
 use serde_json::value::RawValue;
 
@@ -19,7 +20,7 @@ use crate::Outcome;
 use crate::answer::Answer;
 use crate::decision::Decision;
 use crate::ground::{Ground, InForce, LeftOut};
-use crate::settings::{NamedRoot, Source};
+use crate::settings::Source;
 
 /// How much is read, and written, at a time.
 const CHUNK: usize = 1 << 16;

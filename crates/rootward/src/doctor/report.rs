@@ -11,10 +11,10 @@ use super::confinement::Confinement;
 use super::kernel::Kernel;
 use super::values::{Line, values};
 use crate::answer::text;
-use crate::directories::{Directories, Environment};
 use crate::ground::Ground;
 use crate::message::{Hinted, told};
 use crate::settings::SettingsFile;
+use rootward_core::env::{self, Directories, Environment};
 
 /// Everything there is to say.
 #[derive(Debug, Serialize)]
@@ -92,7 +92,7 @@ impl Report {
 
     /// What can be said where the settings cannot be used.
     pub(super) fn of_mistake(kernel: Kernel, mistake: &anyhow::Error) -> Report {
-        let environment = Environment::of_process();
+        let environment: Environment = std::env::vars_os().collect();
         let hint = mistake.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone());
         let path = Directories::new(&environment).settings_file();
         Report {
@@ -113,8 +113,8 @@ impl Report {
             roots: Vec::new(),
             left_out: Vec::new(),
             unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
-            relative_variables: environment.relative_directories().collect(),
-            unread_variables: environment.settings_to_come().collect(),
+            relative_variables: relative_directories(environment).collect(),
+            unread_variables: settings_to_come(environment).collect(),
         }
     }
 
@@ -214,4 +214,15 @@ impl Report {
 
 fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
     writeln!(out, "  {name:<17} {says}")
+}
+
+/// Variables that should name a directory and are passed over because their path is not absolute.
+fn relative_directories(environment: &Environment) -> impl Iterator<Item = &'static str> {
+    let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+    names.into_iter().filter(|name| environment.get(name).is_some() && environment.directory(name).is_none())
+}
+
+/// Settings of what is not built yet, which this version does not read.
+fn settings_to_come(environment: &Environment) -> impl Iterator<Item = &'static str> {
+    [env::TOKEN, env::LOG].into_iter().filter(|name| environment.get(name).is_some())
 }

@@ -8,12 +8,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context;
+use rootward_core::env::NamedRoot;
 use rootward_core::session::NoRoots;
 use rootward_core::{Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, RootError, Shown};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{NamedRoot, Restrict, named_root};
+use super::Restrict;
 
 /// The settings that the file names.
 #[derive(Default, Debug)]
@@ -122,7 +123,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
     };
     let root = |spot: &Spanned<String>, origin| {
-        let named = named_root(spot.get_ref().as_ref(), home, origin);
+        let named = NamedRoot::read(spot.get_ref().as_ref(), home, origin);
         named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
     };
     let word = |spot: &Spanned<String>, words: &[&str]| {

@@ -1,0 +1,94 @@
+//! Where the user's home and Rootward's own files are: from the environment, never from the working directory.
+
+use std::path::PathBuf;
+
+use crate::denial::Denial;
+use crate::lookout::spellings_ambient;
+use crate::resolve::Resolver;
+use crate::restriction::{Closed, Restriction};
+
+use super::Environment;
+
+/// Where Rootward's own files usually are, as the standard restrictions call these places.
+pub const OWN_USUAL: [&str; 2] = [".config/rootward", ".local/state/rootward"];
+
+/// The places of one user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Directories {
+    /// What `~` means.
+    pub home: Option<PathBuf>,
+    /// Rootward's settings and saved roots.
+    pub settings: Option<PathBuf>,
+    /// Rootward's audit log.
+    pub state: Option<PathBuf>,
+}
+
+impl Directories {
+    /// Those that the environment names.
+    pub fn new(environment: &Environment) -> Directories {
+        let home = environment.directory("HOME");
+        let below = |variable, usual: &str| {
+            let base = environment.directory(variable).or_else(|| Some(home.as_ref()?.join(usual)));
+            base.map(|base| base.join("rootward"))
+        };
+        Directories {
+            settings: below("XDG_CONFIG_HOME", ".config"),
+            state: below("XDG_STATE_HOME", ".local/state"),
+            home,
+        }
+    }
+
+    /// The settings file, whether or not it exists.
+    pub fn settings_file(&self) -> Option<PathBuf> {
+        Some(self.settings.as_ref()?.join("config.toml"))
+    }
+
+    /// The places that are Rootward's own, and never inside a grant.
+    pub fn own(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.settings, &self.state].into_iter().flatten()
+    }
+
+    /// These places closed, wherever the environment puts them, as spelled and where that leads, before they exist, too.
+    pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
+        let mut rules = Vec::new();
+        for place in self.own() {
+            // SECURITY: a server that can write Rootward's settings chooses its own roots
+            // (test: rootwards_own_places_are_closed)
+            let spellings = spellings_ambient(place, resolver)?;
+            rules.extend(spellings.iter().map(|place| Restriction::place(place, Closed::Entirely)));
+        }
+        Ok(rules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_places_are_those_of_the_core() {
+        let standard = Restriction::standard();
+        let own: Vec<_> = standard.iter().map(Restriction::pattern).collect();
+        assert!(OWN_USUAL.iter().all(|place| own.contains(place)));
+    }
+
+    #[test]
+    fn places_come_from_the_environment() {
+        let check = |environment: Environment, settings: Option<&str>, state: Option<&str>| {
+            let found = Directories::new(&environment);
+            assert_eq!(found.settings, settings.map(PathBuf::from));
+            assert_eq!(found.state, state.map(PathBuf::from));
+        };
+        check([("HOME", "/h")].into(), Some("/h/.config/rootward"), Some("/h/.local/state/rootward"));
+        check(
+            [("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")].into(),
+            Some("/c/rootward"),
+            Some("/s/rootward"),
+        );
+        check([("HOME", "/h"), ("XDG_CONFIG_HOME", "c")].into(), Some("/h/.config/rootward"), {
+            Some("/h/.local/state/rootward")
+        });
+        check([("HOME", "h")].into(), None, None);
+        check([("HOME", ""), ("XDG_CONFIG_HOME", "/c")].into(), Some("/c/rootward"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`, and what
+//! they mean.
+//!
+//! The core reads no environment: it is passed in, as [`Environment`]. A variable that is set to nothing counts as not set.
+
+mod directories;
+mod environment;
+mod said;
+
+pub use directories::{Directories, OWN_USUAL};
+pub use environment::Environment;
+pub use said::{EnvironmentError, NamedRoot, Said};
+
+/// The roots the operator sets: a list like `PATH`, without access suffixes.
+pub const ROOTS: &str = "ROOTWARD_ROOTS";
+/// How client roots and the ceiling combine: `narrow`, `replace` or `union`.
+pub const MODE: &str = "ROOTWARD_MODE";
+/// Only the client's own roots give access.
+pub const STRICT: &str = "ROOTWARD_STRICT";
+/// The ceiling alone, whatever the client says.
+pub const IGNORE_CLIENT: &str = "ROOTWARD_IGNORE_CLIENT";
+/// The directory that stands in where nobody named a root.
+pub const FALLBACK_DIR: &str = "ROOTWARD_FALLBACK_DIR";
+/// The fallback directory alone.
+pub const FALLBACK_ONLY: &str = "ROOTWARD_FALLBACK_ONLY";
+/// How long a client's list holds, in milliseconds.
+pub const ROOTS_TTL_MS: &str = "ROOTWARD_ROOTS_TTL_MS";
+/// How long a client may take to answer, in milliseconds.
+pub const ROOTS_TIMEOUT_MS: &str = "ROOTWARD_ROOTS_TIMEOUT_MS";
+/// How long announcements of changed roots must be quiet before the client is asked, in milliseconds.
+pub const DEBOUNCE_MS: &str = "ROOTWARD_DEBOUNCE_MS";
+/// The token that HTTP clients must show.
+pub const TOKEN: &str = "ROOTWARD_TOKEN";
+/// What is logged.
+pub const LOG: &str = "ROOTWARD_LOG";
+
+/// What all the names begin with.
+pub const PREFIX: &str = "ROOTWARD_";
+
+/// All of them.
+pub const ALL: [&str; 11] = [
+    ROOTS,
+    MODE,
+    STRICT,
+    IGNORE_CLIENT,
+    FALLBACK_DIR,
+    FALLBACK_ONLY,
+    ROOTS_TTL_MS,
+    ROOTS_TIMEOUT_MS,
+    DEBOUNCE_MS,
+    TOKEN,
+    LOG,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ours_and_different() {
+        let different: std::collections::BTreeSet<&str> = ALL.into_iter().collect();
+        assert_eq!(different.len(), ALL.len());
+        assert!(ALL.iter().all(|name| name.starts_with(PREFIX)));
+    }
+}

@@ -1,0 +1,29 @@
+//! Where places lie, for whoever sets up a guard: looks anywhere, gives access to nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::denial::Denial;
+use crate::guard::{Guard, GuardOptions};
+use crate::resolve::Resolver;
+use crate::restriction::Restrictions;
+use crate::root::{Origin, Root};
+use crate::set::RootSet;
+use crate::validate::Validation;
+
+/// Sees every place and gives access to none: says where a place lies and whether it exists.
+pub fn lookout_ambient(resolver: Resolver) -> Guard {
+    let top = Root::from_path("/", Origin::Flag).map(|root| root.with_access(Access::NONE));
+    let restrictions = Arc::new(Restrictions::none());
+    let options = GuardOptions { home: None, base: None, restrictions, resolver, generation: 0, most_handles: 1 };
+    Guard::new(RootSet::place_ambient(top, &Validation::new(None)), options)
+}
+
+/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+pub fn spellings_ambient(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>, Denial> {
+    // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
+    let lies_at = lookout_ambient(resolver).check(place, Access::NONE)?.path();
+    let spelled: PathBuf = place.components().collect();
+    Ok(if spelled == lies_at { vec![spelled] } else { vec![spelled, lies_at] })
+}

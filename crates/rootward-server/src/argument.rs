@@ -1,0 +1,229 @@
+//! Arguments that are plain strings: what `require_within_roots` checks, and how.
+//!
+//! A check tells about a name. Whoever uses the name later asks the system again, so the check is made for what the system
+//! will understand by it, where that differs from what a guard does.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rootward_core::{Access, Code, Denial, PathStyle, PathText};
+
+use crate::error::PathError;
+use crate::path::{Last, Use, decide};
+use crate::roots::Roots;
+use crate::scope::Scope;
+
+/// Checks arguments that are plain strings against the roots of the call, before the body runs.
+///
+/// ```
+/// use rmcp::handler::server::wrapper::Parameters;
+/// use rmcp::{tool, tool_router};
+/// use rootward_server::{PathError, require_within_roots};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Archive {
+///     sources: Vec<String>,
+///     destination: String,
+/// }
+///
+/// struct Server;
+///
+/// #[tool_router(server_handler)]
+/// impl Server {
+///     #[tool(description = "Pack files")]
+///     #[require_within_roots(sources, destination: write)]
+///     async fn pack(
+///         &self,
+///         Parameters(Archive { sources, destination }): Parameters<Archive>,
+///     ) -> Result<String, PathError> {
+///         // A foreign library, or another program, that takes names and nothing else.
+/// #       let _ = sources;
+///         Ok(format!("packed into {destination}"))
+///     }
+/// }
+/// ```
+///
+/// # When to use it
+///
+/// **A checked string is a verdict about a name, not a handle.** Between the check and the moment the body opens the name,
+/// anybody who can write in the directory can swap what it leads to, and nothing notices. A [`RootedPath`] has no such gap: it
+/// is opened by the check and reads what was checked. Use the attribute where an argument must stay a string, because what
+/// does the work takes names only: another program, a library, an existing tool that is being moved to [`RootedPath`].
+///
+/// # What is written
+///
+/// Each entry is a name that the parameters bind, or fields of one, such as `request.path` or `parameters.0.path`; then, after a
+/// colon, what it is used for: `read` (the default), `write`, `create`, `delete`, `execute`, which mean what [`Read`],
+/// [`Write`], [`Create`], [`Delete`] and [`Execute`] do. With `delete` a link is meant itself, so the body must not follow it;
+/// with `create`, what a link leads to must be shared, too. Values are what [`Argument`] lists; a `None` and an empty list
+/// need nothing.
+///
+/// The function may be async or not, a method or not: a tool, a prompt, a resource handler, or whatever runs within a call. It
+/// returns a `Result` whose error is made from a [`PathError`], as `PathError` itself and rmcp's `ErrorData` are. The attribute
+/// stands above or below `#[tool]` and `#[prompt]`.
+///
+/// # What happens
+///
+/// All arguments are checked, in order, then the body runs; one that is refused refuses the call, and the peer is told just as
+/// for a [`RootedPath`]. Where the roots are not known yet, the function fails, they are fetched, and the call is run
+/// again from its start: on a function that another body calls, what that body did before is done twice. Without
+/// [`RootsService::install`] every call fails.
+///
+/// A relative path is counted from the first root by a guard, and from the working directory by the system; a guard
+/// knows `~`, the system does not. Such a path passes only where both readings are shared. A `file:` URI is checked for the
+/// place that it names: turn it into a path before it is used as one.
+///
+/// # Mistakes
+///
+/// Each of these is a compile error.
+///
+/// ```compile_fail
+/// # use rootward_server::{PathError, require_within_roots};
+/// #[require_within_roots(destination)] // no such name
+/// fn read(path: String) -> Result<String, PathError> {
+///     Ok(path)
+/// }
+/// ```
+/// ```compile_fail
+/// # use rootward_server::require_within_roots;
+/// #[require_within_roots(path)]
+/// fn read(path: String) -> String { // no `Result`
+///     path
+/// }
+/// ```
+/// ```compile_fail
+/// # use rootward_server::require_within_roots;
+/// #[require_within_roots(path)]
+/// fn read(path: String) -> Result<String, String> { // an error that is not made from a `PathError`
+///     Ok(path)
+/// }
+/// ```
+/// ```compile_fail
+/// # use rootward_server::{PathError, require_within_roots};
+/// #[require_within_roots(size)]
+/// fn read(size: u64) -> Result<String, PathError> { // not a path
+///     Ok(size.to_string())
+/// }
+/// ```
+///
+/// [`RootedPath`]: crate::RootedPath
+/// [`Read`]: crate::Read
+/// [`Write`]: crate::Write
+/// [`Create`]: crate::Create
+/// [`Delete`]: crate::Delete
+/// [`Execute`]: crate::Execute
+/// [`RootsService::install`]: crate::RootsService::install
+pub use rootward_macros::require_within_roots;
+
+/// What [`require_within_roots`] can check: `str`, `String`, `Path`, `PathBuf`, `OsStr` and `OsString`; references to, options,
+/// vectors and slices of what can be checked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no path that `require_within_roots` can check",
+    label = "not a path",
+    note = "it checks strings, paths, and options, vectors and slices of them; of a struct, name the field: `request.path`"
+)]
+pub trait Argument: sealed::Sealed {
+    /// Checks each path in it.
+    #[doc(hidden)]
+    fn each(&self, check: &mut dyn FnMut(&OsStr) -> Result<(), PathError>) -> Result<(), PathError>;
+}
+
+mod sealed {
+    /// Kept in this crate: whoever writes an implementation decides what is checked.
+    pub trait Sealed {}
+}
+
+macro_rules! names {
+    ($($name:ty),*) => {$(
+        impl sealed::Sealed for $name {}
+
+        impl Argument for $name {
+            fn each(&self, check: &mut dyn FnMut(&OsStr) -> Result<(), PathError>) -> Result<(), PathError> {
+                check(self.as_ref())
+            }
+        }
+    )*};
+}
+
+names!(str, String, OsStr, OsString, Path, PathBuf);
+
+macro_rules! several {
+    ($($several:ty),*) => {$(
+        impl<T: Argument> sealed::Sealed for $several {}
+
+        impl<T: Argument> Argument for $several {
+            fn each(&self, check: &mut dyn FnMut(&OsStr) -> Result<(), PathError>) -> Result<(), PathError> {
+                self.iter().try_for_each(|one| one.each(check))
+            }
+        }
+    )*};
+}
+
+several!(Option<T>, Vec<T>, [T]);
+
+impl<T: Argument + ?Sized> sealed::Sealed for &T {}
+
+impl<T: Argument + ?Sized> Argument for &T {
+    fn each(&self, check: &mut dyn FnMut(&OsStr) -> Result<(), PathError>) -> Result<(), PathError> {
+        (**self).each(check)
+    }
+}
+
+/// A `Result` that can hold a refusal: what a function with [`require_within_roots`] returns.
+#[diagnostic::on_unimplemented(
+    message = "a function with `require_within_roots` must return a `Result`, to refuse with, not `{Self}`",
+    label = "not a `Result`",
+    note = "return `Result<_, PathError>`, or `Result<_, E>` where `E: From<PathError>`"
+)]
+pub trait Refusable {
+    /// The refusal.
+    fn refused(error: PathError) -> Self;
+}
+
+impl<T, E: From<PathError>> Refusable for Result<T, E> {
+    fn refused(error: PathError) -> Result<T, E> {
+        Err(error.into())
+    }
+}
+
+/// What the attribute writes.
+pub fn refused<R: Refusable>(error: PathError) -> R {
+    R::refused(error)
+}
+
+/// What the attribute writes: checks one argument. As when a path is deserialised, what keeps it from its roots is left in
+/// the scope, for the wrapper.
+pub fn check<A: Use, T: Argument + ?Sized>(argument: &T) -> Result<(), PathError> {
+    let scope = Scope::current()?;
+    argument.each(&mut |path| {
+        let roots = scope.known(Some((&path.to_string_lossy(), A::ACCESS)))?;
+        allowed::<A>(roots, path).map_err(|denial| {
+            scope.refuse(&denial);
+            PathError::Denied(denial)
+        })
+    })
+}
+
+fn allowed<A: Use>(roots: &Roots, path: &OsStr) -> Result<(), Denial> {
+    used::<A>(roots, path)?;
+    // Absolute, or a URI: there is one reading.
+    if let Ok(PathText::Absolute(_)) = PathText::read(path.as_bytes(), PathStyle::NATIVE, None) {
+        return Ok(());
+    }
+    // SECURITY: the body has the name and not the grant, so the place where the system finds the name must be shared, too
+    // (test: a_relative_path_must_be_shared_from_the_working_directory_too)
+    let directory = std::env::current_dir().map_err(|_| Denial::new(Code::InvalidPath, path, A::ACCESS))?;
+    // A peer learns the path as it asked for it, not where the server runs.
+    used::<A>(roots, directory.join(path).as_os_str()).map_err(|denial| Denial::new(denial.code(), path, A::ACCESS))
+}
+
+fn used<A: Use>(roots: &Roots, path: &OsStr) -> Result<(), Denial> {
+    decide::<A>(roots, path)?;
+    // SECURITY: most ways to make a file by its name write through a link that stands there
+    // (test: what_is_made_by_name_is_not_made_through_a_link)
+    if A::LAST == Last::Meant && A::ACCESS == Access::WRITE {
+        roots.check(path, A::ACCESS)?;
+    }
+    Ok(())
+}

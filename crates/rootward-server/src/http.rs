@@ -1,0 +1,191 @@
+//! Streamable HTTP with the manners that rmcp's service alone does not have: changes of roots are heard in the order in which
+//! they came, and cursors of `roots/list` are kept.
+//!
+//! rmcp handles each message in a task of its own, and answers a notification before it was handled: a call that is posted
+//! after `list_changed` could run before it, and be given a root that was just taken back.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use memchr::memmem;
+use rmcp::model::Extensions;
+use serde::Deserialize;
+use tower_service::Service;
+
+use crate::in_order::{Heard, is_list_changed_method};
+use crate::keep_cursor::keep_cursor;
+use crate::session::{Session, WeakSession};
+use crate::settings::RootsService;
+
+/// What rmcp's service answers with.
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// The longest body that is taken, as in rmcp.
+const LONGEST_BODY: usize = 4 << 20;
+
+/// An HTTP service of rmcp's behind a roots service: what [`RootsService::http`] makes.
+#[derive(Clone, Debug)]
+pub struct RootedHttp<S> {
+    service: S,
+    roots: RootsService,
+    longest_body: usize,
+}
+
+impl RootsService {
+    /// Puts rmcp's `StreamableHttpService`, whose handlers this service installs, behind itself: serve what this returns. A
+    /// legacy client's change of roots then holds for every call that it posts afterwards.
+    pub fn http<S>(&self, service: S) -> RootedHttp<S> {
+        RootedHttp { service, roots: self.clone(), longest_body: LONGEST_BODY }
+    }
+}
+
+impl<S> RootedHttp<S> {
+    /// Takes bodies up to this many bytes, in place of 4 MiB; rmcp's service has a limit of its own.
+    #[must_use]
+    pub fn with_longest_body(self, bytes: usize) -> RootedHttp<S> {
+        RootedHttp { longest_body: bytes, ..self }
+    }
+}
+
+impl<S, B> Service<Request<B>> for RootedHttp<S>
+where
+    S: Service<Request<Full<Bytes>>, Response = Answer, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Answer;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.service.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        // The clone is put in its place: this one was told that it is ready.
+        let next = self.service.clone();
+        let mut service = std::mem::replace(&mut self.service, next);
+        let (roots, longest_body) = (self.roots.clone(), self.longest_body);
+        Box::pin(async move {
+            let (mut parts, body) = request.into_parts();
+            let body = match Limited::new(body, longest_body).collect().await {
+                Ok(body) => body.to_bytes(),
+                Err(error) if error.is::<LengthLimitError>() => {
+                    return Ok(refused(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"));
+                }
+                Err(error) => return Ok(refused(StatusCode::BAD_REQUEST, error)),
+            };
+            if parts.method == Method::POST && says_list_changed(&body) {
+                // SECURITY: before the message is handed on, so before any that is posted after its answer
+                // (test: a_change_over_http_is_heard_before_the_call_that_follows)
+                if let Some(session) = session_of(&parts).and_then(|id| roots.ground().http.find(id)) {
+                    session.hear_list_changed();
+                    parts.extensions.insert(Heard);
+                }
+            }
+            let body = keep_cursor(&body).map_or(body, Bytes::from);
+            service.call(Request::from_parts(parts, Full::new(body))).await
+        })
+    }
+}
+
+fn refused(status: StatusCode, reason: impl Display) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(reason.to_string())).boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
+fn session_of(parts: &Parts) -> Option<&str> {
+    parts.headers.get(SESSION)?.to_str().ok()
+}
+
+/// Whether a body is the notification, or a batch that has it.
+fn says_list_changed(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Posted {
+        One(Message),
+        Batch(Vec<Message>),
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        method: Option<String>,
+    }
+    let is_it = |message: &Message| message.method.as_deref().is_some_and(is_list_changed_method);
+    memmem::find(body, b"list_changed").is_some()
+        && match serde_json::from_slice(body) {
+            Ok(Posted::One(message)) => is_it(&message),
+            Ok(Posted::Batch(messages)) => messages.iter().any(is_it),
+            Err(_) => false,
+        }
+}
+
+/// Whether the change that a notification tells of was heard when it was posted.
+pub(crate) fn was_heard(extensions: &Extensions) -> bool {
+    extensions.get::<Parts>().is_some_and(|parts| parts.extensions.get::<Heard>().is_some())
+}
+
+/// The sessions by the names that HTTP has for them. rmcp tells a handler its session's name with each request.
+#[derive(Debug, Default)]
+pub(crate) struct HttpSessions(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<String, WeakSession>,
+    /// How many entries there may be before those that are gone are taken out.
+    sweep_at: usize,
+}
+
+impl HttpSessions {
+    /// Notes the name of a session that a request belongs to.
+    pub(crate) fn note(&self, extensions: &Extensions, session: &Session) {
+        if let Some(id) = extensions.get::<Parts>().and_then(session_of)
+            && session.is_named_first()
+        {
+            let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if table.sessions.len() >= table.sweep_at {
+                table.sessions.retain(|_, session| session.upgrade().is_some());
+                table.sweep_at = table.sessions.len() * 2 + 16;
+            }
+            table.sessions.insert(id.to_owned(), session.downgrade());
+        }
+    }
+
+    fn find(&self, id: &str) -> Option<Session> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).sessions.get(id)?.upgrade()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_notification_is_recognised() {
+        let check = |body: Value, expect: bool| assert_eq!(says_list_changed(body.to_string().as_bytes()), expect);
+        let change = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        check(change.clone(), true);
+        check(json!([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, change]), true);
+        check(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), false);
+        check(json!({"method": "tools/call", "params": {"x": "notifications/roots/list_changed"}}), false);
+        check(json!({"id": 1, "result": "notifications/roots/list_changed"}), false);
+        assert!(says_list_changed(br#"{"method":"notifications\/roots\/list_changed"}"#));
+        assert!(!says_list_changed(br#"{"method":"notifications/roots/list_changed""#));
+    }
+}

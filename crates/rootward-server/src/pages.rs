@@ -1,0 +1,132 @@
+//! A list that comes in pages, put together: whole, or not at all.
+//!
+//! Paging `roots/list` is no part of the protocol. Whoever names a `nextCursor` all the same is followed, within bounds: a
+//! list that goes in circles, or on and on, is no list. Half a list is none either: what is missing may be the closed part of
+//! a root that is not.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::list::{ListError, MOST_ENTRIES};
+
+/// The most pages that are asked for.
+const MOST_PAGES: usize = 400;
+/// The longest cursor that is sent back, in bytes.
+const LONGEST_CURSOR: usize = 4096;
+/// Where a cursor stands whose place in the result was lost on the way; see `stdio.rs`.
+pub(crate) const NEXT_CURSOR_KEY: &str = "rootward.dev/nextCursor";
+
+/// The pages of one list so far.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Pages {
+    entries: Vec<Value>,
+    /// All cursors that were followed; the last is the one to ask with.
+    cursors: Vec<String>,
+}
+
+/// What a page led to.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Turned {
+    /// The list is whole: a result as if it had come at once.
+    Whole(Value),
+    /// There is more.
+    Next,
+}
+
+impl Pages {
+    /// The cursor to ask with; none for the first page.
+    pub(crate) fn cursor(&self) -> Option<&str> {
+        self.cursors.last().map(String::as_str)
+    }
+
+    /// Takes the next page.
+    pub(crate) fn add(&mut self, mut page: Value) -> Result<Turned, ListError> {
+        let next = next_cursor(&page)?;
+        if next.is_none() && self.cursors.is_empty() {
+            return Ok(Turned::Whole(page));
+        }
+        let Some(Value::Array(entries)) = page.get_mut("roots").map(Value::take) else {
+            return Err(ListError::BrokenPages("a page has no list"));
+        };
+        if !entries.is_empty() && self.entries.ends_with(&entries) {
+            return Err(ListError::BrokenPages("a page came twice"));
+        }
+        self.entries.extend(entries);
+        if self.entries.len() > MOST_ENTRIES {
+            return Err(ListError::TooMany(self.entries.len()));
+        }
+        let Some(next) = next else {
+            return Ok(Turned::Whole(json!({"roots": std::mem::take(&mut self.entries)})));
+        };
+        // SECURITY: a client that never comes to an end must not keep the server asking (test: pages_that_do_not_end)
+        if self.cursors.contains(&next) {
+            return Err(ListError::BrokenPages("a cursor came twice"));
+        }
+        if self.cursors.len() + 1 >= MOST_PAGES {
+            return Err(ListError::BrokenPages("too many pages"));
+        }
+        self.cursors.push(next);
+        Ok(Turned::Next)
+    }
+}
+
+fn next_cursor(page: &Value) -> Result<Option<String>, ListError> {
+    let kept = || page.get("_meta").and_then(|meta| meta.get(NEXT_CURSOR_KEY));
+    match page.get("nextCursor").filter(|cursor| !cursor.is_null()).or_else(kept) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(cursor)) if cursor.len() <= LONGEST_CURSOR => Ok(Some(cursor.clone())),
+        Some(Value::String(_)) => Err(ListError::BrokenPages("a cursor is too long")),
+        Some(_) => Err(ListError::BrokenPages("a cursor is no text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(entries: std::ops::Range<usize>, next: Option<&str>) -> Value {
+        let roots: Vec<Value> = entries.map(|number| json!({"uri": format!("file:///{number}")})).collect();
+        match next {
+            Some(next) => json!({"roots": roots, "nextCursor": next}),
+            None => json!({"roots": roots}),
+        }
+    }
+
+    #[test]
+    fn a_list_in_pages_is_the_list() {
+        let mut pages = Pages::default();
+        assert_eq!(pages.add(page(0..2, Some("a"))), Ok(Turned::Next));
+        assert_eq!(pages.cursor(), Some("a"));
+        assert_eq!(pages.add(page(2..2, Some("b"))), Ok(Turned::Next));
+        assert_eq!(pages.cursor(), Some("b"));
+        assert_eq!(pages.add(page(2..5, None)), Ok(Turned::Whole(page(0..5, None))));
+        // One that came at once is left as it is, whatever it is.
+        for whole in [page(0..3, None), json!({"roots": [7], "nextCursor": null}), json!({}), json!(null)] {
+            assert_eq!(Pages::default().add(whole.clone()), Ok(Turned::Whole(whole)));
+        }
+        let mut kept = Pages::default();
+        let first = json!({"roots": [], "_meta": {NEXT_CURSOR_KEY: "c"}});
+        assert_eq!((kept.add(first), kept.cursor()), (Ok(Turned::Next), Some("c")));
+    }
+
+    #[test]
+    fn pages_that_do_not_end() {
+        let check = |list: Vec<Value>, expect: ListError| {
+            let mut pages = Pages::default();
+            let end = list.into_iter().map(|page| pages.add(page)).find(Result::is_err);
+            assert_eq!(end, Some(Err(expect)));
+        };
+        let broken = ListError::BrokenPages;
+        check(vec![page(0..1, Some("a")), page(1..2, Some("a"))], broken("a cursor came twice"));
+        check(vec![page(0..1, Some("a")), page(1..2, Some("b")), page(2..3, Some("a"))], broken("a cursor came twice"));
+        check(vec![page(0..2, Some("a")), page(0..2, Some("b"))], broken("a page came twice"));
+        check((0..MOST_PAGES).map(|turn| page(0..0, Some(&turn.to_string()))).collect(), broken("too many pages"));
+        check((0..9).map(|turn| page(turn * 2000..(turn + 1) * 2000, Some(&turn.to_string()))).collect(), {
+            ListError::TooMany(12_000)
+        });
+        check(vec![page(0..1, Some(&"x".repeat(LONGEST_CURSOR + 1)))], broken("a cursor is too long"));
+        check(vec![json!({"roots": [], "nextCursor": 7})], broken("a cursor is no text"));
+        check(vec![json!({"nextCursor": "a"})], broken("a page has no list"));
+        check(vec![page(0..1, Some("a")), json!({"roots": null})], broken("a page has no list"));
+    }
+}

@@ -1,0 +1,85 @@
+//! What the environment says, as a client sees it.
+
+use rootward_core::env::Environment;
+use rootward_core::session::Follow;
+use rootward_server::{RootsService, Settings};
+use serde_json::{Value, json};
+
+use crate::client::{Client, roots};
+use crate::rooted::Files;
+use crate::stage::Stage;
+
+fn service(variables: &[(&str, &str)]) -> RootsService {
+    let environment: Environment = variables.iter().map(|(name, value)| (*name, *value)).collect();
+    RootsService::new(Settings::from_environment(&environment).unwrap())
+}
+
+async fn start(variables: &[(&str, &str)], capabilities: Value) -> Client {
+    Client::connect_rooted(service(variables).install(Files::new())).shake_hands(capabilities).await
+}
+
+#[tokio::test]
+async fn roots_of_the_environment_are_a_ceiling() {
+    let stage = Stage::new();
+    let (a, b) = (stage.path("a"), stage.path("b"));
+    let mut client = start(&[("ROOTWARD_ROOTS", &a)], json!({"roots": {}})).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&a, &b])).await;
+    assert_eq!(client.result(1).await, "a");
+    client.read(2, &stage.path("b/file")).await;
+    assert_eq!(client.result(2).await, "outside_roots");
+
+    let union = [("ROOTWARD_ROOTS", a.as_str()), ("ROOTWARD_MODE", "union")];
+    let mut client = start(&union, json!({"roots": {}})).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&b])).await;
+    assert_eq!(client.result(1).await, "a");
+}
+
+#[tokio::test]
+async fn the_fallback_and_the_switches() {
+    let stage = Stage::new();
+    let (a, b) = (stage.path("a"), stage.path("b"));
+    let check = async |variables: &[(&str, &str)], expect: &str| {
+        let mut client = start(variables, json!({})).await;
+        client.read(1, &stage.path("a/file")).await;
+        assert_eq!(client.result(1).await, expect, "{variables:?}");
+    };
+    check(&[], "no_roots").await;
+    check(&[("ROOTWARD_FALLBACK_DIR", &a)], "a").await;
+    check(&[("ROOTWARD_FALLBACK_DIR", &a), ("ROOTWARD_ROOTS", &b)], "outside_roots").await;
+    check(&[("ROOTWARD_FALLBACK_DIR", &a), ("ROOTWARD_ROOTS", &b), ("ROOTWARD_FALLBACK_ONLY", "1")], "a").await;
+    check(&[("ROOTWARD_FALLBACK_DIR", &a), ("ROOTWARD_STRICT", "1")], "no_roots").await;
+    check(&[("ROOTWARD_ROOTS", &a), ("ROOTWARD_IGNORE_CLIENT", "1")], "a").await;
+}
+
+#[test]
+fn what_means_nothing_is_an_error() {
+    let read = |name: &str, value: &str| Settings::from_environment(&[(name, value)].into()).unwrap_err();
+    assert_eq!(
+        read("ROOTWARD_ROOTS", "relative").to_string(),
+        "environment variable ROOTWARD_ROOTS: not a usable root: `relative` (not an absolute path)"
+    );
+    assert!(!read("ROOTWARD_STRICT", "perhaps").hint.is_empty());
+    let settings = Settings::from_environment(&[("ROOTWARD_STRICT", "1")].into()).unwrap();
+    assert_eq!(settings.policy.follow, Follow::Strict);
+}
+
+/// Wherever the environment puts them, and however a root above them is named.
+#[tokio::test]
+async fn rootwards_own_places_are_closed() {
+    let stage = Stage::new();
+    let own = stage.path("a/settings/rootward");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(format!("{own}/config.toml"), "").unwrap();
+    let variables =
+        [("XDG_CONFIG_HOME", stage.path("a/settings")), ("HOME", stage.path("b")), ("ROOTWARD_ROOTS", stage.path("a"))];
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut client = start(&variables, json!({})).await;
+    client.read(1, &format!("{own}/config.toml")).await;
+    assert_eq!(client.result(1).await, "restricted");
+    client.read(2, &stage.path("a/file")).await;
+    assert_eq!(client.result(2).await, "a");
+}

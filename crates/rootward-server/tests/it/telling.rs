@@ -1,0 +1,209 @@
+//! What a handler and a model are told: the resource, the sentence, pages of the list, what is known without waiting.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use rootward_server::{RootsService, path_in_roots, roots_cached};
+use serde_json::{Value, json};
+
+use crate::client::{Client, roots};
+use crate::modern;
+use crate::rooted::Files;
+use crate::stage::{Stage, settings};
+
+/// Tools that tell what is known, without needing it.
+struct Teller;
+
+impl ServerHandler for Teller {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let text = match &*request.name {
+            "cached" => roots_cached().map_or("none".to_owned(), |roots| roots.list().len().to_string()),
+            "inside" => format!("{:?}", path_in_roots(arguments["path"].as_str().unwrap())),
+            "page" => {
+                let roots = rootward_server::roots().await?;
+                let summary = roots.summary(arguments["cursor"].as_str())?;
+                serde_json::to_string(&summary).unwrap()
+            }
+            other => panic!("{other}"),
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+    }
+}
+
+async fn start(count: usize, stage: &Stage) -> (Client, Value) {
+    let mut entries = Vec::new();
+    for number in 0..count {
+        let place = stage.path(&format!("a/{number:03}"));
+        std::fs::create_dir(&place).unwrap();
+        let (uri, name) = (format!("file://{place}"), number.to_string());
+        entries.push(json!({"uri": uri, "name": name, "_meta": {"colour": number}}));
+    }
+    let handler = RootsService::new(settings()).install(Teller);
+    let client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    (client, json!({"roots": entries}))
+}
+
+async fn page(client: &mut Client, cursor: Option<&str>) -> Value {
+    client.call("page", "page", json!({"cursor": cursor})).await;
+    let message = client.receive().await;
+    match message["result"]["content"][0]["text"].as_str() {
+        Some(text) => serde_json::from_str(text).unwrap(),
+        None => message["error"].clone(),
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_without_waiting() {
+    let stage = Stage::new();
+    let (mut client, list) = start(2, &stage).await;
+    let check = async |client: &mut Client, tool: &str, path: &str, expect: &str| {
+        client.call(7, tool, json!({"path": path})).await;
+        assert_eq!(client.result(7).await, expect);
+    };
+    check(&mut client, "cached", "", "none").await;
+    check(&mut client, "inside", &stage.path("a/000"), "None").await;
+    client.call(1, "page", json!({})).await;
+    let question = client.asked().await;
+    client.answer(question, list).await;
+    client.receive().await;
+    check(&mut client, "cached", "", "2").await;
+    check(&mut client, "inside", &stage.path("a/000/new"), "Some(true)").await;
+    check(&mut client, "inside", &stage.path("a"), "Some(false)").await;
+    // Told that they changed: what is shown may be old, what is said of a path may not.
+    client.list_changed().await;
+    check(&mut client, "cached", "", "2").await;
+    check(&mut client, "inside", &stage.path("a/000"), "None").await;
+}
+
+#[tokio::test]
+async fn the_list_is_read_in_pages_of_one_version() {
+    let stage = Stage::new();
+    let (mut client, list) = start(120, &stage).await;
+    client.call("page", "page", json!({})).await;
+    let question = client.asked().await;
+    client.answer(question, list.clone()).await;
+    let first: Value = serde_json::from_str(&client.result("page").await).unwrap();
+    assert_eq!((&first["rootsCount"], &first["supportsRoots"]), (&json!(120), &json!(true)));
+    assert_eq!((&first["rootsListChanged"], &first["state"]), (&json!(true), &json!("ready")));
+    assert_eq!(first["mode"], "narrow");
+    let uri = format!("file://{}", stage.path("a/000"));
+    assert_eq!(
+        first["roots"][0],
+        json!({"uri": uri, "name": "0", "access": ["read", "write", "delete"], "_meta": {"colour": 0}})
+    );
+    assert_eq!(first["filePaths"][0], stage.path("a/000"));
+    let mut names: Vec<Value> = Vec::new();
+    let mut seen = first.clone();
+    loop {
+        names.extend(seen["roots"].as_array().unwrap().iter().map(|root| root["name"].clone()));
+        let Some(cursor) = seen["nextCursor"].as_str().map(str::to_owned) else { break };
+        seen = page(&mut client, Some(&cursor)).await;
+    }
+    assert_eq!(names, (0..120).map(|number| json!(number.to_string())).collect::<Vec<_>>());
+
+    let malformed = page(&mut client, Some("nonsense")).await;
+    assert_eq!(malformed, json!({"code": -32602, "message": "Malformed cursor for roots/list"}));
+
+    // The roots change, and the cursor with them.
+    let cursor = first["nextCursor"].as_str().unwrap().to_owned();
+    client.list_changed().await;
+    client.call("page", "page", json!({"cursor": cursor})).await;
+    let question = client.asked().await;
+    let mut fewer = list;
+    fewer["roots"].as_array_mut().unwrap().pop();
+    client.answer(question, fewer).await;
+    let error = client.receive().await["error"].clone();
+    assert_eq!(error["message"], "Stale cursor for roots/list; please restart pagination");
+    assert_eq!((&error["code"], &error["data"]["received"]), (&json!(-32602), &first["generation"]));
+    assert_eq!(error["data"]["expected"].as_u64(), Some(first["generation"].as_u64().unwrap() + 1));
+}
+
+#[tokio::test]
+async fn a_model_can_read_what_is_in_force() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let handler = service.install(Files::new()).with_roots_resource();
+    let mut client = Client::connect_rooted(handler);
+    let parameters = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"roots": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters})).await;
+    let result = client.receive().await["result"].clone();
+    assert!(result["instructions"].as_str().unwrap().ends_with(rootward_server::ROOTS_SENTENCE));
+    assert!(result["capabilities"]["resources"].is_object());
+    assert!(result["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object());
+    client.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"})).await;
+    let resources = client.receive().await["result"]["resources"].clone();
+    assert_eq!(resources.as_array().unwrap().last().unwrap()["uri"], "rootward://roots");
+
+    let read = json!({"uri": "rootward://roots"});
+    client.send(json!({"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": read})).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    let contents = client.receive().await["result"]["contents"][0].clone();
+    assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!("rootward://roots"), &json!("application/json")));
+    let text: Value = serde_json::from_str(contents["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&text["rootsCount"], &text["filePaths"]), (&json!(1), &json!([stage.path("a")])));
+    let cursor = json!({"uri": "rootward://roots?cursor=x"});
+    client.send(json!({"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": cursor})).await;
+    assert_eq!(client.receive().await["error"]["message"], "Malformed cursor for roots/list");
+}
+
+/// The handler's own resources stay as they are, and without the author's wish there is no other.
+#[tokio::test]
+async fn the_resource_is_offered_only_where_the_author_wants_it() {
+    let service = RootsService::new(settings());
+    let mut client = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({})).await;
+    client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "resources/list"})).await;
+    assert!(!client.receive().await.to_string().contains("rootward://"));
+}
+
+#[tokio::test]
+async fn a_modern_client_reads_it_in_two_rounds() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let read = json!({"uri": "rootward://roots"});
+    let ask = async |parameters: Value| {
+        let mut client = Client::connect_rooted(service.install(Teller).with_roots_resource());
+        let mut request = modern::request(&json!({"roots": {}}), parameters);
+        request["method"] = json!("resources/read");
+        client.send(request).await;
+        client.receive().await
+    };
+    let message = ask(read.clone()).await;
+    let again = modern::again(read, &modern::state(&message), &roots(&[&stage.path("b")]));
+    let message = ask(again).await;
+    let text: Value = serde_json::from_str(message["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text["filePaths"], json!([stage.path("b")]));
+}
+
+/// Whoever subscribed is told of a change although no call asks for it.
+#[tokio::test]
+async fn a_subscriber_is_told_without_a_call() {
+    let stage = Stage::new();
+    let handler = RootsService::new(settings()).install(Files::new());
+    let mut told = handler.session().subscribe();
+    let mut client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    client.read(1, &stage.path("a/file")).await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.result(1).await;
+    let paths = |told: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
+        let roots = told.borrow_and_update().clone().unwrap();
+        roots.list().iter().map(|placed| placed.root.path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&mut told), [stage.path("a")]);
+    client.list_changed().await;
+    let question = client.asked().await;
+    client.answer(question, roots(&[&stage.path("b")])).await;
+    told.changed().await.unwrap();
+    assert_eq!(paths(&mut told), [stage.path("b")]);
+}

@@ -1,0 +1,167 @@
+//! The wire transcripts, played against a handler behind the service.
+//!
+//! Time is the runtime's, and stands still while anything is left to do: a transcript keeps to the real times of the
+//! protocol and costs none of them.
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use rootward_server::{RefusalForm, RootsService, Settings};
+use rootward_testkit::transcript::{self, Line, Received, Refusals, Server, Transcript};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::runtime::Runtime;
+
+use crate::modern::Asking;
+use crate::rooted::Files;
+
+/// The handler of the transcripts: files, and two tools with rounds of their own.
+struct Stage(Files);
+
+impl ServerHandler for Stage {
+    fn get_info(&self) -> ServerConfig {
+        self.0.get_info()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.0.list_tools(request, context).await
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match &*request.name {
+            "roots_first" | "roots_last" => Asking.call_tool(request, context).await,
+            _ => self.0.call_tool(request, context).await,
+        }
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.0.read_resource(request, context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.0.get_prompt(request, context).await
+    }
+}
+
+/// What a transcript is played against: one service while the settings are the same.
+struct Rooted {
+    runtime: Rc<Runtime>,
+    service: Option<(transcript::Settings, RootsService)>,
+}
+
+impl Rooted {
+    fn new() -> Rooted {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        Rooted { runtime: Rc::new(runtime), service: None }
+    }
+}
+
+fn service(settings: &transcript::Settings) -> RootsService {
+    let mut own = Settings::new(None);
+    own.policy = settings.policy.clone();
+    own.sources = settings.sources.clone();
+    own.refusals = match settings.refusals {
+        Refusals::ToolError => RefusalForm::ToolError,
+        Refusals::ProtocolError => RefusalForm::ProtocolError,
+    };
+    own.principal = match &*settings.principal {
+        "" => own.principal,
+        "alice" => |_| "alice".to_owned(),
+        "bob" => |_| "bob".to_owned(),
+        other => panic!("nobody is called `{other}`"),
+    };
+    own.request_state = Some(RequestStateCodec::try_new([settings.key; 32]).unwrap());
+    own.round_lifetime = settings.round_lifetime;
+    RootsService::new(own)
+}
+
+impl Server for Rooted {
+    fn connect(&mut self, settings: &transcript::Settings) -> io::Result<Box<dyn Line>> {
+        // A session reads the clock when it is made, and that is the runtime's.
+        let _entered = self.runtime.enter();
+        let service = match self.service.take() {
+            Some((made_with, service)) if made_with == *settings => service,
+            _ => service(settings),
+        };
+        let handler = service.install(Stage(Files::new()));
+        self.service = Some((settings.clone(), service));
+        let (here, there) = tokio::io::duplex(1 << 20);
+        tokio::spawn(async move {
+            if let Ok(service) = handler.serve(there).await {
+                let _ = service.waiting().await;
+            }
+        });
+        let (read, write) = tokio::io::split(here);
+        Ok(Box::new(Wire { runtime: Rc::clone(&self.runtime), lines: BufReader::new(read).lines(), write }))
+    }
+}
+
+struct Wire {
+    runtime: Rc<Runtime>,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    write: WriteHalf<DuplexStream>,
+}
+
+impl Line for Wire {
+    fn send(&mut self, frame: &str) -> io::Result<()> {
+        self.runtime.block_on(self.write.write_all(format!("{frame}\n").as_bytes()))
+    }
+
+    fn receive(&mut self, patience: Duration) -> io::Result<Received> {
+        self.runtime.block_on(async {
+            Ok(match tokio::time::timeout(patience, self.lines.next_line()).await {
+                Err(_) => Received::Silence,
+                Ok(line) => line?.map_or(Received::End, Received::Frame),
+            })
+        })
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.runtime.block_on(self.write.shutdown())
+    }
+}
+
+#[test]
+fn every_transcript_is_kept_to() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/transcripts");
+    let (mut played, mut failures) = (0, Vec::new());
+    for era in ["legacy", "modern"] {
+        for (path, text) in transcript::load(&top.join(era)).unwrap() {
+            let name = path.file_name().unwrap().display();
+            match Transcript::parse(&text) {
+                Err(wrong) => failures.push(format!("{era}/{name}, {wrong}")),
+                Ok(transcript) => {
+                    if let Err(difference) = transcript::play(&transcript, &mut Rooted::new()) {
+                        failures.push(format!("{era}/{name}, {difference}\n  about:    {}", transcript.about()));
+                    }
+                }
+            }
+            played += 1;
+        }
+    }
+    println!("{played} transcripts played, {} failed", failures.len());
+    assert!(failures.is_empty(), "{} of {played} transcripts:\n{}", failures.len(), failures.join("\n"));
+}

@@ -1,0 +1,5 @@
+//! What the benchmarks of all crates have in common: timing in turns, one core for what is short, a table with bars.
+
+pub mod cores;
+pub mod measure;
+pub mod table;

@@ -1,0 +1,135 @@
+//! The table: a row for each comparison, with its bar and whether it was met.
+
+#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
+
+use std::fmt;
+
+use super::measure::{Comparison, Spread};
+
+/// What a ratio is held against.
+#[derive(Clone, Copy, Debug)]
+pub enum Bar {
+    /// Nothing: the row is there to be known.
+    Information,
+    /// At most so many times the baseline's time.
+    AtMost(f64),
+    /// Less time than the baseline.
+    Faster,
+    /// The baseline takes at least so many times as long.
+    TimesFaster(f64),
+    /// At most so many nanoseconds more than the baseline.
+    AtMostMore(f64),
+}
+
+/// What a count is held against.
+#[derive(Clone, Copy, Debug)]
+pub enum Most {
+    /// Nothing: the row is there to be known.
+    Any,
+    /// It must be zero.
+    None,
+    /// At most so many.
+    So(u64),
+}
+
+#[derive(Debug)]
+struct Row {
+    what: String,
+    against: String,
+    cells: [String; 5],
+}
+
+/// Rows in the order in which they were measured.
+#[derive(Debug, Default)]
+pub struct Table {
+    rows: Vec<Row>,
+}
+
+impl Table {
+    /// Adds a comparison.
+    pub fn add(&mut self, what: &str, against: &str, comparison: &Comparison, bar: Bar) {
+        let ratio = comparison.ratio();
+        let (shown, bar, met) = match bar {
+            Bar::Information => (format!("{ratio:.2}"), String::new(), None),
+            Bar::AtMost(most) => (format!("{ratio:.2}"), format!("≤ {most}"), Some(ratio <= most)),
+            Bar::Faster => (format!("{ratio:.2}"), "< 1".to_owned(), Some(ratio < 1.0)),
+            Bar::TimesFaster(least) => {
+                (format!("1/{:.1}", ratio.recip()), format!("≤ 1/{least}"), Some(ratio.recip() >= least))
+            }
+            Bar::AtMostMore(most) => {
+                let more = comparison.candidate.median - comparison.baseline.median;
+                (
+                    format!("+ {}", grouped(&format!("{more:.0}"))),
+                    format!("≤ + {}", grouped(&most.to_string())),
+                    Some(more <= most),
+                )
+            }
+        };
+        let cells = [time(&comparison.candidate), time(&comparison.baseline), shown, bar, verdict(met)];
+        self.push(what, against, cells);
+    }
+
+    /// Adds a number that has no baseline.
+    pub fn add_count(&mut self, what: &str, count: u64, most: Most) {
+        let (bar, met) = match most {
+            Most::Any => (String::new(), None),
+            Most::None => ("0".to_owned(), Some(count == 0)),
+            Most::So(most) => (format!("≤ {}", grouped(&most.to_string())), Some(count <= most)),
+        };
+        self.push(what, "", [grouped(&count.to_string()), String::new(), String::new(), bar, verdict(met)]);
+    }
+
+    /// Adds what could not be measured, and why.
+    pub fn add_missing(&mut self, what: &str, against: &str, why: &str) {
+        let cells = [String::new(), String::new(), String::new(), String::new(), format!("not measured: {why}")];
+        self.push(what, against, cells);
+    }
+
+    fn push(&mut self, what: &str, against: &str, cells: [String; 5]) {
+        eprintln!("{what} | {against} | {}", cells.join(" | "));
+        self.rows.push(Row { what: what.to_owned(), against: against.to_owned(), cells });
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "| what | against | takes | against takes | ratio | bar | |")?;
+        write!(f, "|---|---|---|---|---|---|---|")?;
+        for Row { what, against, cells } in &self.rows {
+            write!(f, "\n| {what} | {against} | {} |", cells.join(" | "))?;
+        }
+        Ok(())
+    }
+}
+
+fn verdict(met: Option<bool>) -> String {
+    match met {
+        None => "",
+        Some(true) => "met",
+        Some(false) => "**missed**",
+    }
+    .to_owned()
+}
+
+/// The median, and the tenths at both ends in brackets.
+fn time(spread: &Spread) -> String {
+    let (unit, name, digits) = match spread.median {
+        median if median < 100_000.0 => (1.0, "ns", 0),
+        median if median < 10_000_000.0 => (1e3, "µs", 0),
+        _ => (1e6, "ms", 0),
+    };
+    let number = |time: f64| grouped(&format!("{:.digits$}", time / unit));
+    format!("{} {name} ({}–{})", number(spread.median), number(spread.tenth), number(spread.ninetieth))
+}
+
+/// Commas between thousands.
+fn grouped(digits: &str) -> String {
+    let mut shown = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}

@@ -1,0 +1,199 @@
+//! Reading a transcript. What is not understood is an error: a mistyped word would otherwise test nothing.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::frame::{Frame, Names};
+use super::settings::{Settings, duration};
+use super::stage::{self, Change, Stage};
+use super::{Step, Transcript, Wrong};
+
+pub(super) fn read(text: &str) -> Result<Transcript, Wrong> {
+    let about = about(text)?;
+    let mut known = Known::new(stage::names(Path::new("/")));
+    let mut steps = Vec::new();
+    for (line, text) in joined(text) {
+        let wrong = |says| Wrong { line, says };
+        if let Some(frame) = text.strip_prefix("also:") {
+            let frame = Frame::new(frame.trim());
+            known.binds(&frame).map_err(wrong)?;
+            match steps.last_mut() {
+                Some((_, Step::Server(_, frames))) => frames.push(frame),
+                _ => return Err(wrong("`also` goes after `server`".to_owned())),
+            }
+            continue;
+        }
+        let step = step(&text).map_err(wrong)?;
+        known.check(&step).map_err(wrong)?;
+        steps.push((line, step));
+    }
+    match steps.last() {
+        Some((_, Step::Server(..) | Step::HangUp(_) | Step::Wait(_))) => Ok(Transcript { about, steps }),
+        // What is said last would be answered by nobody.
+        Some((line, _)) => Err(Wrong { line: *line, says: "the last step expects nothing".to_owned() }),
+        None => Err(Wrong { line: 1, says: "nothing happens".to_owned() }),
+    }
+}
+
+/// The comment that the text opens with.
+fn about(text: &str) -> Result<String, Wrong> {
+    let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+    match comment.collect::<Vec<_>>().join(" ").trim() {
+        "" => Err(Wrong { line: 1, says: "no comment that says what this is about".to_owned() }),
+        about => Ok(about.to_owned()),
+    }
+}
+
+/// The lines with their numbers, without comments; a line that begins with a space goes on from the one before.
+fn joined(text: &str) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    for (number, line) in text.lines().enumerate().map(|(position, line)| (position + 1, line.trim_end())) {
+        match lines.last_mut() {
+            _ if line.is_empty() || line.starts_with('#') => {}
+            Some((_, before)) if line.starts_with(' ') => {
+                before.push(' ');
+                before.push_str(line.trim_start());
+            }
+            _ => lines.push((number, line.to_owned())),
+        }
+    }
+    lines
+}
+
+fn step(line: &str) -> Result<Step, String> {
+    if let Some((head, rest)) = line.split_once(':') {
+        let (side, name) = head.split_once(' ').unwrap_or((head, ""));
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric());
+        match side {
+            "client" if is_name => return Ok(Step::Client(name.to_owned(), Frame::new(rest.trim()))),
+            "server" if is_name => return Ok(Step::Server(name.to_owned(), vec![Frame::new(rest.trim())])),
+            "settings" if name.is_empty() => {
+                return Ok(Step::Settings(rest.split_whitespace().map(str::to_owned).collect()));
+            }
+            _ => {}
+        }
+    }
+    let words: Vec<&str> = line.split(' ').collect();
+    let text = |text: &str| text.to_owned();
+    match *words {
+        ["wait", time] => Ok(Step::Wait(duration(time)?)),
+        ["sleep", time] => Ok(Step::Sleep(duration(time)?)),
+        ["hang", "up"] => Ok(Step::HangUp(String::new())),
+        ["hang", "up", name] => Ok(Step::HangUp(text(name))),
+        ["forge", new, "from", old] => match (new.strip_prefix('$'), old.strip_prefix('$')) {
+            (Some(new), Some(old)) => Ok(Step::Forge { new: text(new), old: text(old) }),
+            _ => Err("names begin with `$`".to_owned()),
+        },
+        ["mkdir", path] => Ok(Step::Change(Change::Mkdir(text(path)))),
+        ["write", path, said] => Ok(Step::Change(Change::Write(text(path), text(said)))),
+        ["link", from, "to", target] => Ok(Step::Change(Change::Link { link: text(from), target: text(target) })),
+        ["remove", path] => Ok(Step::Change(Change::Remove(text(path)))),
+        _ => Err(format!("not understood: `{line}`")),
+    }
+}
+
+/// What is known while reading: which names will have values.
+struct Known {
+    names: Names,
+    open: Vec<String>,
+}
+
+impl Known {
+    fn new(names: Names) -> Known {
+        Known { names, open: Vec::new() }
+    }
+
+    /// Checks a step as far as that can be done before anything was said.
+    fn check(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Client(name, frame) => {
+                self.open.push(name.clone());
+                frame.to_send(&self.names).map(drop)
+            }
+            Step::Server(name, frames) => {
+                self.is_open(name)?;
+                frames.iter().try_for_each(|frame| self.binds(frame))
+            }
+            Step::HangUp(name) => {
+                self.is_open(name)?;
+                self.open.retain(|open| open != name);
+                Ok(())
+            }
+            Step::Forge { new, old } => {
+                let value = self.names.get(old).cloned().ok_or_else(|| format!("nothing is called `${old}`"))?;
+                self.names.insert(new.clone(), value);
+                Ok(())
+            }
+            Step::Settings(words) => {
+                let stage = Stage::new().map_err(|error| error.to_string())?;
+                let mut settings = Settings::default();
+                words.iter().try_for_each(|word| settings.set(word, &stage))
+            }
+            Step::Change(Change::Mkdir(path) | Change::Write(path, _) | Change::Remove(path)) => {
+                stage::path(path, &self.names).map(drop)
+            }
+            Step::Change(Change::Link { link, target }) => {
+                stage::path(link, &self.names)?;
+                stage::path(target, &self.names).map(drop)
+            }
+            Step::Wait(_) | Step::Sleep(_) => Ok(()),
+        }
+    }
+
+    /// Takes note of the names that a frame of the server gives values to.
+    fn binds(&mut self, frame: &Frame) -> Result<(), String> {
+        let binds = frame.binds(&self.names)?;
+        // Any value will do for checking; a text may stand wherever a name may.
+        self.names.extend(binds.into_iter().map(|name| (name, Value::from("bound"))));
+        Ok(())
+    }
+
+    fn is_open(&self, name: &str) -> Result<(), String> {
+        if self.open.iter().any(|open| open == name) { Ok(()) } else { Err("no client has spoken yet".to_owned()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> (usize, String) {
+        let wrong = read(text).unwrap_err();
+        (wrong.line, wrong.says)
+    }
+
+    #[test]
+    fn lines_go_on_and_are_counted() {
+        let text = "# What\n# it pins.\n\nsettings: strict\nclient: {\"id\":\n  1}\n\nserver: {...}\nwait 5ms\n";
+        let transcript = read(text).unwrap();
+        assert_eq!(transcript.about(), "What it pins.");
+        let lines: Vec<usize> = transcript.steps.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [4, 5, 8, 9]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        let check = |steps: &str, line: usize, says: &str| {
+            let (found, said) = wrong(&format!("# About.\n{steps}"));
+            assert!(found == line && said.contains(says), "{steps}: {found}: {said}");
+        };
+        assert_eq!(wrong("client: {}\nserver: {}").0, 1);
+        check("", 1, "nothing happens");
+        check("cleint: {}", 2, "not understood");
+        check("wait 5", 2, "not a time");
+        check("wait 5ms 6ms", 2, "not understood");
+        check("settings: stric", 2, "no such setting");
+        check("client: {", 2, "not JSON");
+        check("client: {}\nserver: {]", 3, "not JSON");
+        check("client: {\"id\": $x}", 2, "nothing is called `$x`");
+        check("server: {}", 2, "no client has spoken");
+        check("client: {}\nhang up two", 3, "no client has spoken");
+        check("client: {}\nhang up\nserver: {}", 4, "no client has spoken");
+        check("client: {}\nalso: {}", 3, "goes after");
+        check("client: {}\nserver: {}\nalso: {]", 4, "not JSON");
+        check("client: {}", 2, "expects nothing");
+        check("mkdir $X/y", 2, "nothing is called `$X`");
+        check("forge $x from $y", 2, "nothing is called `$y`");
+    }
+}

@@ -1,0 +1,68 @@
+"""A client of the current Python SDK, in both eras."""
+
+import contextlib
+import warnings
+
+import anyio
+import httpx2
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ErrorData, ListRootsResult, Root
+
+from steps import CASE, Answers, run, say
+
+# Roots are deprecated in the protocol, and what this is about.
+warnings.simplefilter("ignore")
+
+
+class NoStandingStream(httpx2.AsyncHTTPTransport):
+    """Opens no stream of its own: the server can then only ask on the stream of a call."""
+
+    refused = 0
+
+    async def handle_async_request(self, request):
+        if request.method == "GET":
+            NoStandingStream.refused += 1
+            return httpx2.Response(405, request=request)
+        return await super().handle_async_request(request)
+
+
+class Peer(Client):
+    refusals = MCPError
+    announce = Client.send_roots_list_changed
+
+    @staticmethod
+    def streams_refused():
+        return NoStandingStream.refused
+
+    @staticmethod
+    def structured(result):
+        return result.structured_content
+
+
+async def main():
+    answers = Answers()
+
+    async def list_roots(context):
+        roots, error = await answers.next()
+        if error:
+            return ErrorData(code=error, message="no roots today")
+        return ListRootsResult(roots=[Root(uri=uri) for uri in roots])
+
+    async with contextlib.AsyncExitStack() as stack:
+        server = CASE["server"]
+        if "command" in server:
+            target = StdioServerParameters(command=server["command"], env=server["environment"])
+        elif server["stream"] == "none":
+            http = httpx2.AsyncClient(transport=NoStandingStream(), timeout=60)
+            target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))
+        else:
+            target = server["url"]
+        mode = {"legacy": "legacy", "modern": "auto"}[CASE["era"]]
+        callback = list_roots if CASE["declares"] else None
+        client = await stack.enter_async_context(Peer(target, mode=mode, list_roots_callback=callback))
+        say(version=client.protocol_version)
+        await run(client, answers)
+
+
+anyio.run(main)

@@ -1,0 +1,74 @@
+"""A client of the Python SDK 1.x, which knows the legacy era only."""
+
+import contextlib
+
+import anyio
+import httpx
+from mcp import ClientSession, McpError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ErrorData, ListRootsResult, Root
+
+from steps import CASE, Answers, run, say
+
+
+class NoStandingStream(httpx.AsyncHTTPTransport):
+    """Opens no stream of its own: the server can then only ask on the stream of a call."""
+
+    refused = 0
+
+    async def handle_async_request(self, request):
+        if request.method == "GET":
+            NoStandingStream.refused += 1
+            return httpx.Response(405, request=request)
+        return await super().handle_async_request(request)
+
+
+class Unsent(Answers):
+    """A callback that does not return would stop this SDK's only reader: the answer is made, and not sent."""
+
+    async def never(self):
+        return [], None
+
+
+class Peer(ClientSession):
+    refusals = McpError
+    announce = ClientSession.send_roots_list_changed
+    answers = Unsent()
+
+    async def _send_response(self, request_id, response):
+        if self.answers.current != "never":
+            await super()._send_response(request_id, response)
+
+    @staticmethod
+    def streams_refused():
+        return NoStandingStream.refused
+
+    @staticmethod
+    def structured(result):
+        return result.structuredContent
+
+
+async def main():
+    async def list_roots(context):
+        roots, error = await Peer.answers.next()
+        if error:
+            return ErrorData(code=error, message="no roots today")
+        return ListRootsResult(roots=[Root(uri=uri) for uri in roots])
+
+    async with contextlib.AsyncExitStack() as stack:
+        server = CASE["server"]
+        if "command" in server:
+            target = stdio_client(StdioServerParameters(command=server["command"], env=server["environment"]))
+        elif server["stream"] == "none":
+            http = httpx.AsyncClient(transport=NoStandingStream(), timeout=60)
+            target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))
+        else:
+            target = streamable_http_client(server["url"])
+        read, write, *_ = await stack.enter_async_context(target)
+        callback = list_roots if CASE["declares"] else None
+        client = await stack.enter_async_context(Peer(read, write, list_roots_callback=callback))
+        say(version=(await client.initialize()).protocolVersion)
+        await run(client, Peer.answers)
+
+
+anyio.run(main)

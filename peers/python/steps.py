@@ -1,0 +1,94 @@
+"""The steps of a case, the same for every Python client.
+
+A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as a
+line of JSON; what is right is known to whoever started this (`xtask/src/peers`).
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+
+CASE = json.loads(sys.argv[1])
+
+
+def say(**outcome):
+    print(json.dumps(outcome), flush=True)
+
+
+class Answers:
+    """What the client says when it is asked for its roots, and how often it was."""
+
+    def __init__(self):
+        self.asked = 0
+        self.current = {"roots": []}
+
+    async def next(self):
+        """The URIs to answer with, or the code of an error."""
+        self.asked += 1
+        if self.current == "never":
+            return await self.never()
+        roots = [Path(root).as_uri() for root in self.current.get("roots", [])]
+        return roots, self.current.get("error")
+
+    async def never(self):
+        await anyio.sleep_forever()
+
+
+async def read(client, path):
+    """Calls the tool; what came of it."""
+    try:
+        result = await client.call_tool("read_file", {"path": path})
+    except client.refusals as error:
+        return {"error": error.error.code}
+    structured = client.structured(result)
+    return {"code": structured["code"]} if structured else {"text": result.content[0].text}
+
+
+async def read_beside_list(client, answers, path):
+    """A call that waits for roots must not hold one that needs none."""
+    outcomes = []
+
+    async def call():
+        outcomes.append(await read(client, path))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call)
+        while not answers.asked:
+            await anyio.sleep(0.01)
+        listed = await client.list_tools()
+        say(tools=[tool.name for tool in listed.tools], waiting=not outcomes)
+        with anyio.move_on_after(CASE["patience"]):
+            while not outcomes:
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    return outcomes[0] if outcomes else {"gave_up": True}
+
+
+async def give_up(client, answers, path):
+    """A call that the user stops while the client is being asked for roots."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read, client, path)
+        while not answers.asked:
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    return {"gave_up": True}
+
+
+async def run(client, answers):
+    """Does what the case says."""
+    for step in CASE["steps"]:
+        if "answer" in step:
+            answers.current = step["answer"]
+        elif "announce" in step:
+            await client.announce()
+        elif "read" in step:
+            say(**await read(client, step["read"]))
+        elif "read_beside_list" in step:
+            say(**await read_beside_list(client, answers, step["read_beside_list"]))
+        elif "give_up" in step:
+            say(**await give_up(client, answers, step["give_up"]))
+        else:
+            raise ValueError(f"a step that is not known: {step}")
+    say(asked=answers.asked, streams_refused=client.streams_refused())

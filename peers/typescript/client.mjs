@@ -1,0 +1,25 @@
+// A client of the current TypeScript SDK, in both eras.
+
+import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { answers, noStandingStream, run, say, testCase } from './steps.mjs';
+
+const { server, era, declares } = testCase;
+const client = new Client(
+  { name: 'peer', version: '1' },
+  {
+    capabilities: declares ? { roots: { listChanged: true } } : {},
+    versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' },
+  },
+);
+client.call = (parameters, options) => client.callTool(parameters, options);
+if (declares) client.setRequestHandler('roots/list', () => answers.next(ProtocolError));
+
+const transport = server.command
+  ? new StdioClientTransport({ command: server.command, env: server.environment })
+  : new StreamableHTTPClientTransport(new URL(server.url), {
+      fetch: server.stream === 'none' ? noStandingStream : fetch,
+    });
+await client.connect(transport);
+say({ version: client.getNegotiatedProtocolVersion() });
+await run(client);

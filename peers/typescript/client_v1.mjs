@@ -1,0 +1,29 @@
+// A client of the TypeScript SDK 1.x, which knows the legacy era only.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ListRootsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { answers, noStandingStream, run, say, testCase } from './steps.mjs';
+
+const { server, declares } = testCase;
+const client = new Client(
+  { name: 'peer', version: '1' },
+  { capabilities: declares ? { roots: { listChanged: true } } : {} },
+);
+client.call = (parameters, options) => client.callTool(parameters, undefined, options);
+if (declares) client.setRequestHandler(ListRootsRequestSchema, () => answers.next(McpError));
+
+const transport = server.command
+  ? new StdioClientTransport({ command: server.command, env: server.environment })
+  : new StreamableHTTPClientTransport(new URL(server.url), {
+      fetch: server.stream === 'none' ? noStandingStream : fetch,
+    });
+// The only way to learn which version was agreed on.
+const { setProtocolVersion } = transport;
+transport.setProtocolVersion = (version) => {
+  say({ version });
+  setProtocolVersion?.call(transport, version);
+};
+await client.connect(transport);
+await run(client);

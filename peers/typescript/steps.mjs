@@ -1,0 +1,88 @@
+// The steps of a case, the same for every TypeScript client.
+//
+// A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as
+// a line of JSON; what is right is known to whoever started this (`xtask/src/peers`).
+
+import { pathToFileURL } from 'node:url';
+
+export const testCase = JSON.parse(process.argv[2]);
+
+export const say = (outcome) => console.log(JSON.stringify(outcome));
+
+const after = (seconds, value) => new Promise((resolve) => setTimeout(resolve, seconds * 1000, value));
+
+/** What the client says when it is asked for its roots, and how often it was. */
+export const answers = {
+  asked: 0,
+  current: { roots: [] },
+
+  /** `Failure` is the SDK's own class for an error with a code. */
+  async next(Failure) {
+    this.asked += 1;
+    if (this.current === 'never') return new Promise(() => {});
+    if (this.current.error) throw new Failure(this.current.error, 'no roots today');
+    return { roots: this.current.roots.map((root) => ({ uri: pathToFileURL(root).href })) };
+  },
+};
+
+let streamsRefused = 0;
+
+/** A fetch that opens no stream of its own: the server can then only ask on the stream of a call. */
+export function noStandingStream(url, options) {
+  if (options?.method !== 'GET') return fetch(url, options);
+  streamsRefused += 1;
+  return new Response(null, { status: 405 });
+}
+
+/** Calls the tool; what came of it. */
+async function read(client, path, options) {
+  try {
+    const result = await client.call({ name: 'read_file', arguments: { path } }, options);
+    return result.structuredContent ? { code: result.structuredContent.code } : { text: result.content[0].text };
+  } catch (error) {
+    return { error: error.code };
+  }
+}
+
+/** A call that waits for roots must not hold one that needs none. */
+async function readBesideList(client, path) {
+  let waiting = true;
+  const call = read(client, path).finally(() => (waiting = false));
+  while (!answers.asked) await after(0.01);
+  const { tools } = await client.listTools();
+  say({ tools: tools.map((tool) => tool.name), waiting });
+  return Promise.race([call, after(testCase.patience, { gave_up: true })]);
+}
+
+/** A call that the user stops while the client is being asked for roots. */
+async function giveUp(client, path) {
+  const user = new AbortController();
+  // Not waited for: where the SDK is busy with its own handler, it ends neither.
+  read(client, path, { signal: user.signal });
+  while (!answers.asked) await after(0.01);
+  user.abort();
+  return { gave_up: true };
+}
+
+/** Does what the case says. */
+export async function run(client) {
+  for (const step of testCase.steps) {
+    if (step.answer) {
+      answers.current = step.answer;
+    } else if (step.announce) {
+      await client.sendRootsListChanged();
+    } else if (step.read) {
+      say(await read(client, step.read));
+    } else if (step.read_beside_list) {
+      say(await readBesideList(client, step.read_beside_list));
+    } else if (step.give_up) {
+      say(await giveUp(client, step.give_up));
+    } else {
+      throw new Error(`a step that is not known: ${JSON.stringify(step)}`);
+    }
+  }
+  say({ asked: answers.asked, streams_refused: streamsRefused });
+  await client.close();
+  // A call that was given up may still wait.
+  process.exit(0);
+}

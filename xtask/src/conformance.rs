@@ -1,0 +1,272 @@
+//! `cargo xtask conformance`: the MCP conformance suite against `examples/conformance-server`, for both eras of the protocol.
+//!
+//! The suite comes from npm, pinned in `peers/conformance` together with the Node it needs, and is installed below `target`.
+//! It writes what it found to files, one per scenario; those are read, rather than what it prints.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::built;
+use crate::call::Call;
+
+/// What a revision of the protocol requires, and what the suite knows beyond that.
+#[derive(Clone, Copy, Debug)]
+struct Revision {
+    name: &'static str,
+    /// How many there are in the pinned suite: fewer means that something was left out in silence.
+    scenarios: usize,
+    /// How many pass.
+    checks: usize,
+}
+
+const REVISIONS: [Revision; 2] = [
+    Revision { name: "2025-11-25", scenarios: 33, checks: 83 },
+    Revision { name: "2026-07-28", scenarios: 50, checks: 197 },
+];
+
+/// Checks that may end without success, each with the reason.
+const EXCUSED: [(&str, Status); 2] = [
+    // A tool of rmcp 3.8 cannot tell which stream its call is on, so it cannot close it for the client to come back.
+    ("server-sse-disconnect-resume", Status::Warning),
+    // The suite skips it itself, for every server.
+    ("tasks-status-notifications", Status::Skipped),
+];
+
+/// What installing or running the suite may take; a run takes about ten seconds.
+const LIMIT: Duration = Duration::from_mins(3);
+
+/// One check of a scenario, as the suite writes it.
+#[derive(Deserialize, Debug)]
+struct Check {
+    id: String,
+    status: Status,
+    #[serde(default, rename = "errorMessage")]
+    message: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, Debug)]
+#[serde(rename_all = "UPPERCASE")]
+enum Status {
+    Success,
+    Failure,
+    Warning,
+    Skipped,
+    Info,
+}
+
+/// Installs the suite, starts the server, runs both revisions; gives back a note for the table of steps.
+pub(crate) fn run(top: &Path) -> Result<String> {
+    let suite = install(top)?;
+    let node = node(top, &suite)?;
+    let [program] = built::programs(top, Call::cargo("build -p conformance-server"), ["conformance-server"])?;
+    let server = Server::start(&program)?;
+    let mut notes = Vec::new();
+    for revision in REVISIONS {
+        let results = top.join("target/conformance").join(revision.name);
+        let status = run_suite(&suite, &node, &server.address, revision, &results)?;
+        let passed = judge(revision, &read(&results)?)?;
+        ensure!(status.success(), "the suite ended with {status}, see `{}`", results.join("log").display());
+        notes.push(format!("{passed} checks of {}", revision.name));
+    }
+    Ok(notes.join(", "))
+}
+
+/// Installs what `peers/conformance` pins, unless just that is installed already.
+fn install(top: &Path) -> Result<PathBuf> {
+    let (pinned, suite) = (top.join("peers/conformance"), top.join("target/peers/conformance"));
+    fs::create_dir_all(&suite).context("cannot make `target/peers/conformance`")?;
+    let mut wanted = String::new();
+    for name in [".npmrc", "package.json", "package-lock.json"] {
+        let contents = fs::read_to_string(pinned.join(name)).with_context(|| format!("cannot read `{name}`"))?;
+        fs::write(suite.join(name), &contents)?;
+        wanted.push_str(&contents);
+    }
+    let installed = suite.join("installed");
+    if fs::read_to_string(&installed).is_ok_and(|contents| contents == wanted) {
+        return Ok(suite);
+    }
+    if !Call::program("npm").arguments(["--version"]).succeeds(top) {
+        bail!(
+            "npm is needed to install the conformance suite and cannot be run here\n\nhint: install Node.js, which brings it"
+        );
+    }
+    let child =
+        Command::new("npm").arg("ci").current_dir(&suite).stdin(Stdio::null()).spawn().context("cannot run npm")?;
+    let status = wait(child, "npm", LIMIT)?;
+    ensure!(status.success(), "npm ended with {status}");
+    fs::write(&installed, &wanted)?;
+    Ok(suite)
+}
+
+/// The Node that came with the suite, or the machine's own on a platform for which none is pinned.
+fn node(top: &Path, suite: &Path) -> Result<PathBuf> {
+    let pinned = suite.join("node_modules/.bin/node");
+    let node = if pinned.exists() { pinned } else { PathBuf::from("node") };
+    let version = Call::program(&node.to_string_lossy()).arguments(["--version"]).stdout(top)?;
+    let major = version.trim().strip_prefix('v').and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    ensure!(major >= Some(22), "the conformance suite needs Node 22, not `{}`", version.trim());
+    Ok(node)
+}
+
+/// The server under test, which goes when this does.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(program: &Path) -> Result<Server> {
+        let mut child = Command::new(program)
+            // It ends with its standard input, should this program be killed.
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot run the server")?;
+        let stdout = child.stdout.take();
+        let mut server = Server { child, address: String::new() };
+        let (sender, receiver) = mpsc::channel();
+        let mut stdout = BufReader::new(stdout.context("no stdout")?);
+        thread::spawn(move || {
+            let mut line = String::new();
+            sender.send(stdout.read_line(&mut line).map(|_| line))
+        });
+        let line =
+            receiver.recv_timeout(Duration::from_secs(30)).context("the server does not say where it listens")??;
+        line.trim().clone_into(&mut server.address);
+        ensure!(server.address.starts_with("http://127.0.0.1:"), "the server listens at `{}`", server.address);
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // An error means that it has ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs what a revision requires; results and log go to a folder of their own.
+fn run_suite(suite: &Path, node: &Path, address: &str, revision: Revision, results: &Path) -> Result<ExitStatus> {
+    if results.exists() {
+        fs::remove_dir_all(results).context("cannot clear old results")?;
+    }
+    fs::create_dir_all(results).context("cannot make a folder for results")?;
+    let log = File::create(results.join("log"))?;
+    let child = Command::new(node)
+        .arg("node_modules/.bin/conformance")
+        .args(["server", "--url", address, "--requirements", revision.name, "--output-dir"])
+        .arg(results)
+        .current_dir(suite)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+        .context("cannot run the conformance suite")?;
+    wait(child, "the conformance suite", LIMIT)
+}
+
+/// Waits for a child, which is ended if it takes too long.
+fn wait(mut child: Child, name: &str, limit: Duration) -> Result<ExitStatus> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if began.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            bail!("{name} took more than {limit:?}");
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The checks of each scenario, by the name of its folder.
+fn read(results: &Path) -> Result<Vec<(String, Vec<Check>)>> {
+    let mut scenarios = Vec::new();
+    for entry in fs::read_dir(results)? {
+        let folder = entry?.path();
+        if folder.is_dir() {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let text =
+                fs::read_to_string(folder.join("checks.json")).with_context(|| format!("no checks of `{name}`"))?;
+            let checks = serde_json::from_str(&text).with_context(|| format!("unreadable checks of `{name}`"))?;
+            scenarios.push((name, checks));
+        }
+    }
+    Ok(scenarios)
+}
+
+/// How many checks passed, if all did and none is missing.
+fn judge(revision: Revision, scenarios: &[(String, Vec<Check>)]) -> Result<usize> {
+    let (mut passed, mut complaints) = (0, Vec::new());
+    for (scenario, checks) in scenarios {
+        for check in checks {
+            match check.status {
+                Status::Success => passed += 1,
+                Status::Info => {}
+                status if EXCUSED.contains(&(check.id.as_str(), status)) => {}
+                status => {
+                    let message = check.message.as_deref().unwrap_or("no reason given");
+                    complaints.push(format!("{scenario}: {} ended with {status:?} ({message})", check.id));
+                }
+            }
+        }
+    }
+    if scenarios.len() < revision.scenarios {
+        complaints.push(format!("{} scenarios were run, not {}", scenarios.len(), revision.scenarios));
+    }
+    if passed < revision.checks {
+        complaints.push(format!("{passed} checks passed, not {}", revision.checks));
+    }
+    ensure!(complaints.is_empty(), "{}:\n{}", revision.name, complaints.join("\n"));
+    Ok(passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenarios(text: &str) -> Result<Vec<(String, Vec<Check>)>> {
+        Ok(vec![("server-one".to_owned(), serde_json::from_str(text)?), ("server-two".to_owned(), Vec::new())])
+    }
+
+    #[test]
+    fn a_run_counts_only_if_nothing_fails_and_nothing_is_missing() {
+        let revision = Revision { name: "some day", scenarios: 2, checks: 2 };
+        let check = |revision: Revision, text: &str, passed: Option<usize>| {
+            let judged = scenarios(text).and_then(|scenarios| judge(revision, &scenarios));
+            assert_eq!(judged.as_ref().ok(), passed.as_ref(), "{text}: {judged:?}");
+        };
+        let two = r#"{"id": "a", "status": "SUCCESS"}, {"id": "a", "status": "SUCCESS", "details": {}}"#;
+        check(revision, &format!("[{two}]"), Some(2));
+        check(revision, &format!(r#"[{two}, {{"id": "b", "status": "INFO"}}]"#), Some(2));
+        check(revision, &format!(r#"[{two}, {{"id": "tasks-status-notifications", "status": "SKIPPED"}}]"#), Some(2));
+        check(revision, &format!(r#"[{two}, {{"id": "tasks-status-notifications", "status": "FAILURE"}}]"#), None);
+        check(revision, &format!(r#"[{two}, {{"id": "b", "status": "SKIPPED"}}]"#), None);
+        check(revision, &format!(r#"[{two}, {{"id": "b", "status": "WARNING"}}]"#), None);
+        check(revision, &format!(r#"[{two}, {{"id": "b", "status": "FAILURE", "errorMessage": "why"}}]"#), None);
+        check(revision, &format!(r#"[{two}, {{"id": "b", "status": "UNHEARD"}}]"#), None);
+        check(revision, &format!(r#"[{two}, {{"id": "b"}}]"#), None);
+        check(revision, "[]", None);
+        check(Revision { checks: 3, ..revision }, &format!("[{two}]"), None);
+        check(Revision { scenarios: 3, ..revision }, &format!("[{two}]"), None);
+    }
+
+    #[test]
+    fn a_suite_that_hangs_is_ended() {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
+        let process = PathBuf::from(format!("/proc/{}", child.id()));
+        assert!(wait(child, "sleep", Duration::from_millis(1)).is_err());
+        assert!(!process.exists());
+    }
+}

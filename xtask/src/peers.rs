@@ -1,0 +1,211 @@
+//! `cargo xtask peers`: real MCP clients of other languages against servers that are built on `rootward-server`.
+//!
+//! The clients are the small programs in `peers/`, one for each generation of an SDK. Each is put into every situation, over
+//! every transport, in every era that it knows.
+
+mod case;
+mod install;
+mod situation;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::built;
+use crate::call::Call;
+use crate::table;
+
+use case::{Route, Servers, Stage};
+use install::Installed;
+use situation::{DIRECTORIES, Era, SITUATIONS, Situation};
+
+/// An SDK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sdk {
+    Python,
+    PythonV1,
+    TypeScript,
+    TypeScriptV1,
+}
+
+/// Clients at once: most wait most of the time.
+const AT_ONCE: usize = 8;
+
+const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
+
+/// Where each era is tried. A modern client opens no stream of its own anyway.
+const WAYS: [(Route, Era); 5] = [
+    (Route::Stdio, Era::Legacy),
+    (Route::Http, Era::Legacy),
+    (Route::HttpWithoutStream, Era::Legacy),
+    (Route::Stdio, Era::Modern),
+    (Route::Http, Era::Modern),
+];
+
+impl Sdk {
+    fn name(self) -> &'static str {
+        match self {
+            Sdk::Python => "Python",
+            Sdk::PythonV1 => "Python 1.x",
+            Sdk::TypeScript => "TypeScript",
+            Sdk::TypeScriptV1 => "TypeScript 1.x",
+        }
+    }
+
+    fn knows(self, era: Era) -> bool {
+        era == Era::Legacy || matches!(self, Sdk::Python | Sdk::TypeScript)
+    }
+
+    /// A call of one of the scripts in `peers/`, without its arguments.
+    fn command(self, top: &Path, installed: &Installed, script: &str) -> Command {
+        let (program, script) = match self {
+            Sdk::Python => (installed.python.as_path(), top.join(format!("peers/python/{script}.py"))),
+            Sdk::PythonV1 => (installed.python_v1.as_path(), top.join(format!("peers/python/{script}_v1.py"))),
+            Sdk::TypeScript => (installed.node.as_path(), installed.typescript.join(format!("{script}.mjs"))),
+            Sdk::TypeScriptV1 => (installed.node.as_path(), installed.typescript.join(format!("{script}_v1.mjs"))),
+        };
+        let mut command = Command::new(program);
+        command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    }
+}
+
+/// What a case is about.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    /// A client in a situation.
+    In(&'static Situation),
+    /// The script that the examples' pages show.
+    Shown,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    sdk: Sdk,
+    route: Route,
+    era: Era,
+    subject: Subject,
+}
+
+impl Case {
+    fn way(self) -> String {
+        let route = match self.route {
+            Route::Stdio => "stdio",
+            Route::Http => "HTTP",
+            Route::HttpWithoutStream => "HTTP without a stream",
+        };
+        let era = match self.era {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        };
+        format!("{}, {route}, {era}", self.sdk.name())
+    }
+
+    fn name(self) -> String {
+        match self.subject {
+            Subject::In(situation) => format!("{}: {}", self.way(), situation.name),
+            Subject::Shown => format!("{}: the script shown", self.way()),
+        }
+    }
+
+    fn carry_out(self, top: &Path, installed: &Installed, servers: &Servers, stage: &Stage) -> Result<()> {
+        match self.subject {
+            Subject::In(situation) => {
+                let client = self.sdk.command(top, installed, "client");
+                case::play(client, servers, self.route, self.era, situation, stage)
+            }
+            Subject::Shown => {
+                let read = |path: &str| {
+                    let mut client = self.sdk.command(top, installed, "read_file");
+                    client.args([&servers.address(self.route), &stage.path(DIRECTORIES[0]), path]);
+                    case::printed(&mut client)
+                };
+                let inside = read("file")?;
+                ensure!(inside == format!("read: {}\n", DIRECTORIES[0]), "it printed `{inside}`");
+                let outside = read(&stage.path("third/file"))?;
+                ensure!(
+                    outside.starts_with("refused: ") && outside.contains("is outside every root"),
+                    "it printed `{outside}`"
+                );
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Every case whose name holds each of `parts`.
+fn cases(parts: &[&str]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for subject in SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]) {
+        for sdk in SDKS {
+            for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.knows(*era)) {
+                // The script takes whatever era the server offers, and that is the modern one.
+                if matches!(subject, Subject::In(_)) || era == Era::Modern {
+                    cases.push(Case { sdk, route, era, subject });
+                }
+            }
+        }
+    }
+    cases.retain(|case| parts.iter().all(|part| case.name().contains(part)));
+    cases
+}
+
+/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
+    let cases = cases(parts);
+    if cases.is_empty() {
+        bail!("no case has a name with `{}`", parts.join("` and `"));
+    }
+    let installed = install::run(top)?;
+    let build = Call::cargo("build -p minimal-server -p http-server");
+    let [stdio, http] = built::programs(top, build, ["minimal-server", "http-server"])?;
+    let servers = Servers::start(stdio, &http)?;
+    let stage = Stage::new()?;
+    let outcomes = all_at_once(&cases, |case| case.carry_out(top, &installed, &servers, &stage));
+
+    let mut rows = vec![["client", "passed", "failed"].map(str::to_owned).to_vec()];
+    let ways: BTreeSet<String> = cases.iter().map(|case| case.way()).collect();
+    let mut passed_in_all = 0;
+    for way in ways {
+        let of_way = || outcomes.iter().filter(|(case, _)| case.way() == way);
+        let passed = of_way().filter(|(_, outcome)| outcome.is_ok()).count();
+        passed_in_all += passed;
+        rows.push(vec![way.clone(), passed.to_string(), (of_way().count() - passed).to_string()]);
+    }
+    println!("\n{}", table::lay_out(&rows));
+    for (case, outcome) in &outcomes {
+        if let Err(error) = outcome {
+            println!("FAILED {}: {error:#}\n", case.name());
+        }
+    }
+    if passed_in_all != cases.len() {
+        bail!("of {} cases only {passed_in_all} passed", cases.len());
+    }
+    Ok(match passed_in_all {
+        1 => "1 case passed".to_owned(),
+        count => format!("{count} cases passed"),
+    })
+}
+
+/// Runs several cases at once; every one has an outcome.
+fn all_at_once(cases: &[Case], carry_out: impl Fn(&Case) -> Result<()> + Sync) -> Vec<(Case, Result<()>)> {
+    let (waiting, outcomes) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
+    let next = || waiting.lock().ok()?.next();
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    let outcome = carry_out(case);
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push((*case, outcome));
+                    }
+                }
+            });
+        }
+    });
+    outcomes.into_inner().unwrap_or_default()
+}

