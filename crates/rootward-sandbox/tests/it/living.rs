@@ -75,3 +75,12 @@ fn a_static_binary() {
     let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")]}), [&program]);
     assert_eq!(run.out, "opened\n", "{run:?}");
 }
+
+#[test]
+fn the_private_directories_are_this_users_alone() {
+    let scene = Scene::new();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    // Whatever it does to its own home, the directory above keeps others out.
+    let run = run(&spec, ["sh", "-c", "chmod 777 \"$HOME\"; stat -c %a \"$HOME/..\" \"$TMPDIR/..\""]);
+    assert_eq!(run.out, "700\n700\n", "{run:?}");
+}
