@@ -57,6 +57,24 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("permissions", |target| {
         done(fs::set_permissions(target.outside.join("kept.txt"), fs::Permissions::from_mode(0o600)))
     }),
+    // Set to what they are: for a control that does no harm.
+    ("permissions of a device", |_| {
+        let mode = fs::metadata("/dev/null")?.permissions();
+        done(fs::set_permissions("/dev/null", mode))
+    }),
+    ("permissions of the terminal it was given", |_| {
+        let terminal = io::stdin().as_raw_fd();
+        call!(libc::SYS_fchmod, terminal, 0o620).map(|_| String::new())
+    }),
+    ("a command to the file system behind a directory", |target| {
+        // BTRFS_IOC_SUBVOL_CREATE makes a directory where Landlock does not look. Other file systems do not know it.
+        let directory = fs::File::open(&target.read_only)?;
+        let name = [0_u8; 4096];
+        match call!(libc::SYS_ioctl, directory.as_raw_fd(), 0x5000_940e_u64, name.as_ptr()) {
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+            _ => Ok(String::new()),
+        }
+    }),
     ("permissions through a link", |target| {
         let link = target.inside.join("link-to-kept");
         let _ = symlink(target.outside.join("kept.txt"), &link);
