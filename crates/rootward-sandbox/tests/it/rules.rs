@@ -106,6 +106,29 @@ fn additions_and_denials() {
 }
 
 #[test]
+fn denials_hold_however_they_are_spelled() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    symlink(&inside, scene.path("link")).unwrap();
+    let check = |denied: &str, script: &str, code: i32| {
+        let spec = json!({"roots": [root(&inside, "rw")], "deny_write": [scene.directory.path().join(denied)]});
+        let run = run(&spec, ["sh", "-c", script]);
+        assert_eq!(run.code, Some(code), "{denied} {script}: {run:?}");
+    };
+    check("outside", "echo x > new", 0);
+    for spelling in ["inside", "outside/../inside", "./inside/.", "link"] {
+        check(spelling, "echo x > new", 2);
+    }
+    // Below what is open, and not there yet: it cannot be held, and cannot be passed over.
+    for spelling in ["inside/later", "link/later", "outside/../inside/later"] {
+        check(spelling, "true", 77);
+    }
+    check("gone/../inside", "true", 77);
+    let relative = run(&json!({"roots": [root(&inside, "rw")], "deny_write": ["inside"]}), ["true"]);
+    assert_eq!(relative.code, Some(77), "{relative:?}");
+}
+
+#[test]
 fn secrets_below_what_is_added_count_too() {
     let scene = Scene::new();
     fs::create_dir(scene.path("outside/.aws")).unwrap();
