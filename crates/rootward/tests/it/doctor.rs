@@ -13,7 +13,9 @@ const KERNEL: (&str, &str) = (
 fn settings_and_roots() {
     let stage = Stage::new().with_settings(
         "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
-         mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]",
+         mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]\n\
+         [sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
+         [sandbox.filesystem]\nallowRead = ['/srv/a', '~/b']\ndenyWrite = ['/srv/c']",
     );
     let stage = stage.with("ROOTWARD_DEBOUNCE_MS", "100").with("ROOTWARD_STRICT", "1").with("ROOTWARD_ROOT", "/srv");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor", stage, ["doctor"]) });
