@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rootward_core::Shown;
-use rootward_sandbox::{ConfinementError, Program, ProgramError, Refused, StartError, Unheld};
+use rootward_sandbox::{ConfinementError, Program, ProgramError, Refused, StartError, Step, Unheld};
 
 use super::hinted;
 use crate::message::{self, for_shell};
@@ -54,6 +54,13 @@ pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         }
         StartError::Program(ProgramError::NotExecutable(_)) => {
             hinted(error.to_string(), "make it executable with `chmod +x`, or name what runs it: `-- python3 FILE`")
+        }
+        StartError::Step { step: Step::Execute, .. } => hinted(
+            says,
+            "`--trace` tells what a command was refused; a program in a root runs only where that is `:rwx`",
+        ),
+        StartError::Step { .. } => {
+            hinted(says, "`rootward doctor` tries a start; inside a confined command no other can be confined")
         }
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
     }
