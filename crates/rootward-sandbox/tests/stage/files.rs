@@ -97,10 +97,12 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         fs::write(&inside, "x")?;
         let before = fs::metadata(&outside)?.mode();
         let stop = std::sync::atomic::AtomicBool::new(false);
+        let is_changed = || fs::metadata(&outside).is_ok_and(|seen| seen.mode() != before);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let swapping = scope.spawn(|| {
                 let next = target.inside.join("next");
-                for turn in 0.. {
+                // Many: on a busy machine the two threads may take turns of thousands.
+                for turn in 0..4_000 {
                     if stop.load(std::sync::atomic::Ordering::Relaxed) {
                         return;
                     }
@@ -108,12 +110,14 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
                     let _ = fs::rename(&next, &link);
                 }
             });
-            for _ in 0..2000 {
-                let _ = fs::set_permissions(&link, fs::Permissions::from_mode(0o606));
+            while !swapping.is_finished() && !is_changed() {
+                for _ in 0..20 {
+                    let _ = fs::set_permissions(&link, fs::Permissions::from_mode(0o606));
+                }
             }
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let changed = fs::metadata(&outside)?.mode() != before;
+        let changed = is_changed();
         let own = fs::metadata(&inside)?.mode() & 0o777 == 0o606;
         match (changed, own) {
             (true, _) => Ok(String::new()),
