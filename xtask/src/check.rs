@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::call::Call;
 use crate::peers;
+use crate::servers;
 use crate::step::{self, AtLeast, Step};
 use crate::tidy;
 
@@ -45,6 +46,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
+        Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),

@@ -14,6 +14,7 @@ mod conformance;
 mod corpus;
 mod peers;
 mod prove;
+mod servers;
 mod step;
 mod table;
 mod tidy;
@@ -26,9 +27,10 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  check            format, tidy, lints, docs, tests, clients, conformance, short fuzz, oracle build: what CI runs
+  check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
+  servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
@@ -55,6 +57,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
+        ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
         ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
         ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
         ["bench"] => bench::run(top, bench::Output::Show),

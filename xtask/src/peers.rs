@@ -4,7 +4,7 @@
 //! every transport, in every era that it knows.
 
 mod case;
-mod install;
+pub(crate) mod install;
 mod situation;
 
 use std::collections::BTreeSet;

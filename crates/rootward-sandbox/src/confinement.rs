@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rootward_core::{Access, Extent, Guard, GuardOptions, RootKind, RootSet, Validation};
 
@@ -10,7 +10,7 @@ use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, gaps};
 use crate::error::ConfinementError;
 use crate::kernel::landlock_abi;
 use crate::options::{Options, UnheldPolicy};
-use crate::places::{Rule, named_ambient, needed_ambient, placed_ambient, root};
+use crate::places::{Rule, named_ambient, needed_ambient, root};
 use crate::profile::Profile;
 
 /// How many entries of a root are looked through for closed places.
@@ -93,7 +93,7 @@ impl Confinement {
         }
         rules.extend(needed_ambient(&profile.needs));
         let mut unheld = self.unheld.clone();
-        unheld.extend(self.deny(&mut rules));
+        unheld.extend(self.deny(&mut rules)?);
         let rules = merged(rules);
         // SECURITY: what Landlock cannot hold is refused or named, never passed over
         // (test: a_secret_below_a_root_keeps_the_command_from_starting)
@@ -101,14 +101,16 @@ impl Confinement {
     }
 
     /// Takes away what is denied; returns what lies below an open place and so cannot be.
-    fn deny(&self, rules: &mut [Rule]) -> Vec<Unheld> {
+    fn deny(&self, rules: &mut [Rule]) -> Result<Vec<Unheld>, ConfinementError> {
         let read = self.options.filesystem.deny_read.iter().map(|path| (path, crate::profile::RUN));
         let writing = Access::READ_WRITE.without(Access::READ);
         let write = self.options.filesystem.deny_write.iter().map(|path| (path, writing));
         let mut unheld = Vec::new();
         for (path, denied) in read.chain(write) {
-            let placed = root(path, Access::NONE).and_then(|root| placed_ambient(root).ok());
-            let place = placed.as_ref().map_or(path.clone(), |placed| placed.roots()[0].place.clone());
+            // SECURITY: a denial whose path compares with no rule would be passed over in silence
+            // (test: denials_hold_however_they_are_spelled)
+            let place = spelled_out_ambient(path);
+            let place = place.map_err(|reason| ConfinementError::Denial { path: path.clone(), reason })?;
             for rule in rules.iter_mut() {
                 if rule.place.starts_with(&place) {
                     rule.access = rule.access.without(denied);
@@ -118,7 +120,7 @@ impl Confinement {
                 }
             }
         }
-        unheld
+        Ok(unheld)
     }
 }
 
@@ -186,9 +188,25 @@ fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
     let read = options.filesystem.allow_read.iter().map(|path| (path, crate::profile::RUN));
     let write = options.filesystem.allow_write.iter().map(|path| (path, Access::READ_WRITE));
     let rule = |(path, access): (&PathBuf, Access)| {
-        named_ambient(path, access).map_err(|reason| ConfinementError::Addition { path: path.clone(), reason })
+        spelled_out_ambient(path)
+            .and_then(|path| named_ambient(&path, access))
+            .map_err(|reason| ConfinementError::Addition { path: path.clone(), reason })
     };
     read.chain(write).map(rule).collect()
+}
+
+/// Where a path leads, as far as it exists: links and dots are gone, names that are not there yet stay.
+#[expect(clippy::disallowed_methods, reason = "the operator's own word")]
+fn spelled_out_ambient(path: &Path) -> Result<PathBuf, String> {
+    if !path.is_absolute() {
+        return Err("not an absolute path".to_owned());
+    }
+    let lies_at = |above: &Path| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?.to_owned()));
+    let (above, rest) = path.ancestors().find_map(lies_at).ok_or("does not exist")?;
+    if rest.components().any(|part| !matches!(part, Component::Normal(_))) {
+        return Err("a `..` behind what does not exist".to_owned());
+    }
+    Ok(if rest.as_os_str().is_empty() { above } else { above.join(rest) })
 }
 
 /// A guard over what the operator added, to find the closed places below.

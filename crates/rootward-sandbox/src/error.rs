@@ -36,6 +36,14 @@ pub enum ConfinementError {
         /// Why.
         reason: String,
     },
+    /// A place that is denied cannot be found.
+    #[error("`{}` cannot be denied: {reason}", Shown::new(path))]
+    Denial {
+        /// As it was given.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// There are rules that the kernel cannot hold.
     #[error("{}", held(.0))]
     Unheld(Vec<Unheld>),
@@ -77,7 +85,7 @@ pub enum StartError {
     #[error("the launcher cannot be started")]
     Spawn(#[source] io::Error),
     /// A step of the launcher failed; the command did not run.
-    #[error("the command was not started: {step} failed ({reason})")]
+    #[error("{step} failed ({reason})")]
     Step {
         /// Which.
         step: Step,

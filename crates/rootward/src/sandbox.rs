@@ -5,7 +5,7 @@ mod told;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rootward_sandbox::{
     CommandLine, Confinement, Enforcement, Filesystem, Network, Options, PassedSignals, Prepared, StartError, Trace,
@@ -33,12 +33,13 @@ pub(crate) struct Sandbox {
     /// What to do where the kernel cannot hold a rule: a secret place below a root, a root of less access inside another
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
-    /// Whether the command can reach the network
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = Switch::On)]
-    network: Switch,
-    /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9)
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = Switch::Off)]
-    unix_sockets: Switch,
+    /// Whether the command can reach the network; it can unless the settings file says otherwise
+    #[arg(long, value_name = "STATE", value_enum)]
+    network: Option<Switch>,
+    /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9); it
+    /// cannot unless the settings file says otherwise
+    #[arg(long, value_name = "STATE", value_enum)]
+    unix_sockets: Option<Switch>,
     /// Also readable, programs in it can be run; may be repeated (`sandbox.filesystem.allowRead`)
     #[arg(long, value_name = "PATH")]
     allow_read: Vec<PathBuf>,
@@ -61,7 +62,7 @@ pub(crate) struct Sandbox {
     #[arg(long)]
     json: bool,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -98,7 +99,7 @@ enum Switch {
 impl Sandbox {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(anyhow!("no command was named"));
+            return Err(told::no_command(&self.roots));
         };
         if self.strength == Wanted::Off {
             return self.run_unconfined(program, arguments);
@@ -106,6 +107,13 @@ impl Sandbox {
         let ground = Ground::load_ambient()?;
         let in_force = ground.in_force(&self.roots)?;
         in_force.warn();
+        if in_force.set.roots().is_empty() && !self.roots.is_empty() {
+            let says = format!("command `{}` was not started: no root is left", rootward_core::Shown::new(program));
+            return Err(hinted(
+                says,
+                "name a directory that exists; without any, the command has only a home of its own",
+            ));
+        }
         let guard = ground.guard(in_force.set.clone(), ground.base(None, None)?);
         let not_started = |error| told::not_started(program, error);
         let confinement = Confinement::new(guard, self.options(&ground)?);
@@ -135,27 +143,34 @@ impl Sandbox {
             let path = |path: &PathBuf| ground.typed_root(path.as_os_str()).map(|named| named.root.path);
             paths.iter().map(path).collect::<Result<Vec<_>>>()
         };
+        let set = &ground.settings.sandbox;
+        let flags = Filesystem {
+            allow_read: placed(&self.allow_read)?,
+            deny_read: placed(&self.deny_read)?,
+            allow_write: placed(&self.allow_write)?,
+            deny_write: placed(&self.deny_write)?,
+        };
         Ok(Options {
             network: match self.network {
-                Switch::On => Network::On,
-                Switch::Off => Network::Off,
+                Some(Switch::On) => Network::On,
+                Some(Switch::Off) => Network::Off,
+                None => set.network.value,
             },
             unix_sockets: match self.unix_sockets {
-                Switch::On => UnixSockets::Open,
-                Switch::Off => UnixSockets::Closed,
+                Some(Switch::On) => UnixSockets::Open,
+                Some(Switch::Off) => UnixSockets::Closed,
+                None => set.unix_sockets.value,
             },
             unheld: match self.unheld {
                 Unheld::Refuse => UnheldPolicy::Refuse,
                 Unheld::Allow => UnheldPolicy::Allow,
             },
             trace: if self.trace { Trace::On } else { Trace::Off },
-            filesystem: Filesystem {
-                allow_read: placed(&self.allow_read)?,
-                deny_read: placed(&self.deny_read)?,
-                allow_write: placed(&self.allow_write)?,
-                deny_write: placed(&self.deny_write)?,
+            filesystem: set.filesystem(flags),
+            variables: match self.variables.as_slice() {
+                [] => set.variables.value.iter().map(OsString::from).collect(),
+                named => named.to_vec(),
             },
-            variables: self.variables.clone(),
             launcher: None,
         })
     }

@@ -3,6 +3,7 @@
 //! Nothing is guessed: an unknown key, a wrong type or a word that means nothing ends the program with the place of the mistake.
 
 mod file;
+mod sandbox;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use rootward_core::session::{Follow, NoRoots, Policy};
 use rootward_core::{Closed, Mode};
 
 use crate::message::Hinted;
+pub(crate) use sandbox::SandboxSettings;
 
 /// Where a value came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +112,7 @@ pub(crate) struct Settings {
     pub(crate) roots_timeout: Setting<Duration>,
     pub(crate) debounce: Setting<Duration>,
     pub(crate) restrict: Setting<Vec<Restrict>>,
+    pub(crate) sandbox: SandboxSettings,
 }
 
 impl Settings {
@@ -153,6 +156,7 @@ impl Settings {
             roots_timeout: Setting::first(said.roots_timeout, written.roots_timeout, default.timeout),
             debounce: Setting::first(said.debounce, written.debounce, default.debounce),
             restrict: Setting::first(None, written.restrict, Vec::new()),
+            sandbox: written.sandbox.into(),
         };
         settings.refuse_contradiction()?;
         Ok(settings)

@@ -32,13 +32,13 @@ pub(crate) fn run(top: &Path) -> Result<Installed> {
     Ok(Installed {
         node: node(top)?,
         typescript: typescript(top)?,
-        python: environment(top, "python", "requirements.txt")?,
-        python_v1: environment(top, "python-v1", "requirements-v1.txt")?,
+        python: environment(top, "python", "python/requirements.txt")?,
+        python_v1: environment(top, "python-v1", "python/requirements-v1.txt")?,
     })
 }
 
 /// Node and Python; brought by the system's packages where this user may install them.
-fn runtimes(top: &Path) -> Result<()> {
+pub(crate) fn runtimes(top: &Path) -> Result<()> {
     // Debian splits off what makes an environment from Python itself.
     let needed: [&[&str]; 3] =
         [&["node", "--version"], &["npm", "--version"], &["python3", "-m", "ensurepip", "--version"]];
@@ -66,7 +66,7 @@ fn runtimes(top: &Path) -> Result<()> {
 }
 
 /// The system's Node, or where that is too old, one from npm.
-fn node(top: &Path) -> Result<PathBuf> {
+pub(crate) fn node(top: &Path) -> Result<PathBuf> {
     let version = |node: &str| Call::program(node).arguments(["--version"]).stdout(top);
     let is_new = |version: &str| major(version).is_some_and(|major| major >= NODE);
     let system = version("node")?;
@@ -87,7 +87,7 @@ fn major(version: &str) -> Option<u64> {
 }
 
 /// The packages that the folder `name` of `peers` locks.
-fn packages(top: &Path, name: &str) -> Result<PathBuf> {
+pub(crate) fn packages(top: &Path, name: &str) -> Result<PathBuf> {
     let (source, target) = (top.join("peers").join(name), top.join("target/peers").join(name));
     let lock = read(&source.join("package-lock.json"))?;
     once(&target, &lock, || {
@@ -113,8 +113,9 @@ fn typescript(top: &Path) -> Result<PathBuf> {
     Ok(target)
 }
 
-fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf> {
-    let (source, target) = (top.join("peers/python").join(requirements), top.join("target/peers").join(name));
+/// A virtual environment with what the file `requirements` of `peers` locks; its Python.
+pub(crate) fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf> {
+    let (source, target) = (top.join("peers").join(requirements), top.join("target/peers").join(name));
     let python = target.join("bin/python");
     // An environment is bound to the Python it was made by.
     let version = Call::program("python3").arguments(["--version"]).stdout(top)?;
@@ -131,7 +132,7 @@ fn environment(top: &Path, name: &str, requirements: &str) -> Result<PathBuf> {
 
 /// Fills `target` anew unless it was filled for the same `lock`. The mark is written last, so that half an installation does
 /// not pass for a whole one.
-fn once(target: &Path, lock: &str, fill: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn once(target: &Path, lock: &str, fill: impl FnOnce() -> Result<()>) -> Result<()> {
     let mark = target.join("installed-from");
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == lock) {
         return Ok(());

@@ -9,7 +9,7 @@ mod memory;
 mod place;
 mod trace;
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use crate::options::Trace;
 use crate::orders::{Bytes, Orders};
 use crate::sys::{self, Notification, Reply};
 use call::{Act, Call, Object};
-use place::{Caller, Places};
+use place::{Caller, Needed, Places};
 
 /// The supervisor's knowledge of what is open, and what it saw refused.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Broker {
             return Reply::Failed(Errno::INTR);
         }
         match call {
-            Ok(Some(call)) => match self.carry_out(caller, &call) {
+            Ok(Some(call)) => match self.carry_out(listener, notification.id, caller, &call) {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error),
             },
@@ -69,21 +69,40 @@ impl Broker {
         self.trace.as_mut().map(trace::Seen::take).unwrap_or_default()
     }
 
-    fn carry_out(&mut self, caller: Caller, call: &Call) -> Result<i64, Errno> {
+    fn carry_out(&mut self, listener: BorrowedFd<'_>, id: u64, caller: Caller, call: &Call) -> Result<i64, Errno> {
         let handle = match &call.object {
             Object::Named { at, path, links } => caller.resolve(*at, path, *links)?,
-            Object::Descriptor(number) => {
-                let handle = self.descriptor(caller, *number)?;
-                return self.act_on_descriptor(&handle, call.act);
-            }
+            Object::Descriptor(number) => descriptor(caller, *number)?,
         };
-        self.judge(&handle, call.act)?;
-        self.act(caller, &handle, call.act)
+        let notifier = match call.act {
+            Act::Watch { notifier, .. } => Some(descriptor(caller, notifier)?),
+            _ => None,
+        };
+        // A caller that was killed since may have lent its number to another process, whose directories and files these would be.
+        if !sys::still_waits(listener, id) {
+            return Err(Errno::INTR);
+        }
+        match (&call.object, call.act, notifier) {
+            (_, Act::Watch { mask, .. }, Some(notifier)) => {
+                self.judge(&handle, call.act)?;
+                watch(&notifier, handle.as_fd(), mask)
+            }
+            (Object::Descriptor(_), act, _) => self.act_on_descriptor(&handle, act),
+            (Object::Named { .. }, act, _) => {
+                self.judge(&handle, act)?;
+                act_on(handle.as_fd(), act)
+            }
+        }
     }
 
     /// That the rules give what the act needs, at the place where the object lies.
     fn judge(&mut self, handle: &OwnedFd, act: Act) -> Result<(), Errno> {
         let needed = act.needs();
+        // SECURITY: writing to a device, as everybody does to `/dev/null`, does not make it one's own
+        // (test: metadata_outside_stays_as_it_is)
+        if needed == Needed::Write && is_device(handle.as_fd())? {
+            return Err(Errno::PERM);
+        }
         // SECURITY: the place is proved by opening it anew below a rule's own handle
         // (test: metadata_outside_stays_as_it_is)
         if self.places.gives(handle.as_fd(), needed) {
@@ -95,45 +114,50 @@ impl Broker {
         Err(Errno::ACCESS)
     }
 
-    /// The caller's own open file, not another that has its number by now.
-    #[expect(clippy::unused_self, reason = "reads as the other steps do")]
-    fn descriptor(&self, caller: Caller, number: i32) -> Result<OwnedFd, Errno> {
-        let process = pidfd_open(caller.process()?, PidfdFlags::empty())?;
-        pidfd_getfd(process, number, PidfdGetfdFlags::empty())
-    }
-
     fn act_on_descriptor(&mut self, handle: &OwnedFd, act: Act) -> Result<i64, Errno> {
         let flags = fs::fcntl_getfl(handle)?;
         if flags.contains(OFlags::PATH) {
             return Err(Errno::BADF);
         }
-        // What is open for writing was opened for writing under the rules; what is open for reading was not.
-        // SECURITY: a descriptor for reading does not change what it reads
-        // (test: a_read_only_root_keeps_its_metadata)
-        if matches!(flags & OFlags::RWMODE, OFlags::RDONLY) {
+        // What has no name any more lies nowhere; that it is open for writing is all there is to judge.
+        let nameless = fs::fstat(handle)?.st_nlink == 0 || place::guess(handle.as_fd()).is_none();
+        // SECURITY: a descriptor for reading does not change what it reads (test: a_read_only_root_keeps_its_metadata)
+        // SECURITY: one that was given, not opened under the rules, may be of a file outside
+        // (test: metadata_outside_stays_as_it_is)
+        if !nameless || matches!(flags & OFlags::RWMODE, OFlags::RDONLY) {
             self.judge(handle, act)?;
         }
-        act_on(&format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(handle)), handle.as_fd(), act)
+        act_on(handle.as_fd(), act)
     }
+}
 
-    fn act(&self, caller: Caller, handle: &OwnedFd, act: Act) -> Result<i64, Errno> {
-        let name = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(handle));
-        match act {
-            Act::Watch { notifier, mask } => {
-                let notifier = self.descriptor(caller, notifier)?;
-                let flags = fs::inotify::WatchFlags::from_bits_retain(mask);
-                // The handle is the object itself, link or not.
-                let flags = flags.difference(fs::inotify::WatchFlags::DONT_FOLLOW);
-                fs::inotify::add_watch(notifier, name, flags).map(i64::from)
-            }
-            act => act_on(&name, handle.as_fd(), act),
-        }
-    }
+/// The caller's own open file.
+fn descriptor(caller: Caller, number: i32) -> Result<OwnedFd, Errno> {
+    let process = pidfd_open(caller.process()?, PidfdFlags::empty())?;
+    pidfd_getfd(process, number, PidfdGetfdFlags::empty())
+}
+
+fn is_device(handle: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let kind = FileType::from_raw_mode(fs::fstat(handle)?.st_mode);
+    Ok(matches!(kind, FileType::CharacterDevice | FileType::BlockDevice))
+}
+
+/// The link that stands for a handle of this process.
+fn link_to(handle: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", handle.as_raw_fd())
+}
+
+fn watch(notifier: &OwnedFd, handle: BorrowedFd<'_>, mask: u32) -> Result<i64, Errno> {
+    let flags = fs::inotify::WatchFlags::from_bits_retain(mask);
+    // The handle is the object itself, link or not.
+    let flags = flags.difference(fs::inotify::WatchFlags::DONT_FOLLOW);
+    fs::inotify::add_watch(notifier, link_to(handle), flags).map(i64::from)
 }
 
 /// Acts on an object through the link that stands for its handle: the kernel follows it to that very object.
 #[expect(clippy::disallowed_methods, reason = "the name is that of a handle, which was proved to lie in an open place")]
-fn act_on(name: &str, handle: BorrowedFd<'_>, act: Act) -> Result<i64, Errno> {
+fn act_on(handle: BorrowedFd<'_>, act: Act) -> Result<i64, Errno> {
+    let name = link_to(handle);
     match act {
         Act::Permissions(mode) => {
             let directory = FileType::from_raw_mode(fs::fstat(handle)?.st_mode) == FileType::Directory;

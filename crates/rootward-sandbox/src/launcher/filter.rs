@@ -212,9 +212,21 @@ const COMMANDS: &[u64] = &[
     0x4008_6602, // FS_IOC_SETFLAGS
     0x4004_6602, // FS_IOC32_SETFLAGS
     0x4008_7602, // FS_IOC_SETVERSION
+    0x4008_6604, // EXT4_IOC_SETVERSION_OLD
     0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4004_7211, // FAT_IOCTL_SET_ATTRIBUTES
     0x4080_6685, // FS_IOC_ENABLE_VERITY
     0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
+
+/// The letter of commands to btrfs, which make and remove directories through a descriptor that is only for reading
+/// (linux/btrfs.h), and those under that letter which every file system knows: they share blocks with a file that is open for
+/// writing (linux/fs.h).
+const BTRFS: u64 = 0x9400;
+const CLONES: &[u64] = &[
+    0x4004_9409, // FICLONE
+    0x4020_940d, // FICLONERANGE
+    0xc018_9436, // FIDEDUPERANGE
 ];
 
 /// `SOCK_PACKET`: frames of the network, obsolete and still there (linux/net.h).
@@ -324,6 +336,12 @@ fn by_argument() -> Result<Rules, seccompiler::Error> {
     for command in COMMANDS {
         rules.entry(libc::SYS_ioctl).or_default().push(all(vec![on(1, SeccompCmpOp::Eq, *command)?])?);
     }
+    // SECURITY: Landlock does not look at directories that are made by a command (test: a_hostile_child_is_held)
+    let mut btrfs = vec![on(1, SeccompCmpOp::MaskedEq(0xff00), BTRFS)?];
+    for clone in CLONES {
+        btrfs.push(on(1, SeccompCmpOp::Ne, *clone)?);
+    }
+    rules.entry(libc::SYS_ioctl).or_default().push(all(btrfs)?);
     // The tie to the supervisor may be made again but not loosened.
     let tie = on(0, SeccompCmpOp::Eq, bits(libc::PR_SET_PDEATHSIG))?;
     let other = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, bits(libc::SIGKILL))?;
@@ -364,8 +382,10 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     let unix = orders.unix_sockets == UnixSockets::Open || orders.abi >= 9;
     let mut pairs = vec![all(vec![ne(0, libc::AF_UNIX)?])?];
     if !unix {
-        // Unlike the others, a pair of these can still be sent elsewhere.
+        // SECURITY: unlike the others, a pair of datagrams can still be sent elsewhere, and the kernel takes a raw pair for one
+        // (test: a_hostile_child_is_held)
         pairs.push(all(vec![kind(libc::SOCK_DGRAM)?])?);
+        pairs.push(all(vec![kind(libc::SOCK_RAW)?])?);
     }
     let mut rules = Rules::from([(libc::SYS_socketpair, pairs)]);
     let mut families = Vec::new();

@@ -8,8 +8,8 @@
     reason = "a directory of Rootward's own, which only the ended command could write"
 )]
 
-use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
@@ -39,7 +39,7 @@ fn empty(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Res
             let _ = unlinkat(directory, &name, AtFlags::empty());
             continue;
         }
-        let _ = chmodat(directory, &name, Mode::RWXU, AtFlags::empty());
+        unlock(directory, &name);
         if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
             continue;
         }
@@ -62,7 +62,7 @@ fn raise(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Res
             continue;
         }
         // A directory that is not writable cannot be moved: its `..` would change.
-        let _ = chmodat(directory, &name, Mode::RWXU, AtFlags::empty());
+        unlock(directory, &name);
         if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
             continue;
         }
@@ -72,6 +72,16 @@ fn raise(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Res
         }
     }
     Ok(left)
+}
+
+/// Lets its owner into a directory. By its handle, which a closed one gives, too: no link that takes its name is followed.
+// SECURITY: as the superuser, this would change the permissions of whatever a link names
+// (test: a_link_that_took_a_directorys_place_is_not_followed)
+fn unlock(directory: BorrowedFd<'_>, name: &CStr) {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    if let Ok(handle) = openat(directory, name, flags, Mode::empty()) {
+        let _ = chmodat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::RWXU, AtFlags::empty());
+    }
 }
 
 fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
@@ -107,6 +117,21 @@ fn dig(top: &Path, depth: usize) -> Result<std::os::fd::OwnedFd, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_that_took_a_directorys_place_is_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("target");
+        std::fs::create_dir(&target).unwrap();
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&target, directory.path().join("link")).unwrap();
+        let top = openat(CWD, directory.path(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        unlock(top.as_fd(), c"link");
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+        unlock(top.as_fd(), c"target");
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
 
     #[test]
     fn deep_closed_and_linked_trees_go() {

@@ -1,6 +1,7 @@
 //! The environment of a confined command: a list of names that hold no secrets, and whatever was named.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use rootward_core::Access;
 
@@ -67,7 +68,7 @@ pub(super) fn add(surroundings: &Surroundings<'_>, private: &Private, profile: &
             continue;
         };
         let address = ADDRESSES.contains(&text) && !value.as_encoded_bytes().contains(&b'@');
-        if CERTIFICATES.contains(&text) {
+        if CERTIFICATES.contains(&text) && surroundings.is_its_own_ambient(Path::new(value)) {
             profile.needs(value, Access::READ);
         }
         // SECURITY: whatever else the environment holds (tokens, keys) stays here unless it is named

@@ -11,6 +11,7 @@ mod python;
 mod system;
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rootward_core::Access;
@@ -90,6 +91,17 @@ impl Surroundings<'_> {
     /// Whether `path` is the user's home or holds it.
     fn holds_home(&self, path: &Path) -> bool {
         self.home.is_some_and(|home| home.starts_with(path)) || path.parent().is_none()
+    }
+
+    /// Whether a directory belongs to what lies in it: neither the user's home or above it, nor one where everybody leaves files, as
+    /// `/tmp` is (its sticky bit says so).
+    // SECURITY: opened for one file in it, such a directory would show all that others left there
+    // (test: the_profile_opens_neither_the_home_nor_a_directory_that_all_share)
+    #[expect(clippy::disallowed_methods, reason = "the operator's own command: what lies beside its script")]
+    fn is_its_own_ambient(&self, directory: &Path) -> bool {
+        let shared = directory.metadata().is_ok_and(|seen| seen.permissions().mode() & 0o1000 != 0);
+        let lies_at = directory.canonicalize();
+        !shared && !self.holds_home(directory) && !lies_at.is_ok_and(|lies_at| self.holds_home(&lies_at))
     }
 }
 

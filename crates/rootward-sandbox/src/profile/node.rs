@@ -46,7 +46,7 @@ fn outermost_modules(file: &Path) -> Option<PathBuf> {
 /// The nearest directory above a script that holds a `package.json`, if that is not the user's home or above it.
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: what its script belongs to")]
 fn package_ambient(script: &Path, surroundings: &Surroundings<'_>) -> Option<PathBuf> {
-    let above = script.ancestors().skip(1).take_while(|directory| !surroundings.holds_home(directory));
+    let above = script.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));
     let package = above.into_iter().find(|directory| directory.join("package.json").is_file());
     package.map(Path::to_owned)
 }

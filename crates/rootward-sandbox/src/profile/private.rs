@@ -1,6 +1,7 @@
 //! A home and a temporary directory that only one command has, gone when it ends.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -16,7 +17,10 @@ impl Private {
         reason = "directories of Rootward's own making, under a name nobody can guess"
     )]
     pub(crate) fn make_ambient() -> io::Result<Private> {
-        let directory = tempfile::Builder::new().prefix("rootward-").tempdir()?;
+        // SECURITY: whatever permissions the command gives to what is inside, other users do not get in
+        // (test: the_private_directories_are_this_users_alone)
+        let this_user = std::fs::Permissions::from_mode(0o700);
+        let directory = tempfile::Builder::new().prefix("rootward-").permissions(this_user).tempdir()?;
         // The rules are made for places without links.
         let private = Private(directory);
         std::fs::create_dir(private.home())?;

@@ -56,7 +56,8 @@ impl Program {
             chain.push(program);
             chain.push(lies_at);
         }
-        chain.dedup();
+        // By their text: paths that differ by a `.` compare as equal, and the one that is kept must be the plain one.
+        chain.dedup_by(|one, other| one.as_os_str() == other.as_os_str());
         Ok(Program { typed: command.to_owned(), found, chain })
     }
 
@@ -158,6 +159,9 @@ mod tests {
         assert_eq!(sh.path(), Path::new("/bin/sh"));
         assert!(sh.chain().count() >= 1);
         assert_eq!(find("bin/sh").unwrap().path(), Path::new("/bin/sh"));
+        let plain = find("./bin/../bin/./sh").unwrap();
+        let lies_at = sh.chain().last().unwrap();
+        assert!(plain.chain().any(|path| path.as_os_str() == lies_at.as_os_str()), "{plain:?}");
         assert_eq!(find("no-such-command"), Err(ProgramError::NotFound("no-such-command".into())));
         assert_eq!(find("/etc/passwd"), Err(ProgramError::NotExecutable("/etc/passwd".into())));
         assert_eq!(find("/etc"), Err(ProgramError::NotExecutable("/etc".into())));

@@ -14,11 +14,11 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
         return;
     }
     for program in surroundings.program.chain() {
-        add_environment_ambient(program, profile);
+        add_environment_ambient(program, surroundings, profile);
     }
     if python && let Some(script) = script_ambient(surroundings) {
         // Modules beside a script are imported from there (`sys.path[0]`).
-        match script.parent().filter(|directory| !surroundings.holds_home(directory)) {
+        match script.parent().filter(|directory| surroundings.is_its_own_ambient(directory)) {
             Some(directory) => profile.needs(directory, Access::READ),
             None => profile.needs(script, Access::READ),
         }
@@ -51,10 +51,16 @@ fn add_pyenv(surroundings: &Surroundings<'_>, profile: &mut Profile) {
 
 /// The virtual environment that a program lies in, and the Python that it was made from.
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: what its interpreter belongs to")]
-fn add_environment_ambient(program: &Path, profile: &mut Profile) {
+fn add_environment_ambient(program: &Path, surroundings: &Surroundings<'_>, profile: &mut Profile) {
     let Some(top) = program.parent().and_then(Path::parent) else { return };
     let Ok(settings) = std::fs::read_to_string(top.join("pyvenv.cfg")) else { return };
-    profile.needs(top, RUN);
+    if surroundings.is_its_own_ambient(top) {
+        profile.needs(top, RUN);
+    } else {
+        for part in ["pyvenv.cfg", "bin", "lib", "lib64"] {
+            profile.needs(top.join(part), RUN);
+        }
+    }
     if let Some(base) = base_of(&settings).and_then(Path::parent) {
         for part in ["bin", "lib", "lib64"] {
             profile.needs(base.join(part), RUN);

@@ -19,7 +19,8 @@ const OPEN_TO_USERS: &str = "change the scheduling of others";
 const NETWORK: [&str; 2] = ["connect over the network", "send over the network"];
 
 /// What only the superuser can do, with or without a fence.
-const PRIVILEGED: [&str; 11] = [
+const PRIVILEGED: [&str; 12] = [
+    "permissions of a device",
     "read by number",
     "mount",
     "change the top",

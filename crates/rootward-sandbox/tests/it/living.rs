@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::scene::{Scene, root, run};
+use crate::scene::{Scene, finish, host, root, run};
 
 /// Runs a script in `inside`; it must succeed and print this.
 fn lives(command: &[&str], prints: &str) {
@@ -74,4 +74,24 @@ fn a_static_binary() {
     fs::write(scene.path("inside/file.txt"), "").unwrap();
     let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")]}), [&program]);
     assert_eq!(run.out, "opened\n", "{run:?}");
+}
+
+#[test]
+fn a_program_beside_the_working_directory() {
+    let scene = Scene::new();
+    let script = scene.path("script");
+    fs::write(&script, "#!/bin/sh\necho ran\n").unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    let run = finish(host(&spec).current_dir(scene.directory.path()).arg("./script"));
+    assert_eq!(run.out, "ran\n", "{run:?}");
+}
+
+#[test]
+fn the_private_directories_are_this_users_alone() {
+    let scene = Scene::new();
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    // Whatever it does to its own home, the directory above keeps others out.
+    let run = run(&spec, ["sh", "-c", "chmod 777 \"$HOME\"; stat -c %a \"$HOME/..\" \"$TMPDIR/..\""]);
+    assert_eq!(run.out, "700\n700\n", "{run:?}");
 }

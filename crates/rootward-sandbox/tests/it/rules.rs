@@ -106,6 +106,29 @@ fn additions_and_denials() {
 }
 
 #[test]
+fn denials_hold_however_they_are_spelled() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    symlink(&inside, scene.path("link")).unwrap();
+    let check = |denied: &str, script: &str, code: i32| {
+        let spec = json!({"roots": [root(&inside, "rw")], "deny_write": [scene.directory.path().join(denied)]});
+        let run = run(&spec, ["sh", "-c", script]);
+        assert_eq!(run.code, Some(code), "{denied} {script}: {run:?}");
+    };
+    check("outside", "echo x > new", 0);
+    for spelling in ["inside", "outside/../inside", "./inside/.", "link"] {
+        check(spelling, "echo x > new", 2);
+    }
+    // Below what is open, and not there yet: it cannot be held, and cannot be passed over.
+    for spelling in ["inside/later", "link/later", "outside/../inside/later"] {
+        check(spelling, "true", 77);
+    }
+    check("gone/../inside", "true", 77);
+    let relative = run(&json!({"roots": [root(&inside, "rw")], "deny_write": ["inside"]}), ["true"]);
+    assert_eq!(relative.code, Some(77), "{relative:?}");
+}
+
+#[test]
 fn secrets_below_what_is_added_count_too() {
     let scene = Scene::new();
     fs::create_dir(scene.path("outside/.aws")).unwrap();
@@ -121,7 +144,9 @@ fn the_whole_disk_is_no_root() {
         assert_eq!(run.code, Some(77), "{spec} {run:?}");
     }
     // Not by the way of the profile either.
-    let run = finish(host(&json!({"roots": []})).env("SSL_CERT_DIR", "/").args(["ls", "/root"]));
+    let scene = Scene::new();
+    symlink("/", scene.path("node_modules")).unwrap();
+    let run = run(&json!({"roots": []}), [scene.path("node_modules/bin/ls").as_os_str(), "/root".as_ref()]);
     assert_eq!(run.code, Some(77), "{run:?}");
 }
 
@@ -142,6 +167,43 @@ fn the_profile_opens_no_secret_place() {
     };
     assert_eq!(read("harmless").out, "harmless");
     assert!(!read("certificate").out.contains("SECRET"));
+}
+
+#[test]
+fn the_profile_opens_neither_the_home_nor_a_directory_that_all_share() {
+    let scene = Scene::new();
+    let home = scene.path("outside");
+    let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
+    symlink(&home, scene.path("link")).unwrap();
+    for certificates in [home.clone(), scene.path("link"), scene.directory.path().to_owned()] {
+        let mut command = host(&spec);
+        command.env("HOME", &home).env("SSL_CERT_DIR", certificates).arg("cat").arg(home.join("secret.txt"));
+        let run = finish(&mut command);
+        assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{run:?}");
+    }
+    // An environment of Python that is the home itself.
+    fs::create_dir(home.join("bin")).unwrap();
+    fs::write(home.join("pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+    symlink("/usr/bin/python3", home.join("bin/python3")).unwrap();
+    let code = "import sys; print(open(sys.argv[1]).read())";
+    let mut command = host(&spec);
+    command.env("HOME", &home).arg(home.join("bin/python3")).args(["-I", "-c", code]).arg(home.join("secret.txt"));
+    let run = finish(&mut command);
+    assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{run:?}");
+    // Like `/tmp`, where a script may lie beside what is none of its business.
+    let shared = scene.path("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).unwrap();
+    fs::write(shared.join("secret.txt"), "SECRET").unwrap();
+    fs::write(shared.join("package.json"), "{}").unwrap();
+    fs::write(shared.join("script.py"), "import sys; print('ran'); print(open(sys.path[0] + '/secret.txt').read())")
+        .unwrap();
+    let script = "console.log('ran'); console.log(require('fs').readFileSync(__dirname + '/secret.txt', 'utf8'))";
+    fs::write(shared.join("script.cjs"), script).unwrap();
+    for (program, script) in [("python3", "script.py"), ("node", "script.cjs")] {
+        let run = finish(host(&spec).arg(program).arg(shared.join(script)));
+        assert!(run.out.starts_with("ran\n") && !run.out.contains("SECRET"), "{program}: {run:?}");
+    }
 }
 
 #[test]

@@ -29,6 +29,17 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let mut parameters = [0_u64; 15];
         call!(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr()).map(|_| String::new())
     }),
+    // The newest filter that asks is the one that is asked: with a listener of one's own, one could answer for the supervisor.
+    ("answer for the supervisor", |_| {
+        forked(|| {
+            // SAFETY: the call takes numbers.
+            unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+            let mut allow = libc::sock_filter { code: 6, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW };
+            let program = libc::sock_fprog { len: 1, filter: &raw mut allow };
+            let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+            call!(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+        })
+    }),
     ("keys", |_| call!(libc::SYS_keyctl, 0, -3, 0).map(|_| String::new())),
     ("count events", |_| {
         // PERF_TYPE_SOFTWARE, of this process alone.

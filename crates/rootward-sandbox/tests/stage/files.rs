@@ -57,6 +57,24 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("permissions", |target| {
         done(fs::set_permissions(target.outside.join("kept.txt"), fs::Permissions::from_mode(0o600)))
     }),
+    // Set to what they are: for a control that does no harm.
+    ("permissions of a device", |_| {
+        let mode = fs::metadata("/dev/null")?.permissions();
+        done(fs::set_permissions("/dev/null", mode))
+    }),
+    ("permissions of the terminal it was given", |_| {
+        let terminal = io::stdin().as_raw_fd();
+        call!(libc::SYS_fchmod, terminal, 0o620).map(|_| String::new())
+    }),
+    ("a command to the file system behind a directory", |target| {
+        // BTRFS_IOC_SUBVOL_CREATE makes a directory where Landlock does not look. Other file systems do not know it.
+        let directory = fs::File::open(&target.read_only)?;
+        let name = [0_u8; 4096];
+        match call!(libc::SYS_ioctl, directory.as_raw_fd(), 0x5000_940e_u64, name.as_ptr()) {
+            Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+            _ => Ok(String::new()),
+        }
+    }),
     ("permissions through a link", |target| {
         let link = target.inside.join("link-to-kept");
         let _ = symlink(target.outside.join("kept.txt"), &link);
@@ -79,10 +97,12 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         fs::write(&inside, "x")?;
         let before = fs::metadata(&outside)?.mode();
         let stop = std::sync::atomic::AtomicBool::new(false);
+        let is_changed = || fs::metadata(&outside).is_ok_and(|seen| seen.mode() != before);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let swapping = scope.spawn(|| {
                 let next = target.inside.join("next");
-                for turn in 0.. {
+                // Many: on a busy machine the two threads may take turns of thousands.
+                for turn in 0..4_000 {
                     if stop.load(std::sync::atomic::Ordering::Relaxed) {
                         return;
                     }
@@ -90,12 +110,14 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
                     let _ = fs::rename(&next, &link);
                 }
             });
-            for _ in 0..2000 {
-                let _ = fs::set_permissions(&link, fs::Permissions::from_mode(0o606));
+            while !swapping.is_finished() && !is_changed() {
+                for _ in 0..20 {
+                    let _ = fs::set_permissions(&link, fs::Permissions::from_mode(0o606));
+                }
             }
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let changed = fs::metadata(&outside)?.mode() != before;
+        let changed = is_changed();
         let own = fs::metadata(&inside)?.mode() & 0o777 == 0o606;
         match (changed, own) {
             (true, _) => Ok(String::new()),

@@ -16,6 +16,14 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let (one, _other) = UnixDatagram::pair()?;
         one.send_to(b"x", target.outside.join("datagrams")).map(|_| String::new())
     }),
+    ("send to a socket with a path through a raw pair", |target| {
+        // Named raw, it is a pair of datagrams all the same (unix(7) knows three kinds, the kernel takes a fourth).
+        let mut pair = [0_i32; 2];
+        call!(libc::SYS_socketpair, libc::AF_UNIX, libc::SOCK_RAW, 0, pair.as_mut_ptr())?;
+        // SAFETY: the kernel has just made this descriptor.
+        let one = unsafe { <UnixDatagram as std::os::fd::FromRawFd>::from_raw_fd(pair[0]) };
+        one.send_to(b"x", target.outside.join("datagrams")).map(|_| String::new())
+    }),
     ("connect to a socket without a path", |target| {
         let address = SocketAddr::from_abstract_name(&target.name)?;
         UnixStream::connect_addr(&address).map(|_| String::new())

@@ -1,8 +1,12 @@
 //! How strongly this machine confines a process, what stays open, and what would make it stronger.
 
 use std::fmt;
+use std::process::Stdio;
 
-use rootward_sandbox::{Gap, GapState, KernelLacks, Network, Strength, UnixSockets, gaps, landlock_abi};
+use rootward_core::{Guard, GuardOptions, RootSet};
+use rootward_sandbox::{
+    CommandLine, Gap, GapState, KernelLacks, Network, Options, StartError, Strength, UnixSockets, gaps, landlock_abi,
+};
 use serde::Serialize;
 
 /// What `sandbox` reaches here.
@@ -14,6 +18,9 @@ pub(super) struct Confinement {
     #[serde(skip_serializing_if = "Option::is_none")]
     lacks: Option<String>,
     gaps: Vec<Gap>,
+    /// Why a start fails although the kernel has what it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fails: Option<String>,
     #[serde(skip)]
     missing: Option<KernelLacks>,
 }
@@ -26,6 +33,7 @@ impl Confinement {
                 landlock_abi: Some(abi),
                 lacks: None,
                 gaps: gaps(abi, Network::On, UnixSockets::Closed),
+                fails: try_it().err(),
                 missing: None,
             },
             Err(lacks) => Confinement {
@@ -33,6 +41,7 @@ impl Confinement {
                 landlock_abi: None,
                 lacks: Some(lacks.to_string()),
                 gaps: Vec::new(),
+                fails: None,
                 missing: Some(lacks),
             },
         }
@@ -45,6 +54,9 @@ impl Confinement {
 
     /// What to do for more.
     pub(super) fn next(&self) -> &'static str {
+        if self.fails.is_some() {
+            return "run it outside of the container or sandbox that forbids this step";
+        }
         match (self.missing, self.landlock_abi) {
             (Some(KernelLacks::Enabled), _) => "add `landlock` to the kernel's `lsm=` list and boot again",
             (Some(KernelLacks::Landlock | KernelLacks::Abi(_)), _) => "Linux 6.2 or later, built with Landlock",
@@ -55,8 +67,24 @@ impl Confinement {
     }
 }
 
+/// Confines this very program, to tell its version to nobody: what the kernel has may be forbidden here all the same.
+fn try_it() -> Result<(), String> {
+    let says = |error: StartError| error.to_string();
+    let guard = Guard::new(RootSet::default(), GuardOptions::default());
+    let confinement =
+        rootward_sandbox::Confinement::new(guard, Options::default()).map_err(|error| error.to_string())?;
+    let line = CommandLine { program: "/proc/self/exe".into(), arguments: vec!["--version".into()], directory: None };
+    let mut prepared = confinement.prepare_ambient(&line).map_err(says)?;
+    prepared.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let ended = prepared.spawn().map_err(says)?.child.wait().map_err(|error| error.to_string())?;
+    if ended.success() { Ok(()) } else { Err(format!("a command that was tried ended with {ended}")) }
+}
+
 impl fmt::Display for Confinement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(fails) = &self.fails {
+            return write!(f, "`sandbox` cannot start a command here: {fails}");
+        }
         match (&self.lacks, self.landlock_abi) {
             (None, Some(abi)) => {
                 write!(f, "`sandbox` confines by {} (ABI {abi}) and a filter of system calls", self.strength)

@@ -172,12 +172,9 @@ impl Report {
                 row(out, "hint", hint)?;
             }
         }
-        for line in &self.settings {
-            row(out, line.name, &format_args!("{:<28} {}", line.shown, line.source))?;
-            for more in &line.more {
-                row(out, "", more)?;
-            }
-        }
+        let (general, sandbox): (Vec<&Line>, Vec<&Line>) =
+            self.settings.iter().partition(|line| !line.name.starts_with("sandbox."));
+        write_lines(out, &general)?;
         for name in &self.unknown_variables {
             row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
         }
@@ -187,7 +184,11 @@ impl Report {
         for name in &self.unread_variables {
             row(out, "not read yet", &format_args!("{name} is a setting of what is not built yet"))?;
         }
-        Ok(())
+        if sandbox.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\nsettings of confined commands")?;
+        write_lines(out, &sandbox)
     }
 
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
@@ -210,6 +211,18 @@ impl Report {
         }
         Ok(())
     }
+}
+
+/// Settings, under the last part of their names.
+fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
+    for line in lines {
+        let name = line.name.rsplit('.').next().unwrap_or(line.name);
+        row(out, name, &format_args!("{:<28} {}", line.shown, line.source))?;
+        for more in &line.more {
+            row(out, "", more)?;
+        }
+    }
+    Ok(())
 }
 
 fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use rootward_core::session::{NoRoots, Policy};
 use rootward_core::{Closed, Shown};
+use rootward_sandbox::{Network, UnixSockets};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::text;
 use crate::ground::Ground;
-use crate::settings::{Restrict, Setting, Source};
+use crate::settings::{Restrict, SandboxSettings, Setting, Source};
 
 /// One setting.
 #[derive(Debug, Serialize)]
@@ -65,7 +66,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
         0 => "standard places only".to_owned(),
         count => format!("standard places and {count} more"),
     };
-    vec![
+    let mut lines = vec![
         Line { more: more_roots, ..value("roots", &all.roots, &roots, roots_shown) },
         plain("mode", &all.mode, policy.mode.word()),
         plain("strict", &all.strict, all.strict.value),
@@ -80,7 +81,36 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
             more: all.restrict.value.iter().map(shown_restrict).collect(),
             ..value("restrict", &all.restrict, &restrict, restrict_shown)
         },
-    ]
+    ];
+    lines.extend(sandbox(&all.sandbox));
+    lines
+}
+
+/// The settings of confined commands, by their keys.
+fn sandbox(all: &SandboxSettings) -> Vec<Line> {
+    let switch = |on: bool| if on { "on" } else { "off" };
+    let mut lines = vec![
+        plain("sandbox.network", &all.network, switch(all.network.value == Network::On)),
+        plain("sandbox.unix_sockets", &all.unix_sockets, switch(all.unix_sockets.value == UnixSockets::Open)),
+        list("sandbox.env", &all.variables, &all.variables.value),
+    ];
+    for (name, setting) in all.paths() {
+        let paths: Vec<String> = setting.value.iter().map(|path| text(path.as_os_str()).into_owned()).collect();
+        lines.push(list(name, setting, &paths));
+    }
+    lines
+}
+
+/// A list: one entry in the line itself, more below it.
+fn list<T>(name: &'static str, setting: &Setting<T>, entries: &[String]) -> Line {
+    let shown: Vec<String> = entries.iter().map(|entry| Shown::new(entry).to_string()).collect();
+    let in_line = match shown.as_slice() {
+        [] => "none".to_owned(),
+        [one] => one.clone(),
+        more => more.len().to_string(),
+    };
+    let more = if shown.len() > 1 { shown } else { Vec::new() };
+    Line { more, ..value(name, setting, &entries, in_line) }
 }
 
 fn value<T>(name: &'static str, setting: &Setting<T>, value: &impl Serialize, shown: String) -> Line {

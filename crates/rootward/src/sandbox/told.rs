@@ -1,13 +1,32 @@
 //! What `sandbox` tells a person: why a command was not started, and what a running one was refused.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rootward_core::Shown;
-use rootward_sandbox::{ConfinementError, Refused, StartError, Unheld};
+use rootward_sandbox::{ConfinementError, Program, ProgramError, Refused, StartError, Step, Unheld};
 
 use super::hinted;
 use crate::message::{self, for_shell};
+
+/// That there is no command: most often the `--` before it is missing.
+pub(super) fn no_command(roots: &[OsString]) -> anyhow::Error {
+    let path = std::env::var_os("PATH");
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_program = |text: &OsString| Program::find_ambient(text, path.as_deref(), &here).is_ok();
+    let shown = |words: &[OsString]| {
+        words.iter().map(|word| for_shell(Path::new(word), None, "")).collect::<Vec<_>>().join(" ")
+    };
+    let hint = match roots.iter().position(is_program) {
+        Some(0) => format!("the command comes after `--`: `rootward sandbox DIR -- {}`", shown(roots)),
+        Some(first) => {
+            let (roots, command) = roots.split_at(first);
+            format!("the command comes after `--`: `rootward sandbox {} -- {}`", shown(roots), shown(command))
+        }
+        None => "the command comes after `--`: `rootward sandbox DIR -- COMMAND`".to_owned(),
+    };
+    hinted("no command was named".to_owned(), &hint)
+}
 
 /// Why a command was not started, with the way out.
 pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
@@ -22,7 +41,27 @@ pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         StartError::Confinement(ConfinementError::WholeDisk) => {
             hinted(says, "share the directories that the command needs")
         }
-        StartError::Program(_) => error.into(),
+        StartError::Program(ProgramError::NotFound(_)) => {
+            let typed = program.to_string_lossy();
+            let hint = if typed.contains(char::is_whitespace) {
+                "the command and each of its arguments are words of their own: leave the quotes out"
+            } else if typed.contains('/') {
+                "the path is looked up from the working directory"
+            } else {
+                "it is in no directory of `PATH`; what a shell knows by itself needs one: `-- sh -c '…'`"
+            };
+            hinted(error.to_string(), hint)
+        }
+        StartError::Program(ProgramError::NotExecutable(_)) => {
+            hinted(error.to_string(), "make it executable with `chmod +x`, or name what runs it: `-- python3 FILE`")
+        }
+        StartError::Step { step: Step::Execute, .. } => hinted(
+            says,
+            "`--trace` tells what a command was refused; a program in a root runs only where that is `:rwx`",
+        ),
+        StartError::Step { .. } => {
+            hinted(says, "`rootward doctor` tries a start; inside a confined command no other can be confined")
+        }
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
     }
 }
@@ -49,6 +88,22 @@ pub(super) fn refused(refused: &[Refused], home: Option<&Path>) {
     message::line("trace: refused, and what would permit it");
     for Refused { path, access } in refused {
         let flag = if access == "write" { "--allow-write" } else { "--allow-read" };
-        message::line(&format!("  {access:8} {}  {flag} {}", Shown::new(path), for_shell(path, home, "")));
+        let permits = match never(path) {
+            Some(reason) => format!("nothing: {reason}"),
+            None => format!("{flag} {}", for_shell(path, home, "")),
+        };
+        message::line(&format!("  {access:8} {}  {permits}", Shown::new(path)));
+    }
+}
+
+/// Why no flag would permit a place.
+fn never(path: &Path) -> Option<&'static str> {
+    let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy());
+    match (parts.next().as_deref(), parts.next().as_deref()) {
+        (None, _) => Some("the top of the disk would leave no outside"),
+        (Some("proc"), Some(process)) if process.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some("the kernel cannot tell a process's own directory from another's; most programs do without")
+        }
+        _ => None,
     }
 }

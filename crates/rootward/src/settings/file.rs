@@ -15,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Restrict;
+use super::sandbox::{SandboxKeys, WrittenSandbox};
 
 /// The settings that the file names.
 #[derive(Default, Debug)]
@@ -30,6 +31,7 @@ pub(super) struct Written {
     pub(super) roots_timeout: Option<Duration>,
     pub(super) debounce: Option<Duration>,
     pub(super) restrict: Option<Vec<Restrict>>,
+    pub(super) sandbox: WrittenSandbox,
 }
 
 /// The file as its keys have it.
@@ -48,6 +50,8 @@ struct Keys {
     roots_timeout_ms: Option<Spanned<u64>>,
     debounce_ms: Option<u64>,
     restrict: Option<Vec<RestrictKeys>>,
+    #[serde(default)]
+    sandbox: SandboxKeys,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +79,12 @@ impl Mistake {
             column: before[line_start..].chars().count() + 1,
             says: says.into(),
         }
+    }
+
+    /// That what stands at a spot is of no use.
+    pub(super) fn about(text: &str, spot: &Spanned<String>, reason: &str) -> Mistake {
+        let shown = Shown::new(spot.get_ref().as_str()).to_string();
+        Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
     }
 
     pub(super) fn in_file(self, path: &Path) -> anyhow::Error {
@@ -118,10 +128,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         let offset = error.span().map_or(0, |span| span.start);
         Mistake::at(text, offset, in_our_words(&error.message().lines().collect::<Vec<_>>().join(", ")))
     })?;
-    let wrong = |spot: &Spanned<String>, reason: &str| {
-        let shown = Shown::new(spot.get_ref().as_str()).to_string();
-        Mistake::at(text, spot.span().start, format!("`{shown}` ({reason})"))
-    };
+    let wrong = |spot: &Spanned<String>, reason: &str| Mistake::about(text, spot, reason);
     let root = |spot: &Spanned<String>, origin| {
         let named = NamedRoot::read(spot.get_ref().as_ref(), home, origin);
         named.map_err(|error: RootError| Mistake::at(text, spot.span().start, error.to_string()))
@@ -165,6 +172,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         roots_timeout: keys.roots_timeout_ms.map(timeout).transpose()?,
         debounce: keys.debounce_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
+        sandbox: keys.sandbox.read(text, home)?,
     })
 }
 
@@ -180,7 +188,8 @@ fn in_our_words(says: &str) -> String {
             "a sequence" => "a list",
             "a string" => "a string",
             "u64" => "a whole number",
-            _ => "a table with `pattern`, `closed` and `below`",
+            "struct RestrictKeys" => "a table with `pattern`, `closed` and `below`",
+            _ => "a table",
         };
         let found = match found {
             "sequence" => "a list".to_owned(),
@@ -195,7 +204,8 @@ fn in_our_words(says: &str) -> String {
     known.unwrap_or_else(|| says.to_owned())
 }
 
-fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+/// A path of the file: absolute, or from `~`.
+pub(super) fn directory(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let home = home.map(|home| home.as_os_str().as_bytes());
     match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
@@ -283,6 +293,13 @@ mod tests {
         check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
         check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
         check("mode = ", 1, 8, "");
+        check("sandbox = 1", 1, 11, "a table is expected, not integer `1`");
+        check("[sandbox]\nnetwork = true", 2, 11, "a string is expected, not boolean `true`");
+        check("[sandbox]\nnetwork = 'none'", 2, 11, "expected `on` or `off`");
+        check("[sandbox]\nnet = 'off'", 2, 1, "unknown key `net`, expected one of `network`");
+        check("[sandbox]\nenv = ['A=b']", 2, 8, "not the name of a variable");
+        check("[sandbox.filesystem]\nallow_read = []", 2, 1, "unknown key `allow_read`, expected one of `allowRead`");
+        check("[sandbox.filesystem]\ndenyWrite = ['x']", 2, 14, "not an absolute path");
     }
 
     #[test]

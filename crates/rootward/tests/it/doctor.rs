@@ -13,7 +13,9 @@ const KERNEL: (&str, &str) = (
 fn settings_and_roots() {
     let stage = Stage::new().with_settings(
         "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
-         mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]",
+         mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]\n\
+         [sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
+         [sandbox.filesystem]\nallowRead = ['/srv/a', '~/b']\ndenyWrite = ['/srv/c']",
     );
     let stage = stage.with("ROOTWARD_DEBOUNCE_MS", "100").with("ROOTWARD_STRICT", "1").with("ROOTWARD_ROOT", "/srv");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor", stage, ["doctor"]) });
@@ -71,4 +73,18 @@ fn settings_that_cannot_be_used() {
 fn variables_that_do_nothing() {
     let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_LOG", "debug").with("ROOTWARD_TOKEN", "x");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_variables", stage, ["doctor"]) });
+}
+
+#[test]
+fn a_start_is_tried() {
+    let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    let processes = |words: &[&str]| {
+        let run = stage.run(words);
+        let line = run.stdout.lines().find(|line| line.starts_with("  processes"));
+        line.unwrap_or_else(|| panic!("{} {}", run.stdout, run.stderr)).to_owned()
+    };
+    assert!(processes(&["doctor"]).contains("`sandbox` confines by landlock"));
+    // Where one is confined already, the kernel has all it takes, and it does not work.
+    let inside = processes(&["sandbox", "docs", "--", env!("CARGO_BIN_EXE_rootward"), "doctor"]);
+    assert!(inside.contains("`sandbox` cannot start a command here: the filter of system calls failed"), "{inside}");
 }

@@ -41,6 +41,12 @@ fn what_is_not_started() {
         ["sandbox", "/:ro", "--", "true"],
         ["sandbox", "docs", "--allow-read", "gone", "--", "true"],
         ["sandbox", "docs"],
+        ["sandbox", "docs", "cat", "a file"],
+        ["sandbox", "cat", "x"],
+        ["sandbox", "gone", "--", "true"],
+        ["sandbox", "docs", "--", "echo hi"],
+        ["sandbox", "docs", "--", "./gone"],
+        ["sandbox", "docs", "--", "./README.md"],
         ["sandbox", "docs", "--sandbox", "off", "--", "sh", "-c", "exit 4"],
     );
 }
@@ -64,7 +70,7 @@ fn places_that_cannot_be_held_are_named() {
 #[test]
 fn refusals_are_told_with_what_would_permit_them() {
     let stage = stage();
-    let script = "cat ../outside/secret; cat ../outside/secret; cat ../home/x; echo x > ../outside/new";
+    let script = "ls /; cat /proc/self/status; cat ../outside/secret; cat ../outside/secret; cat ../home/x; echo x > ../outside/new";
     let run = stage.run(["sandbox", ".", "--trace", "--", "sh", "-c", script]);
     let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
     let read = "  read     [STAGE]/outside/secret  --allow-read [STAGE]/outside/secret\n";
@@ -72,4 +78,31 @@ fn refusals_are_told_with_what_would_permit_them() {
     assert_eq!(told.matches(read).count(), 1, "{told}");
     assert_eq!(told.matches(write).count(), 1, "{told}");
     assert!(!told.contains("home/x  "), "{told}");
+    assert!(told.contains("  read     /  nothing: "), "{told}");
+    assert!(told.contains("/status  nothing: "), "{told}");
+}
+
+#[test]
+fn settings_hold_unless_a_flag_says_otherwise() {
+    let stage = stage().with("TOKEN", "x").with("OTHER", "y");
+    let stage = stage.with_settings(
+        "[sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
+         [sandbox.filesystem]\nallowRead = ['[STAGE]/outside']\ndenyWrite = ['[STAGE]/project']\n",
+    );
+    let check = |flags: &[&str], script: &str, code: i32| {
+        let words = [["sandbox", "."].as_slice(), flags, &["--", "bash", "-c", script]].concat();
+        let run = stage.run(words);
+        assert_eq!(run.code, Some(code), "{flags:?} {script}: {} {}", run.stdout, run.stderr);
+        run.stdout
+    };
+    assert_eq!(check(&[], "cat ../outside/secret", 0), "text");
+    check(&["--allow-read", "../project/docs"], "cat ../outside/secret", 1);
+    check(&[], "echo x > new", 1);
+    check(&["--deny-write", "../home"], "echo x > new", 1);
+    assert_eq!(check(&[], "echo $TOKEN-$OTHER", 0), "x-\n");
+    assert_eq!(check(&["--env", "OTHER"], "echo $TOKEN-$OTHER", 0), "-y\n");
+    // Refused for having no network is not refused by whoever would listen.
+    let connect = "(: < /dev/tcp/127.0.0.1/1) 2>&1 | grep -c 'Connection refused'";
+    check(&[], connect, 1);
+    check(&["--network", "on"], connect, 0);
 }

@@ -1,0 +1,231 @@
+//! `cargo xtask servers`: MCP servers of other projects, confined by `rootward sandbox`, at their real work.
+//!
+//! Each server is told that a directory outside is open to it, and is asked to use it. Confined, it must do all of its work in its
+//! root and none outside; not confined, it must do both, or the first outcome would prove nothing.
+
+mod conversation;
+mod install;
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
+
+use crate::table;
+
+use conversation::{Conversation, Said};
+use install::Installed;
+use server::{Act, SERVERS, Server, Talk, Way};
+
+/// Servers at once.
+const AT_ONCE: usize = 4;
+
+/// The value of a variable that nobody passes on.
+const TOKEN: &str = "a-token-of-the-user";
+
+/// Whether there is a wall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wall {
+    Confined,
+    /// The control.
+    Off,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    server: &'static Server,
+    way: Way,
+    wall: Wall,
+}
+
+/// A root, a directory beside it, and what both hold.
+#[derive(Debug)]
+struct Stage {
+    directory: TempDir,
+}
+
+impl Stage {
+    fn new() -> Result<Stage> {
+        let stage = Stage { directory: tempfile::Builder::new().prefix("servers-").tempdir()? };
+        for (name, file, text) in [("root", "in.txt", "INSIDE"), ("outside", "secret.txt", "SECRET")] {
+            let directory = stage.path(name);
+            fs::create_dir(&directory)?;
+            fs::write(directory.join(file), text)?;
+            for words in
+                [["init", "-q", "."].as_slice(), &["config", "user.name", "A"], &["config", "user.email", "a@b"]]
+            {
+                let status =
+                    Command::new("git").args(words).current_dir(&directory).status().context("cannot run `git`")?;
+                ensure!(status.success(), "`git {}` ended with {status}", words.join(" "));
+            }
+        }
+        let hook = stage.path("outside/hooks/pre-commit");
+        fs::create_dir(stage.path("outside/hooks"))?;
+        fs::write(&hook, "#!/bin/sh\necho A HOOK OUTSIDE\n")?;
+        fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        Ok(stage)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Puts the directories where their names stand.
+    fn fill(&self, text: &str) -> String {
+        let [root, outside] = ["root", "outside"].map(|name| self.path(name).display().to_string());
+        text.replace("$ROOT", &root).replace("$OUTSIDE", &outside)
+    }
+}
+
+impl Case {
+    fn name(self) -> String {
+        let wall = if self.wall == Wall::Off { ", not confined" } else { "" };
+        format!("{} by {}{wall}", self.server.name, self.way.name())
+    }
+
+    fn command(self, installed: &Installed, stage: &Stage) -> Result<Command> {
+        let mut command = Command::new(&installed.rootward);
+        command.arg("sandbox").current_dir(stage.path("root"));
+        if self.wall == Wall::Off {
+            command.args(["--sandbox", "off"]);
+        }
+        command.env("HOME", &installed.home).env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
+        command.env("npm_config_registry", &installed.registry).env("ROOTWARD_TEST_TOKEN", TOKEN);
+        if self.way == Way::Uvx {
+            command.env("UV_FIND_LINKS", &installed.wheels).env("UV_NO_INDEX", "1");
+            command.args(["--env", "UV_FIND_LINKS", "--env", "UV_NO_INDEX", "--allow-read"]).arg(&installed.wheels);
+        }
+        if let Some((name, value)) = self.server.variable {
+            command.env(name, stage.fill(value)).args(["--env", name]);
+        }
+        // Programs and scripts in a root run only where that is granted.
+        command.arg(if self.way == Way::Bash { ".:rwx" } else { "." }).arg("--");
+        command.args(self.server.command(self.way, installed)?);
+        Ok(command)
+    }
+
+    fn carry_out(self, installed: &Installed) -> Result<()> {
+        let stage = Stage::new()?;
+        let command = self.command(installed, &stage)?;
+        match self.server.talk {
+            Talk::Mcp { inside, outside } => self.converse(command, &stage, inside, outside),
+            Talk::Script { inside, outside, .. } => self.run_script(command, inside, outside),
+        }
+    }
+
+    fn converse(self, command: Command, stage: &Stage, inside: &[Act], outside: &[Act]) -> Result<()> {
+        let mut server = Conversation::start(command)?;
+        let tools = server.tools()?;
+        for act in inside.iter().chain(outside) {
+            ensure!(tools.iter().any(|tool| tool == act.tool), "it has no tool `{}`", act.tool);
+        }
+        let mut call = |act: &Act| server.call(act.tool, &serde_json::from_str(&stage.fill(act.arguments))?);
+        for act in inside {
+            let said = call(act)?;
+            let done = matches!(&said, Said::Result(text) if text.contains(act.proof));
+            ensure!(done, "inside, `{}` said {said:?}", act.tool);
+        }
+        for act in outside {
+            let said = call(act)?;
+            let (Said::Result(text) | Said::Error(text)) = &said;
+            let done = matches!(said, Said::Result(_)) && text.contains(act.proof);
+            ensure!(done == (self.wall == Wall::Off), "outside, `{}` said {said:?}", act.tool);
+        }
+        server.end()
+    }
+
+    fn run_script(self, mut command: Command, inside: &[&str], outside: &[&str]) -> Result<()> {
+        let output = command.stdin(Stdio::null()).output().context("cannot run it")?;
+        ensure!(output.status.success(), "it ended with {}", output.status);
+        let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        for proof in inside {
+            ensure!(said.contains(proof), "it did not print `{proof}`: {said}{beside}");
+        }
+        for proof in outside {
+            let done = said.contains(proof);
+            ensure!(done == (self.wall == Wall::Off), "about `{proof}` it printed {said}{beside}");
+        }
+        Ok(())
+    }
+}
+
+/// Every case whose name holds each of `parts`.
+fn cases(parts: &[&str]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for server in SERVERS {
+        for way in server.ways {
+            // One control for each server: what starts it makes no difference to it.
+            let walls: &[Wall] = if cases.iter().any(|case: &Case| case.server.name == server.name) {
+                &[Wall::Confined]
+            } else {
+                &[Wall::Confined, Wall::Off]
+            };
+            cases.extend(walls.iter().map(|wall| Case { server, way: *way, wall: *wall }));
+        }
+    }
+    cases.retain(|case| parts.iter().all(|part| case.name().contains(part)));
+    cases
+}
+
+/// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
+pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
+    let cases = cases(parts);
+    if cases.is_empty() {
+        bail!("no case has a name with `{}`", parts.join("` and `"));
+    }
+    let installed = install::run(top)?;
+    let (waiting, outcomes) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
+    let next = || waiting.lock().ok()?.next();
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    let outcome = case.carry_out(&installed);
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push((case.name(), outcome));
+                    }
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut rows = vec![["server", "outcome"].map(str::to_owned).to_vec()];
+    let row = |(name, outcome): &(String, Result<()>)| {
+        vec![name.clone(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
+    };
+    rows.extend(outcomes.iter().map(row));
+    println!("\n{}", table::lay_out(&rows));
+    for (name, outcome) in &outcomes {
+        if let Err(error) = outcome {
+            println!("FAILED {name}: {error:#}\n");
+        }
+    }
+    let passed = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
+    if passed != cases.len() {
+        bail!("of {} cases only {passed} passed", cases.len());
+    }
+    Ok(match passed {
+        1 => "1 case passed".to_owned(),
+        count => format!("{count} cases passed"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_server_has_a_control() {
+        let cases = cases(&[]);
+        for server in SERVERS {
+            let of = |wall| cases.iter().filter(|case| case.server.name == server.name && case.wall == wall).count();
+            assert_eq!((of(Wall::Confined), of(Wall::Off)), (server.ways.len(), 1), "{}", server.name);
+        }
+    }
+}

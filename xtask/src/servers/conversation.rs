@@ -1,0 +1,121 @@
+//! A client for one server: starts it, says hello, calls tools. Any server that speaks over its standard streams will do.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::{Value, json};
+
+/// A server that says nothing for so long hangs. The first start of a package may fetch it.
+const LONGEST: Duration = Duration::from_mins(4);
+
+/// What a tool said.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Said {
+    /// The text of its result.
+    Result(String),
+    /// The text of its refusal.
+    Error(String),
+}
+
+/// A server that runs.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    child: Child,
+    lines: Receiver<String>,
+    stderr: File,
+    last_id: u64,
+}
+
+impl Conversation {
+    /// Starts a server and waits until it is ready.
+    pub(super) fn start(mut command: Command) -> Result<Conversation> {
+        let stderr = tempfile::tempfile()?;
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?).spawn();
+        let mut child = child.with_context(|| format!("cannot start {command:?}"))?;
+        let stdout = child.stdout.take().context("no stdout")?;
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut conversation = Conversation { child, lines, stderr, last_id: 0 };
+        let client = json!({ "name": "rootward-xtask", "version": "0" });
+        conversation
+            .ask("initialize", &json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }))?;
+        conversation.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(conversation)
+    }
+
+    /// The names of its tools.
+    pub(super) fn tools(&mut self) -> Result<Vec<String>> {
+        let answer = self.ask("tools/list", &json!({}))?;
+        let tools = answer["result"]["tools"].as_array().context("`tools/list` was not answered by a list")?;
+        Ok(tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect())
+    }
+
+    /// Calls a tool.
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said> {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        if let Some(error) = answer.get("error") {
+            return Ok(Said::Error(error.to_string()));
+        }
+        let result = &answer["result"];
+        let content = result["content"].as_array().context("a call was answered without content")?;
+        let text: Vec<&str> = content.iter().filter_map(|part| part["text"].as_str()).collect();
+        let text = text.join("\n");
+        Ok(if result["isError"] == true { Said::Error(text) } else { Said::Result(text) })
+    }
+
+    /// Closes its input; it must end by itself, and well.
+    pub(super) fn end(mut self) -> Result<()> {
+        drop(self.child.stdin.take());
+        let status = self.child.wait()?;
+        ensure!(status.success(), "it ended with {status}: {}", self.complaint());
+        Ok(())
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        loop {
+            let line = self.lines.recv_timeout(LONGEST);
+            let line = line.map_err(|_| anyhow!("`{method}` was not answered: {}", self.complaint()))?;
+            let message: Value =
+                serde_json::from_str(&line).with_context(|| format!("it wrote `{line}`, which is not JSON"))?;
+            // Whatever else it says meanwhile is none of a small client's business.
+            if message["id"] == id && message.get("method").is_none() {
+                return Ok(message);
+            }
+        }
+    }
+
+    fn send(&mut self, message: &Value) -> Result<()> {
+        let stdin = self.child.stdin.as_mut().context("its input is closed")?;
+        let sent = writeln!(stdin, "{message}").and_then(|()| stdin.flush());
+        sent.map_err(|error| anyhow!("{error}: {}", self.complaint()))
+    }
+
+    /// What it wrote to its standard error.
+    fn complaint(&mut self) -> String {
+        let mut text = Vec::new();
+        let read = self.stderr.rewind().and_then(|()| self.stderr.read_to_end(&mut text));
+        read.map_or_else(|error| error.to_string(), |_| String::from_utf8_lossy(&text).trim().to_owned())
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        // Already gone where it was ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
