@@ -1,0 +1,4 @@
+//! Stands between MCP clients and servers.
+
+mod fold;
+pub mod frame;
