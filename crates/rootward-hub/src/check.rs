@@ -1,0 +1,140 @@
+//! The decision over one message: every path in it, every reading of each, against a guard.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use rootward_core::{Cause, Code, Denial, Guard, TextError};
+
+use crate::scan::{
+    Call, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme, scan,
+};
+
+/// The longest name in a path: `NAME_MAX` of Linux (limits.h).
+const LONGEST_NAME: usize = 255;
+
+/// Every path of a message, decided, in the order in which they stand.
+#[derive(Clone, Default, Debug)]
+pub struct Verdict {
+    /// The paths.
+    pub findings: Vec<Finding>,
+}
+
+/// One path and what was decided.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The key it stands under.
+    pub key: String,
+    /// The path as it was asked for.
+    pub path: String,
+    /// Why it counts as one.
+    pub why: Why,
+    /// What is done with it.
+    pub need: Need,
+    /// The refusal, if it is refused.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a path is refused.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// For the peer: names the path as it was asked for.
+    pub denial: Denial,
+    /// For the operator: the reading that lies outside, where it is not the text itself, and what the guard said to it.
+    pub reading: Option<(String, Denial)>,
+}
+
+impl Verdict {
+    /// The first path that is refused: the message must not be passed on.
+    pub fn refused(&self) -> Option<(&Finding, &Refusal)> {
+        self.findings.iter().find_map(|finding| Some((finding, finding.refusal.as_ref()?)))
+    }
+}
+
+/// Decides a message. An error means that the message is refused as it is.
+///
+/// A message without paths costs one walk over its params, and no memory.
+pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Verdict, ScanError> {
+    let mut verdict = Verdict::default();
+    scan(call, &mut |candidate| {
+        let refusal = check_path(guard, expansion, &candidate.text, candidate.need).err();
+        verdict.findings.push(Finding {
+            key: candidate.key.into_owned(),
+            path: candidate.text.into_owned(),
+            why: candidate.why,
+            need: candidate.need,
+            refusal,
+        });
+    })?;
+    Ok(verdict)
+}
+
+/// Decides one path in all its readings.
+pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), Refusal> {
+    let mut refusal = None;
+    let readings = Reader::each(expansion, path, &mut |reading, form| match judge(guard, reading, form, need) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(denial) if reading == path => {
+            refusal = Some(Refusal { denial, reading: None });
+            ControlFlow::Break(())
+        }
+        Err(denial) => {
+            let told = Denial::new(denial.code().for_peer(), path, need.access);
+            refusal = Some(Refusal { denial: told, reading: Some((reading.to_owned(), denial)) });
+            ControlFlow::Break(())
+        }
+    });
+    match (readings, refusal) {
+        (Ok(()), None) => Ok(()),
+        (_, Some(refusal)) => Err(refusal),
+        // SECURITY: what has more readings than are looked at is not known to lie inside
+        // (test: too_many_readings_are_refused)
+        (Err(Stop::TooMany | Stop::Enough), None) => {
+            Err(Refusal { denial: Denial::new(Code::InvalidPath, path, need.access), reading: None })
+        }
+    }
+}
+
+fn judge(guard: &Guard, reading: &str, form: Form, need: Need) -> Result<(), Denial> {
+    // The working directory, which is the first root.
+    if reading.is_empty() {
+        return Ok(());
+    }
+    let is_uri = reading.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    // A URI that was decoded is no URI any more: its path is a reading of its own.
+    if is_uri && form == Form::Made {
+        return Ok(());
+    }
+    if has_another_scheme(reading) {
+        // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
+        // (test: other_schemes_are_no_paths_unless_they_climb)
+        return if climbs(reading) { Err(Denial::new(Code::OutsideRoots, reading, need.access)) } else { Ok(()) };
+    }
+    if !is_uri && names_nothing(reading) {
+        return Ok(());
+    }
+    match need.check(guard, reading) {
+        Ok(_) => Ok(()),
+        Err(denial) if is_dead_end(reading, &denial) => Ok(()),
+        Err(denial) => Err(denial),
+    }
+}
+
+/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
+fn names_nothing(path: &str) -> bool {
+    path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
+}
+
+/// Inside, but the way back by `..` does not exist, or a name is too long: nothing is opened by it as it is. What it is once
+/// collapsed is a reading of its own.
+fn is_dead_end(reading: &str, denial: &Denial) -> bool {
+    if denial.code() != Code::InvalidPath {
+        return false;
+    }
+    match denial.cause() {
+        Cause::System(ErrorKind::InvalidFilename) | Cause::Text(TextError::TooLong) => true,
+        // SECURITY: without `..` in the text it is in a link, of which no other reading is made
+        // (test: a_link_through_what_is_missing_is_refused)
+        Cause::System(ErrorKind::NotFound | ErrorKind::NotADirectory) => reading.split('/').any(|name| name == ".."),
+        _ => false,
+    }
+}
