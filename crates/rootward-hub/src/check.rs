@@ -3,10 +3,12 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use rootward_core::{Cause, Code, Denial, Guard, TextError};
+use rootward_core::{Access, Cause, Code, Denial, Guard, TextError};
 
+use crate::fold::begins;
 use crate::scan::{
-    Call, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme, scan,
+    Call, Certainty, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme,
+    scan,
 };
 
 /// The longest name in a path: `NAME_MAX` of Linux (limits.h).
@@ -56,7 +58,8 @@ impl Verdict {
 pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
     scan(call, &mut |candidate| {
-        let refusal = check_path(guard, expansion, &candidate.text, candidate.need).err();
+        let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
+        let refusal = asked.check(guard, expansion).err();
         verdict.findings.push(Finding {
             key: candidate.key.into_owned(),
             path: candidate.text.into_owned(),
@@ -70,52 +73,80 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
 
 /// Decides one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), Refusal> {
-    let mut refusal = None;
-    let readings = Reader::each(expansion, path, &mut |reading, form| match judge(guard, reading, form, need) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(denial) if reading == path => {
-            refusal = Some(Refusal { denial, reading: None });
-            ControlFlow::Break(())
-        }
-        Err(denial) => {
-            let told = Denial::new(denial.code().for_peer(), path, need.access);
-            refusal = Some(Refusal { denial: told, reading: Some((reading.to_owned(), denial)) });
-            ControlFlow::Break(())
-        }
-    });
-    match (readings, refusal) {
-        (Ok(()), None) => Ok(()),
-        (_, Some(refusal)) => Err(refusal),
-        // SECURITY: what has more readings than are looked at is not known to lie inside
-        // (test: too_many_readings_are_refused)
-        (Err(Stop::TooMany | Stop::Enough), None) => {
-            Err(Refusal { denial: Denial::new(Code::InvalidPath, path, need.access), reading: None })
-        }
-    }
+    Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion)
 }
 
-fn judge(guard: &Guard, reading: &str, form: Form, need: Need) -> Result<(), Denial> {
-    // The working directory, which is the first root.
-    if reading.is_empty() {
-        return Ok(());
+/// A path that is asked for.
+struct Asked<'a> {
+    path: &'a str,
+    need: Need,
+    certainty: Certainty,
+}
+
+impl Asked<'_> {
+    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<(), Refusal> {
+        let mut refusal = None;
+        let readings =
+            Reader::each(expansion, self.path, &mut |reading, form| match self.judge(guard, reading, form) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(denial) if reading == self.path => {
+                    refusal = Some(Refusal { denial, reading: None });
+                    ControlFlow::Break(())
+                }
+                Err(denial) => {
+                    refusal = Some(Refusal {
+                        denial: self.denial(denial.code().for_peer()),
+                        reading: Some((reading.to_owned(), denial)),
+                    });
+                    ControlFlow::Break(())
+                }
+            });
+        match (readings, refusal) {
+            (Ok(()), None) => Ok(()),
+            (_, Some(refusal)) => Err(refusal),
+            // SECURITY: what has more readings than are looked at is not known to lie inside
+            // (test: too_many_readings_are_refused)
+            (Err(Stop::TooMany | Stop::Enough), None) => {
+                Err(Refusal { denial: self.denial(Code::InvalidPath), reading: None })
+            }
+        }
     }
-    let is_uri = reading.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
-    // A URI that was decoded is no URI any more: its path is a reading of its own.
-    if is_uri && form == Form::Made {
-        return Ok(());
+
+    fn denial(&self, code: Code) -> Denial {
+        Denial::new(code, self.path, self.need.access)
     }
-    if has_another_scheme(reading) {
-        // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
-        // (test: other_schemes_are_no_paths_unless_they_climb)
-        return if climbs(reading) { Err(Denial::new(Code::OutsideRoots, reading, need.access)) } else { Ok(()) };
+
+    fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<(), Denial> {
+        // The working directory, which is the first root.
+        if reading.is_empty() {
+            return Ok(());
+        }
+        let is_uri = begins(reading, "file:");
+        // A URI that was decoded is no URI any more: its path is a reading of its own.
+        if is_uri && form == Form::Made {
+            return Ok(());
+        }
+        if has_another_scheme(reading) {
+            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
+            // (test: other_schemes_are_no_paths_unless_they_climb)
+            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
+        }
+        if !is_uri && names_nothing(reading) {
+            return Ok(());
+        }
+        match self.need.check(guard, reading) {
+            Ok(_) => Ok(()),
+            Err(denial) if is_dead_end(reading, &denial) || self.is_only_a_word(guard, reading, &denial) => Ok(()),
+            Err(denial) => Err(denial),
+        }
     }
-    if !is_uri && names_nothing(reading) {
-        return Ok(());
-    }
-    match need.check(guard, reading) {
-        Ok(_) => Ok(()),
-        Err(denial) if is_dead_end(reading, &denial) => Ok(()),
-        Err(denial) => Err(denial),
+
+    /// Inside, with too little access, and nothing is there: what may be a word most likely is one. The roots that are shared
+    /// for reading would otherwise break every tool with a `target`.
+    fn is_only_a_word(&self, guard: &Guard, reading: &str, denial: &Denial) -> bool {
+        self.certainty == Certainty::Likely
+            && matches!(denial.code(), Code::AccessDenied | Code::Restricted)
+            && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
     }
 }
 

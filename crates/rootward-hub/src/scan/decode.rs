@@ -35,14 +35,27 @@ pub(super) fn percent_decoded(text: &str) -> String {
     String::from_utf8(decoded).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// An overlong form at the end becomes the byte it stands for.
+/// An overlong form at the end becomes the byte it stands for, whether or not its last byte is a proper one.
 fn shorten(decoded: &mut Vec<u8>) {
-    for (overlong, byte) in [([0xc0, 0xae], b'.'), ([0xc0, 0xaf], b'/'), ([0xc1, 0x9c], b'\\')] {
-        if decoded.ends_with(&overlong) {
-            decoded.truncate(decoded.len() - overlong.len());
-            decoded.push(byte);
-        }
+    const LEADS: [&[u8]; 4] =
+        [&[0xe0, 0x80], &[0xf0, 0x80, 0x80], &[0xf8, 0x80, 0x80, 0x80], &[0xfc, 0x80, 0x80, 0x80, 0x80]];
+    let Some((last, before)) = decoded.split_last() else { return };
+    let (lead, high) = match before {
+        [.., 0xc0] => (1, 0),
+        [.., 0xc1] => (1, 0x40),
+        before => match LEADS.iter().find(|lead| before.ends_with(lead)) {
+            Some(lead) => (lead.len(), 0),
+            None => return,
+        },
+    };
+    // A form of more bytes is not at its end yet.
+    if lead > 1 && *last == 0x80 {
+        return;
     }
+    let byte = high | (last & 0x3f);
+    let start = before.len() - lead;
+    decoded.truncate(start);
+    decoded.push(byte);
 }
 
 #[cfg(test)]
@@ -60,6 +73,7 @@ mod tests {
         check("%c3%a9", "é");
         check("%ff", "\u{fffd}");
         check("..%c0%af%c0%ae", "../.");
+        check("%c0%2e%e0%80%af%f0%80%80%af%f8%80%80%80%ae%fc%80%80%80%80%af%c1%9c", ".//./\\");
         check("%u002f%U005c", "/\\");
         check("%%32%65", "%2e");
     }

@@ -18,6 +18,12 @@
 //! content exist. A string that holds a JSON list or object is looked into, because servers do that (`FastMCP`), except where it
 //! is text. Values of another scheme (`https:`) are not paths, unless they climb above their start.
 //!
+//! # What is asked for
+//!
+//! The access that a path needs ([`Need`]) is what the schema's marker says; else what the verbs of the tool's name and its
+//! annotations say; else reading and writing. Where a key or a description only makes it likely that a word is a path
+//! ([`Certainty::Likely`]), and the word names nothing inside, too little access is no reason to refuse it; lying outside is.
+//!
 //! # What is refused as it is
 //!
 //! Params in which a key stands twice, or that nest too deep, or hold too much: readers differ in what they make of them.
@@ -38,5 +44,5 @@ pub use readings::Expansion;
 pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop};
 pub use tool::{Tool, Treatment};
 pub(crate) use value::{climbs, has_another_scheme};
-pub use walk::{Call, Candidate, ScanError, Why, scan, tool_name};
+pub use walk::{Call, Candidate, Certainty, ScanError, Why, scan, tool_name};
 pub use words::{KeySays, key_says};

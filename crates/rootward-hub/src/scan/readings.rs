@@ -145,8 +145,13 @@ impl<'r> Reader<'r> {
         if text.contains(['$', '%', '~']) {
             self.expanded(text);
         }
+        if text.contains("....") {
+            // What a filter leaves that takes `../` out once: `....//`.
+            self.add(text.replace("../", "").replace("..\\", ""), Form::Made);
+        }
         self.add(collapsed(text), Form::Made);
         self.fixed_part(text);
+        self.without_suffix(text);
         self.pieces(text);
     }
 
@@ -197,6 +202,15 @@ impl<'r> Reader<'r> {
             && let Some(slash) = text[..wild].rfind('/')
         {
             self.add(if slash == 0 { "/" } else { &text[..slash] }, Form::Made);
+        }
+    }
+
+    /// A query, a fragment or a line number behind the last name: `a.txt#top`, `a.txt:10`. Only there, because directories have
+    /// such names, too.
+    fn without_suffix(&mut self, text: &str) {
+        let name = text.rfind('/').map_or(0, |slash| slash + 1);
+        if let Some(end) = text[name..].find(['?', '#', ':']) {
+            self.add(&text[..name + end], Form::Made);
         }
     }
 
@@ -343,7 +357,7 @@ fn without_look_alikes(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\u{ff0f}' | '\u{2215}' | '\u{2044}' => plain.push('/'),
-            '\u{ff3c}' | '\u{fe68}' => plain.push('\\'),
+            '\u{ff3c}' | '\u{fe68}' | '\u{2216}' => plain.push('\\'),
             '\u{ff0e}' | '\u{2024}' | '\u{fe52}' => plain.push('.'),
             '\u{2025}' => plain.push_str(".."),
             '\u{2026}' => plain.push_str("..."),
@@ -531,6 +545,15 @@ mod tests {
         check("/a/./b/../../../x", &["/x"]);
         check("a/..", &["."]);
         check("*/../../x", &["../x"]);
+        check("....//....//x", &["../../x"]);
+        for text in ["/x#y", "/x?y", "/x:10:2"] {
+            check(text, &["/x"]);
+        }
+        assert!(
+            !readings("/home/c#-project/x")
+                .iter()
+                .any(|reading| reading.starts_with("/home/c") && !reading.contains('#'))
+        );
     }
 
     #[test]

@@ -29,21 +29,21 @@ pub(super) fn is_trimmed(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
-/// Whether a string looks like a path, as it is or once it is read carelessly.
+/// Whether a string looks like a path, as it is or once it is read carelessly: trimmed, unquoted, decoded once or twice.
 pub(super) fn looks_like_a_path(text: &str) -> bool {
-    let bare = text.trim_matches(|c: char| is_trimmed(c) || QUOTES.contains(&c));
-    begins_like_a_path(bare) || climbs(bare) || holds_file_uri(text) || is_looking_so_decoded(bare)
+    looks(text, 2)
 }
 
-fn is_looking_so_decoded(text: &str) -> bool {
-    text.contains('%') && {
-        let once = super::decode::percent_decoded(text);
-        once != text
-            && (begins_like_a_path(&once) || climbs(&once) || holds_file_uri(&once) || {
-                let twice = super::decode::percent_decoded(&once);
-                twice != once && (begins_like_a_path(&twice) || climbs(&twice))
-            })
+fn looks(text: &str, rounds: u8) -> bool {
+    let bare = text.trim_matches(|c: char| is_trimmed(c) || QUOTES.contains(&c));
+    if begins_like_a_path(bare) || is_option_with_path(bare) || climbs(bare) || holds_file_uri(text) {
+        return true;
     }
+    if rounds == 0 || !bare.contains('%') {
+        return false;
+    }
+    let decoded = super::decode::percent_decoded(bare);
+    decoded != bare && looks(&decoded, rounds - 1)
 }
 
 /// `/`, `~`, `./`, `../`, a drive, a share, `file:`, the home by a variable.
@@ -60,11 +60,19 @@ pub(super) fn begins_like_a_path(text: &str) -> bool {
         b'\\' => text.starts_with("\\\\"),
         b'$' => ["$HOME", "${HOME", "$PWD", "${PWD", "$env:", "${env:"].iter().any(|start| begins(text, start)),
         b'%' => begins(text, "%HOME") || begins(text, "%USERPROFILE%") || begins(text, "%APPDATA%"),
-        b'f' | b'F' => begins(text, "file:/") || begins(text, "file:\\"),
+        b'f' | b'F' => begins(text, "file:") && text[5..].starts_with(|next: char| !next.is_whitespace()),
         letter => {
             letter.is_ascii_alphabetic() && bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'/' | b'\\'))
         }
     }
+}
+
+/// `--output=/x`, `-o/x` (CVE-2025-68144: an argument that a program takes for an option).
+fn is_option_with_path(text: &str) -> bool {
+    let Some(option) = text.strip_prefix('-') else { return false };
+    let Some(letter) = option.chars().next().filter(|c| *c == '-' || c.is_ascii_alphabetic()) else { return false };
+    let value = option.split_once('=').map_or(&option[letter.len_utf8()..], |(_, value)| value);
+    begins_like_a_path(value.trim_matches(QUOTES))
 }
 
 /// `file://` anywhere, in any case, with either slash.
@@ -161,6 +169,10 @@ mod tests {
             "\u{feff}/x",
             "file%3A%2F%2F/x",
             "~-/x",
+            "--output=/x",
+            "-o../x",
+            "--a=\"~/x\"",
+            "file:x",
         ] {
             assert!(looks_like_a_path(text), "{text:?}");
         }
@@ -193,6 +205,13 @@ mod tests {
             "-/x",
             "profile://x",
             "\u{e9}/\u{e9}",
+            "- /x",
+            "-1/2",
+            "--",
+            "-",
+            "--a=b/c",
+            "file: x",
+            "--flag",
         ] {
             assert!(!looks_like_a_path(text), "{text:?}");
         }

@@ -46,6 +46,17 @@ pub struct Candidate<'c> {
     pub why: Why,
     /// What is done with it.
     pub need: Need,
+    /// How sure that is.
+    pub certainty: Certainty,
+}
+
+/// How sure it is that a string is a path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Certainty {
+    /// It is meant as one, or looks like one.
+    Sure,
+    /// It may be another word: a `target` may be `es2020`, a `source_timezone` is none at all.
+    Likely,
 }
 
 /// Why a string counts as a path.
@@ -362,7 +373,7 @@ impl Walk<'_> {
 
     fn down(&mut self) -> Result<(), ScanError> {
         self.depth += 1;
-        // SECURITY: readers differ in how deep they look, and so does the stack (test: what_reads_two_ways_is_refused)
+        // SECURITY: readers differ in how deep they look, and so does the stack (test: params_that_read_two_ways_are_refused)
         if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
     }
 
@@ -377,13 +388,15 @@ impl Walk<'_> {
             return Ok(());
         }
         let why = match role {
-            Role::Path(why) => Some(why),
-            Role::PathOfOneLine(why) => (!has_several_lines(&text)).then_some(why),
-            Role::Look => (!has_several_lines(&text) && looks_like_a_path(&text)).then_some(Why::Value),
-            Role::Text => None,
+            Role::Path(why) => Some((why, Certainty::Sure)),
+            Role::PathOfOneLine(why) if !has_several_lines(&text) => {
+                Some((why, if looks_like_a_path(&text) { Certainty::Sure } else { Certainty::Likely }))
+            }
+            Role::Look if !has_several_lines(&text) && looks_like_a_path(&text) => Some((Why::Value, Certainty::Sure)),
+            Role::PathOfOneLine(_) | Role::Look | Role::Text => None,
         };
         match why {
-            Some(why) => self.hand_out(&text, why, place),
+            Some((why, certainty)) => self.hand_out(&text, why, certainty, place),
             None => Ok(()),
         }
     }
@@ -393,7 +406,7 @@ impl Walk<'_> {
         if matches!(place.role(), Role::Text) || has_several_lines(key) || !looks_like_a_path(key) {
             return Ok(());
         }
-        self.hand_out(key, Why::Value, place)
+        self.hand_out(key, Why::Value, Certainty::Sure, place)
     }
 
     /// Looks into a string that holds a list or an object.
@@ -413,7 +426,7 @@ impl Walk<'_> {
         Ok(Holds::Json)
     }
 
-    fn hand_out(&mut self, text: &str, why: Why, place: Place<'_>) -> Result<(), ScanError> {
+    fn hand_out(&mut self, text: &str, why: Why, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {
         self.count += 1;
         if self.count > MOST {
             return Err(ScanError::TooMany);
@@ -423,7 +436,7 @@ impl Walk<'_> {
             (_, _, Some(tool)) => tool.need(place.key),
             (_, _, None) => self.need,
         };
-        (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need });
+        (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())
     }
 }
@@ -442,7 +455,7 @@ impl Keys {
         key.hash(&mut hasher);
         let hash = hasher.finish();
         if self.count < self.few.len() {
-            // SECURITY: readers differ in which of two values they take (test: what_reads_two_ways_is_refused)
+            // SECURITY: readers differ in which of two values they take (test: params_that_read_two_ways_are_refused)
             if self.few[..self.count].contains(&hash) {
                 return Err(ScanError::TwiceTheKey(key.to_owned()));
             }

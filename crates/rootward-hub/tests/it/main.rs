@@ -9,4 +9,6 @@ mod frames;
 mod fuzz;
 mod model;
 mod ordinary;
+mod published;
+mod servers;
 mod yard;
