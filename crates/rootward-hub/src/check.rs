@@ -145,7 +145,8 @@ impl Asked<'_> {
     /// for reading would otherwise break every tool with a `target`.
     fn is_only_a_word(&self, guard: &Guard, reading: &str, denial: &Denial) -> bool {
         self.certainty == Certainty::Likely
-            && matches!(denial.code(), Code::AccessDenied | Code::Restricted)
+            // SECURITY: a place that stays closed is no word (test: a_word_is_no_way_into_a_closed_place)
+            && denial.code() == Code::AccessDenied
             && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
     }
 }

@@ -86,7 +86,7 @@ impl<'r> Reader<'r> {
         reader.more(&text, Form::Spoken);
         let mut at = 0;
         while at < reader.queue.len() {
-            if at == MOST {
+            if reader.is_full() {
                 return Err(Stop::TooMany);
             }
             let (text, form) = reader.queue[at].clone();
@@ -99,9 +99,16 @@ impl<'r> Reader<'r> {
         Ok(())
     }
 
+    fn is_full(&self) -> bool {
+        self.queue.len() > MOST
+    }
+
     fn add(&mut self, text: impl Into<String>, form: Form) {
+        if self.is_full() {
+            return;
+        }
         let mut reading = (text.into(), Form::Spoken);
-        if reading.0.is_empty() || self.queue.len() > MOST || (form == Form::Made && self.known.contains(&reading)) {
+        if reading.0.is_empty() || (form == Form::Made && self.known.contains(&reading)) {
             return;
         }
         reading.1 = form;
@@ -236,6 +243,9 @@ impl<'r> Reader<'r> {
                 _ => splits(end) || matches!(end, ')' | ']' | '}'),
             };
             let piece = rest[..rest.find(ends).unwrap_or(rest.len())].trim_matches(is_trimmed);
+            if self.is_full() {
+                return;
+            }
             if begins_like_a_path(rest) || begins_like_a_path(piece) {
                 self.add(piece, Form::Spoken);
                 self.add(rest, Form::Spoken);

@@ -203,6 +203,21 @@ fn what_is_removed_or_replaced_is_a_link_where_it_lies() {
 }
 
 #[test]
+fn a_word_is_no_way_into_a_closed_place() {
+    let check = |access: &str, target: &str, passes: bool| {
+        let params = json!({"name": "frobnicate", "arguments": {"target": target}});
+        let verdict = Yard::new(access).check("tools/call", &params, None).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{target} in {access}");
+    };
+    check("ro", "es2020", true);
+    check("ro", "a", false);
+    check("rw", ".ssh/authorized_keys", false);
+    check("ro", ".ssh/authorized_keys", false);
+    check("rw", ".git/hooks/pre-commit", false);
+    check("ro", "link/new", false);
+}
+
+#[test]
 fn access_is_what_the_tool_does() {
     let yard = Yard::new("ro");
     let check = |name: &str, hints: Value, passes: bool| {
