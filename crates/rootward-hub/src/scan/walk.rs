@@ -188,6 +188,8 @@ enum Role {
     PathOfOneLine(Why),
     /// It is a path if it looks like one.
     Look,
+    /// The same, but it is not looked into.
+    LookAtWhole,
 }
 
 /// What a string holds.
@@ -209,6 +211,7 @@ impl<'p> Place<'p> {
             (_, _, KeySays::Path) => Role::Path(Why::Key),
             (_, _, KeySays::Place) => Role::PathOfOneLine(Why::Key),
             (_, _, KeySays::Text) | (_, Format::Other, _) => Role::Text,
+            (_, _, KeySays::Document) => Role::LookAtWhole,
             // A pattern of file names is opened as far as it is fixed.
             (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look,
             (_, _, KeySays::Pattern) => Role::Text,
@@ -384,7 +387,7 @@ impl Walk<'_> {
         }
         let text = raw.decode();
         // What it would be as a plain name has the same names in it, and is held to the same rules there.
-        if self.within(&text, place)? == Holds::Json {
+        if !matches!(role, Role::LookAtWhole) && self.within(&text, place)? == Holds::Json {
             return Ok(());
         }
         let why = match role {
@@ -392,8 +395,10 @@ impl Walk<'_> {
             Role::PathOfOneLine(why) if !has_several_lines(&text) => {
                 Some((why, if looks_like_a_path(&text) { Certainty::Sure } else { Certainty::Likely }))
             }
-            Role::Look if !has_several_lines(&text) && looks_like_a_path(&text) => Some((Why::Value, Certainty::Sure)),
-            Role::PathOfOneLine(_) | Role::Look | Role::Text => None,
+            Role::Look | Role::LookAtWhole if !has_several_lines(&text) && looks_like_a_path(&text) => {
+                Some((Why::Value, Certainty::Sure))
+            }
+            Role::PathOfOneLine(_) | Role::Look | Role::LookAtWhole | Role::Text => None,
         };
         match why {
             Some((why, certainty)) => self.hand_out(&text, why, certainty, place),

@@ -14,6 +14,8 @@ pub enum KeySays {
     Place,
     /// It is text, whatever it looks like.
     Text,
+    /// It is a document in a format that begins otherwise than a path does, and may hold any path.
+    Document,
     /// It is a pattern or another short text to be looked for, which may well begin with a slash.
     Pattern,
     /// Nothing.
@@ -44,7 +46,7 @@ const PATH_WORDS: [&str; 13] = [
 const PLACE_WORDS: [&str; 3] = ["source", "src", "target"];
 
 /// As the last word: content, also where the key names a file (`file_text`, `sourceCode`).
-const CONTENT_WORDS: [&str; 21] = [
+const CONTENT_WORDS: [&str; 16] = [
     "content",
     "text",
     "body",
@@ -55,11 +57,6 @@ const CONTENT_WORDS: [&str; 21] = [
     "comment",
     "summary",
     "markdown",
-    "html",
-    "json",
-    "yaml",
-    "xml",
-    "sql",
     "instruction",
     "question",
     "answer",
@@ -67,6 +64,9 @@ const CONTENT_WORDS: [&str; 21] = [
     "snippet",
     "note",
 ];
+
+/// As the last word: the format of a document, also where the key names a file.
+const DOCUMENT_WORDS: [&str; 5] = ["html", "json", "yaml", "xml", "sql"];
 
 /// As the last word: text of another kind, where nothing else in the key names a path.
 const PATTERN_WORDS: [&str; 22] = [
@@ -111,6 +111,9 @@ pub fn key_says(key: &str) -> KeySays {
     }
     if CONTENT_WORDS.iter().any(|word| is_word(last, word)) {
         return KeySays::Text;
+    }
+    if DOCUMENT_WORDS.iter().any(|word| is_word(last, word)) {
+        return KeySays::Document;
     }
     if holds(key, "file") {
         return KeySays::Path;
@@ -289,6 +292,7 @@ mod tests {
                 "source_text",
             ],
         );
+        check(KeySays::Document, &["html", "file_json", "sourceXML", "SQL"]);
         check(
             KeySays::Pattern,
             &[

@@ -55,6 +55,7 @@ fn what_lies_outside_does_not() {
         json!({"x": "C:\\Windows\\win.ini"}),
         json!({"x": "\\\\host\\share"}),
         json!({"x": ".."}),
+        json!({"json": "/etc/x.json"}),
         json!({"x": "a/../../outside"}),
         json!({"file": " {T}/outside/secret.txt"}),
         json!({"file": "\"{T}/outside/secret.txt\""}),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 pub(crate) fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec![
-            "path", "filePaths", "FILE", "source", "uri", "content", "file_text", "query", "name", "x", "data", "dir", "a\"b\\c", "é", "",
+            "path", "filePaths", "FILE", "source", "uri", "content", "file_text", "json", "query", "name", "x", "data", "dir", "a\"b\\c", "é", "",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
     ]
@@ -82,7 +82,7 @@ pub(crate) fn expected(value: &Value, key: &str, found: &mut Vec<(String, String
             let is_path = match key_says(key) {
                 KeySays::Path => true,
                 KeySays::Place => !lines,
-                KeySays::Nothing => !lines && looks,
+                KeySays::Nothing | KeySays::Document => !lines && looks,
                 KeySays::Text | KeySays::Pattern => false,
             };
             if is_path {

@@ -17,6 +17,7 @@ fn ordinary_values_pass() {
         json!({"mimeType": "text/plain", "contentType": "application/json; charset=utf-8"}),
         json!({"date": "2024/01/02", "time": "12:30", "timezone": "Europe/Berlin", "fraction": "1/2"}),
         json!({"sql": "SELECT a / b FROM c WHERE d LIKE '/x/%'", "statement": "/* all */ DELETE FROM t"}),
+        json!({"json": "{\"path\": \"/usr/bin\"}", "html": "<a href=\"/x\">", "file_json": "[\"../x\"]"}),
         json!({"version": "~1.2.3", "range": ">=1 <2", "requirement": "~=1.4"}),
         json!({"cron": "*/5 * * * *"}),
         json!({"message": "/shrug", "text": "~ roughly", "content": "/* code */", "body": "../ is the parent"}),
