@@ -8,7 +8,8 @@
 //! 2. The schema: the server's own marker (`"format": "rooted-path"`), then `uri`, `path`, `file-path` and their like.
 //! 3. The key ([`key_says`]), in any case style, one or many: `path`, `file`, `directory`, `folder` anywhere in it; a word such as
 //!    `dir`, `cwd`, `root`, `uri`, `source`, `destination`. Whatever stands there is a path, also if it has several lines. The
-//!    exceptions: content of a file (`file_text`, `sourceCode`); a `source`, `src` or `target` of several lines, which is code.
+//!    exceptions: content of a file (`file_text`, `sourceCode`); a `source`, `target`, `url`, `repo` or the like of several lines,
+//!    which is text.
 //! 4. The description in the schema, where it speaks of files or directories and the key does not say text.
 //! 5. The value: it begins with `/`, `~`, `./`, `../`, a drive or a share, climbs above its start, or holds `file://`; also with
 //!    blanks and quotes around it, and with percent escapes. Not under keys that mean text (`content`, `query`, …), not if it

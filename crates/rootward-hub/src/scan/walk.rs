@@ -296,13 +296,16 @@ impl Walk<'_> {
         })
     }
 
-    /// What goes along with any message; the token for progress is the client's own.
+    /// What goes along with any message; the token for progress is the client's own, and so is what it tells of itself, icons
+    /// included.
     fn meta(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);
         }
         self.members(cursor, |walk, key, cursor| match key {
-            "progressToken" => skip(cursor),
+            "progressToken" | "io.modelcontextprotocol/clientInfo" | "io.modelcontextprotocol/clientCapabilities" => {
+                skip(cursor)
+            }
             _ => walk.value(cursor, walk.place(Place::TOP, key)),
         })
     }

@@ -26,24 +26,10 @@ pub enum KeySays {
 const PATH_PARTS: [&str; 4] = ["path", "file", "director", "folder"];
 
 /// As a word, or the end of one (`rootdir`).
-const PATH_WORDS: [&str; 13] = [
-    "dir",
-    "cwd",
-    "pwd",
-    "root",
-    "uri",
-    "url",
-    "destination",
-    "dest",
-    "dst",
-    "workspace",
-    "repository",
-    "repo",
-    "location",
-];
+const PATH_WORDS: [&str; 9] = ["dir", "cwd", "pwd", "root", "uri", "destination", "dest", "dst", "workspace"];
 
 /// As a word, or the end of one, but words that are also used for text.
-const PLACE_WORDS: [&str; 3] = ["source", "src", "target"];
+const PLACE_WORDS: [&str; 8] = ["source", "src", "target", "url", "location", "repo", "repository", "profile"];
 
 /// As the last word: content, also where the key names a file (`file_text`, `sourceCode`).
 const CONTENT_WORDS: [&str; 16] = [
@@ -115,7 +101,10 @@ pub fn key_says(key: &str) -> KeySays {
     if DOCUMENT_WORDS.iter().any(|word| is_word(last, word)) {
         return KeySays::Document;
     }
-    if holds(key, "file") {
+    // A `profile` only happens to hold the word.
+    let is_profile = |word: &str| is_word(word, "profile");
+    let mut files = words(key).filter(|word| holds(word, "file"));
+    if holds(key, "file") && (files.any(|word| !is_profile(word)) || !words(key).any(is_profile)) {
         return KeySays::Path;
     }
     if has_word(key, &PLACE_WORDS) {
@@ -217,98 +206,31 @@ mod tests {
 
     #[test]
     fn keys() {
-        let check = |says: KeySays, keys: &[&str]| {
-            for key in keys {
+        let check = |says: KeySays, keys: &str| {
+            for key in keys.split_whitespace() {
                 assert_eq!(key_says(key), says, "{key}");
             }
         };
         check(
             KeySays::Path,
-            &[
-                "path",
-                "paths",
-                "PATH",
-                "filePath",
-                "file_path",
-                "FilePath",
-                "FILE_PATHS",
-                "file-path",
-                "myfilepath",
-                "filename",
-                "file",
-                "files",
-                "profile",
-                "inputFile",
-                "directory",
-                "directories",
-                "folder",
-                "subfolders",
-                "dir",
-                "dirs",
-                "outputDir",
-                "OUTPUT_DIR",
-                "rootdir",
-                "cwd",
-                "root",
-                "roots",
-                "rootUri",
-                "root_uris",
-                "RootURIs",
-                "URI",
-                "uri2",
-                "resourceUri",
-                "path1",
-                "path_text",
-                "pathString",
-                "path_content",
-                "file_pattern",
-                "pathPattern",
-                "content_file",
-                "messagePath",
-                "search_path",
-                "text_path",
-                "workspaceFolder",
-                "git.repositoryPath",
-                "repositories",
-                "file_data",
-                "path\u{e9}",
-                "destination",
-                "target_url",
-                "repo",
-            ],
+            "path paths PATH filePath file_path FilePath FILE_PATHS file-path myfilepath filename file files \
+             inputFile directory directories folder subfolders dir dirs outputDir OUTPUT_DIR rootdir cwd \
+             root roots rootUri root_uris RootURIs URI uri2 resourceUri path1 profile_file fiLe path_text \
+             pathString path_content file_pattern pathPattern content_file messagePath search_path text_path \
+             workspaceFolder git.repositoryPath file_data path\u{e9} destination",
         );
-        check(KeySays::Place, &["source", "sources", "src", "targets", "dataSource"]);
         check(
-            KeySays::Text,
-            &[
-                "content",
-                "contents",
-                "text",
-                "newText",
-                "file_text",
-                "fileContent",
-                "sourceCode",
-                "message",
-                "source_text",
-            ],
+            KeySays::Place,
+            "source sources src targets dataSource profile aws_profiles target_url repo repositories \
+             location",
         );
-        check(KeySays::Document, &["html", "file_json", "sourceXML", "SQL"]);
+        check(KeySays::Text, "content contents text newText file_text fileContent sourceCode message source_text");
+        check(KeySays::Document, "html file_json sourceXML SQL");
         check(
             KeySays::Pattern,
-            &[
-                "query",
-                "queries",
-                "pattern",
-                "excludePatterns",
-                "regex",
-                "old_str",
-                "xpath",
-                "json_base64",
-                "searchTerm",
-                "data",
-            ],
+            "query queries pattern excludePatterns regex old_str xpath json_base64 searchTerm data",
         );
-        check(KeySays::Nothing, &["", "name", "id", "dirty", "curious", "rooted", "base", "line2", "direction"]);
+        check(KeySays::Nothing, "name id dirty curious rooted base line2 direction");
     }
 
     #[test]

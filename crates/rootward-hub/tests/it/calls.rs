@@ -171,6 +171,8 @@ fn every_method_is_looked_at() {
         true,
     );
     check("tools/call", json!({"name": "x", "_meta": {"x": {"cwd": "/etc"}}}), false);
+    let client = json!({"io.modelcontextprotocol/clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}});
+    check("tools/call", json!({"name": "x", "arguments": {}, "_meta": client}), true);
     check("initialize", json!({"clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}}), true);
     check("notifications/cancelled", json!({"reason": "/"}), true);
 }
