@@ -82,7 +82,7 @@ fn fuzz(form: Form) -> Call {
         Form::Short => "20",
         Form::Long => "300",
     };
-    Call::cargo("test -p rootward-core --test it fuzz").variable("ROOTWARD_FUZZ_SECONDS", seconds)
+    Call::cargo("test -p rootward-core -p rootward-hub --test it fuzz").variable("ROOTWARD_FUZZ_SECONDS", seconds)
 }
 
 /// The core's tests in a build that compares each grant with where the kernel says its handle is. A directory of its own,
@@ -110,8 +110,8 @@ mod tests {
             tests(Runner::Cargo, Form::Long),
             "ROOTWARD_LONG=1 cargo test --workspace --lib --bins --tests --no-fail-fast",
         );
-        check(fuzz(Form::Short), "ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core --test it fuzz");
-        check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core --test it fuzz");
+        check(fuzz(Form::Short), "ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz");
+        check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz");
     }
 
     #[test]

@@ -1,0 +1,172 @@
+//! The decision over one message: every path in it, every reading of each, against a guard.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use rootward_core::{Access, Cause, Code, Denial, Guard, TextError};
+
+use crate::fold::begins;
+use crate::scan::{
+    Call, Certainty, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme,
+    scan,
+};
+
+/// The longest name in a path: `NAME_MAX` of Linux (limits.h).
+const LONGEST_NAME: usize = 255;
+
+/// Every path of a message, decided, in the order in which they stand.
+#[derive(Clone, Default, Debug)]
+pub struct Verdict {
+    /// The paths.
+    pub findings: Vec<Finding>,
+}
+
+/// One path and what was decided.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The key it stands under.
+    pub key: String,
+    /// The path as it was asked for.
+    pub path: String,
+    /// Why it counts as one.
+    pub why: Why,
+    /// What is done with it.
+    pub need: Need,
+    /// The refusal, if it is refused.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a path is refused.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// For the peer: names the path as it was asked for.
+    pub denial: Denial,
+    /// For the operator: the reading that lies outside, where it is not the text itself, and what the guard said to it.
+    pub reading: Option<(String, Denial)>,
+}
+
+impl Verdict {
+    /// The first path that is refused: the message must not be passed on.
+    pub fn refused(&self) -> Option<(&Finding, &Refusal)> {
+        self.findings.iter().find_map(|finding| Some((finding, finding.refusal.as_ref()?)))
+    }
+}
+
+/// Decides a message. An error means that the message is refused as it is.
+///
+/// A message without paths costs one walk over its params, and no memory.
+pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Verdict, ScanError> {
+    let mut verdict = Verdict::default();
+    scan(call, &mut |candidate| {
+        let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
+        let refusal = asked.check(guard, expansion).err();
+        verdict.findings.push(Finding {
+            key: candidate.key.into_owned(),
+            path: candidate.text.into_owned(),
+            why: candidate.why,
+            need: candidate.need,
+            refusal,
+        });
+    })?;
+    Ok(verdict)
+}
+
+/// Decides one path in all its readings.
+pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), Refusal> {
+    Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion)
+}
+
+/// A path that is asked for.
+struct Asked<'a> {
+    path: &'a str,
+    need: Need,
+    certainty: Certainty,
+}
+
+impl Asked<'_> {
+    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<(), Refusal> {
+        let mut refusal = None;
+        let readings =
+            Reader::each(expansion, self.path, &mut |reading, form| match self.judge(guard, reading, form) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(denial) if reading == self.path => {
+                    refusal = Some(Refusal { denial, reading: None });
+                    ControlFlow::Break(())
+                }
+                Err(denial) => {
+                    refusal = Some(Refusal {
+                        denial: self.denial(denial.code().for_peer()),
+                        reading: Some((reading.to_owned(), denial)),
+                    });
+                    ControlFlow::Break(())
+                }
+            });
+        match (readings, refusal) {
+            (Ok(()), None) => Ok(()),
+            (_, Some(refusal)) => Err(refusal),
+            // SECURITY: what has more readings than are looked at is not known to lie inside
+            // (test: too_many_readings_are_refused)
+            (Err(Stop::TooMany | Stop::Enough), None) => {
+                Err(Refusal { denial: self.denial(Code::InvalidPath), reading: None })
+            }
+        }
+    }
+
+    fn denial(&self, code: Code) -> Denial {
+        Denial::new(code, self.path, self.need.access)
+    }
+
+    fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<(), Denial> {
+        // The working directory, which is the first root.
+        if reading.is_empty() {
+            return Ok(());
+        }
+        let is_uri = begins(reading, "file:");
+        // A URI that was decoded is no URI any more: its path is a reading of its own.
+        if is_uri && form == Form::Made {
+            return Ok(());
+        }
+        if has_another_scheme(reading) {
+            // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
+            // (test: other_schemes_are_no_paths_unless_they_climb)
+            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
+        }
+        if !is_uri && names_nothing(reading) {
+            return Ok(());
+        }
+        match self.need.check(guard, reading) {
+            Ok(_) => Ok(()),
+            Err(denial) if is_dead_end(reading, &denial) || self.is_only_a_word(guard, reading, &denial) => Ok(()),
+            Err(denial) => Err(denial),
+        }
+    }
+
+    /// Inside, with too little access, and nothing is there: what may be a word most likely is one. The roots that are shared
+    /// for reading would otherwise break every tool with a `target`.
+    fn is_only_a_word(&self, guard: &Guard, reading: &str, denial: &Denial) -> bool {
+        self.certainty == Certainty::Likely
+            // SECURITY: a place that stays closed is no word (test: a_word_is_no_way_into_a_closed_place)
+            && denial.code() == Code::AccessDenied
+            && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
+    }
+}
+
+/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
+fn names_nothing(path: &str) -> bool {
+    path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
+}
+
+/// Inside, but the way back by `..` does not exist, or a name is too long: nothing is opened by it as it is. What it is once
+/// collapsed is a reading of its own.
+fn is_dead_end(reading: &str, denial: &Denial) -> bool {
+    if denial.code() != Code::InvalidPath {
+        return false;
+    }
+    match denial.cause() {
+        Cause::System(ErrorKind::InvalidFilename) | Cause::Text(TextError::TooLong) => true,
+        // SECURITY: without `..` in the text it is in a link, of which no other reading is made
+        // (test: a_link_through_what_is_missing_is_refused)
+        Cause::System(ErrorKind::NotFound | ErrorKind::NotADirectory) => reading.split('/').any(|name| name == ".."),
+        _ => false,
+    }
+}

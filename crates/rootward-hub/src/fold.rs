@@ -1,0 +1,35 @@
+//! Comparing words as careless readers do: without case.
+
+/// Whether `text` is `word` to a reader that ignores case, but is written otherwise or not. `word` is in lower case.
+///
+/// Beside ASCII two letters fold into it: the long s and the Kelvin sign, as Go's `encoding/json` has it.
+pub(crate) fn is_same_but_for_case(text: &str, word: &str) -> bool {
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    text.chars().map(fold).eq(word.chars())
+}
+
+/// Whether `text` holds `word`, in any case. `word` is in lower case.
+pub(crate) fn holds(text: &str, word: &str) -> bool {
+    text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether `text` begins with `word`, in any case.
+pub(crate) fn begins(text: &str, word: &str) -> bool {
+    text.as_bytes().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_is_ignored() {
+        assert!(is_same_but_for_case("PARAM\u{17f}", "params") && is_same_but_for_case("id", "id"));
+        assert!(!is_same_but_for_case("ids", "id") && !is_same_but_for_case("", "id"));
+        assert!(holds("myFilePath", "path") && !holds("pat", "path") && begins("FILE:x", "file:"));
+    }
+}

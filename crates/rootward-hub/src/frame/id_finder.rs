@@ -1,0 +1,167 @@
+//! Looks for the id of a message that cannot be read: one over the limit, or one that is broken.
+//!
+//! It goes over the bytes as they come and keeps next to nothing. What it finds is good for an error to be sent to, and for
+//! nothing else: the bytes were not proved to be JSON.
+
+/// Longer ids are not looked for.
+const LONGEST_ID: usize = 1024;
+
+/// The longest key that is of interest.
+const LONGEST_KEY: usize = 8;
+
+/// Goes over the bytes of one message.
+#[derive(Debug, Default)]
+pub(super) struct IdFinder {
+    depth: usize,
+    text: Text,
+    /// The last string at the top, which is a key if a colon follows.
+    key: Vec<u8>,
+    /// Where in `{"key": value}` the top is.
+    side: Side,
+    id: Vec<u8>,
+    ids: usize,
+    has_method: bool,
+    /// It did not begin as an object.
+    hopeless: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
+enum Text {
+    #[default]
+    No,
+    Within,
+    AfterBackslash,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
+enum Side {
+    #[default]
+    Key,
+    Value,
+    IdValue,
+}
+
+impl IdFinder {
+    /// Goes over a message as a whole.
+    pub(super) fn find(message: &[u8]) -> Option<Box<str>> {
+        let mut finder = IdFinder::default();
+        finder.add(message);
+        finder.id()
+    }
+
+    /// Goes over the next bytes.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.hopeless {
+                return;
+            }
+            self.step(byte);
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        let at_top = self.depth == 1;
+        if at_top && self.side == Side::IdValue && !(self.text == Text::No && matches!(byte, b',' | b'}')) {
+            if self.id.len() > LONGEST_ID {
+                self.hopeless = true;
+            }
+            self.id.push(byte);
+        }
+        match self.text {
+            Text::AfterBackslash => {
+                self.text = Text::Within;
+                self.note_key(byte);
+            }
+            Text::Within => match byte {
+                b'\\' => {
+                    self.text = Text::AfterBackslash;
+                    self.note_key(byte);
+                }
+                b'"' => self.text = Text::No,
+                _ => self.note_key(byte),
+            },
+            Text::No => match byte {
+                b'"' => {
+                    self.text = Text::Within;
+                    if at_top && self.side == Side::Key {
+                        self.key.clear();
+                    }
+                }
+                b'{' | b'[' => {
+                    // An id is no object, and a batch has no id of its own.
+                    self.hopeless |= self.side == Side::IdValue || (self.depth == 0 && byte == b'[');
+                    self.depth += 1;
+                }
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b':' if at_top && self.side == Side::Key => {
+                    self.side = Side::Value;
+                    if self.key == b"id" {
+                        self.side = Side::IdValue;
+                        self.ids += 1;
+                        self.id.clear();
+                    }
+                    self.has_method |= self.key == b"method";
+                }
+                b',' if at_top => self.side = Side::Key,
+                _ => {}
+            },
+        }
+        if self.depth == 0 {
+            self.side = Side::Key;
+        }
+    }
+
+    fn note_key(&mut self, byte: u8) {
+        if self.depth == 1 && self.side == Side::Key && self.key.len() < LONGEST_KEY {
+            self.key.push(byte);
+        }
+    }
+
+    /// Whether the message named a method.
+    pub(super) fn has_method(&self) -> bool {
+        self.has_method
+    }
+
+    /// The id as it was written, if there is one and one only, and it is a number, a string or null.
+    pub(super) fn id(self) -> Option<Box<str>> {
+        if self.hopeless || self.ids != 1 {
+            return None;
+        }
+        let text = std::str::from_utf8(&self.id).ok()?;
+        super::Id::read(text.trim()).map(|id| id.as_str().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, id: Option<&str>) {
+        assert_eq!(IdFinder::find(message.as_bytes()).as_deref(), id, "{message}");
+    }
+
+    #[test]
+    fn ids_that_are_clear() {
+        check(r#"{"id":1}"#, Some("1"));
+        check(r#"{"id":1"#, Some("1"));
+        check(r#"{"jsonrpc":"2.0","params":{"id":2,"x":[{"id":3}]},"id":"s,}"}"#, Some(r#""s,}""#));
+        check(r#"{"a":"\"id\":5","id":null , "b":"#, Some("null"));
+        check(r#"{"id":-1.5e300,"params":broken"#, Some("-1.5e300"));
+        check("\u{feff}{\"id\":0}", Some("0"));
+    }
+
+    #[test]
+    fn ids_that_are_not() {
+        check("", None);
+        check("id", None);
+        check(r#"{"id":1,"id":2}"#, None);
+        check(r#"{"id":{"a":1}}"#, None);
+        check(r#"{"id":[1]}"#, None);
+        check(r#"{"id":true}"#, None);
+        check(r#"{"id":"broken"#, None);
+        check(r#"[{"id":1}]"#, None);
+        check(r#"{"ID":1,"idx":2}"#, None);
+        check(&format!(r#"{{"id":"{}"}}"#, "x".repeat(LONGEST_ID)), None);
+    }
+}

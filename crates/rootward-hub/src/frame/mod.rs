@@ -1,0 +1,13 @@
+//! Raw frames: lines of bytes, and the JSON-RPC envelope around what they carry.
+//!
+//! Only the envelope is read. What a message carries stays the bytes it came in, so that unknown fields, the order of keys, big
+//! numbers and spelling reach the other side as they were sent.
+
+mod envelope;
+mod id;
+mod id_finder;
+mod reader;
+
+pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
+pub use id::Id;
+pub use reader::{FrameReader, Line, TooLong};

@@ -1,0 +1,237 @@
+//! What a call will do with its paths: read from the schema's marker, the tool's annotations and the verbs of its name.
+//!
+//! A guess errs on the side of more access asked for, so that a root shared for reading stays unwritten: where nothing is
+//! known, reading and writing are asked for. Annotations are what a server says of itself; they can ask for more than the
+//! name does, and for less only where the name says nothing.
+
+use rootward_core::{Access, Code, Denial, Grant, Guard};
+
+use super::words::{is_word, words};
+
+/// What is done with a path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Need {
+    /// The kinds of access.
+    pub access: Access,
+    /// Whether a link in the last place is followed.
+    pub last: Last,
+}
+
+/// A link in a path's last place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Last {
+    /// What it leads to is meant.
+    Followed,
+    /// It is meant itself, and what it leads to is not touched.
+    Meant,
+    /// Either, as servers differ: one writes through a link, another puts a new file in its place. What it leads to must be
+    /// shared, and the link must not lie outside.
+    Replaced,
+    /// Either, and it is gone afterwards: both must be shared.
+    Removed,
+}
+
+/// What a tool says of itself in its annotations.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Hints {
+    pub(super) read_only: bool,
+    pub(super) destructive: bool,
+}
+
+const READING: [&str; 36] = [
+    "read", "get", "list", "show", "view", "search", "find", "grep", "stat", "info", "describe", "cat", "head", "tail",
+    "tree", "status", "log", "check", "count", "query", "fetch", "inspect", "open", "load", "lint", "analyze",
+    "exists", "hash", "preview", "watch", "blame", "compare", "diff", "validate", "parse", "lookup",
+];
+
+const WRITING: [&str; 38] = [
+    "write",
+    "create",
+    "edit",
+    "update",
+    "add",
+    "append",
+    "save",
+    "put",
+    "insert",
+    "set",
+    "make",
+    "mkdir",
+    "touch",
+    "modify",
+    "replace",
+    "patch",
+    "apply",
+    "format",
+    "generate",
+    "export",
+    "download",
+    "init",
+    "commit",
+    "clone",
+    "checkout",
+    "extract",
+    "unzip",
+    "unpack",
+    "install",
+    "build",
+    "stage",
+    "reset",
+    "merge",
+    "pull",
+    "convert",
+    "compress",
+    "screenshot",
+    "record",
+];
+
+const DELETING: [&str; 11] =
+    ["delete", "remove", "rm", "unlink", "rmdir", "clean", "purge", "prune", "erase", "trash", "wipe"];
+
+const MOVING: [&str; 3] = ["move", "rename", "mv"];
+
+const COPYING: [&str; 2] = ["copy", "cp"];
+
+/// Keys of what a move or a copy starts from, and of where it goes.
+const FROM: [&str; 5] = ["source", "src", "from", "old", "original"];
+const TO: [&str; 7] = ["destination", "dest", "dst", "to", "target", "new", "into"];
+
+impl Need {
+    /// To look at.
+    pub const READ: Need = Need { access: Access::READ, last: Last::Followed };
+
+    /// What is asked for where nothing is known.
+    pub const UNKNOWN: Need = Need { access: Access::READ_WRITE.without(Access::DELETE), last: Last::Replaced };
+
+    /// What the schema's `x-rootward-access` says. A word that is not known is as good as none.
+    pub(super) fn from_marker(word: Option<&str>) -> Need {
+        match word {
+            Some("read") => Need::READ,
+            Some("write") => Need { access: Access::WRITE, last: Last::Followed },
+            Some("create") => Need { access: Access::WRITE, last: Last::Replaced },
+            Some("delete") => Need { access: Access::DELETE, last: Last::Meant },
+            Some("execute") => Need { access: Access::EXECUTE, last: Last::Followed },
+            _ => Need::UNKNOWN,
+        }
+    }
+
+    /// What a tool of this name does with the argument `key`.
+    pub(super) fn of_tool(name: &str, key: &str, hints: Hints) -> Need {
+        let named = |verbs: &[&str]| words(name).any(|word| verbs.iter().any(|verb| is_word(word, verb)));
+        let keyed = |keys: &[&str]| words(key).any(|word| keys.iter().any(|known| is_word(word, known)));
+        let (moves, copies) = (named(&MOVING), named(&COPYING));
+        if moves || copies {
+            let from = if moves { Access::READ | Access::DELETE } else { Access::READ };
+            let to = Access::READ | Access::WRITE;
+            let gone = if moves { Last::Removed } else { Last::Followed };
+            return match (keyed(&FROM), keyed(&TO)) {
+                (true, false) => Need { access: from, last: gone },
+                (false, true) => Need { access: to, last: Last::Replaced },
+                _ => Need { access: from | to, last: if moves { Last::Removed } else { Last::Replaced } },
+            };
+        }
+        let (reads, writes, deletes) = (named(&READING), named(&WRITING), named(&DELETING));
+        let mut access = match (reads, writes, deletes) {
+            (false, false, false) if hints.read_only => Access::READ,
+            (false, false, false) if hints.destructive => Access::READ_WRITE,
+            // SECURITY: what is not known to read only is not let at what is shared for reading only
+            // (test: what_is_not_known_needs_writing)
+            (false, false, false) => return Need::UNKNOWN,
+            _ => Access::READ,
+        };
+        if writes {
+            access = access | Access::WRITE;
+        }
+        if deletes {
+            access = access | Access::DELETE;
+        }
+        // A name that only reads, and annotations that say otherwise.
+        if reads && !writes && !deletes && hints.destructive && !hints.read_only {
+            access = access | Access::WRITE;
+        }
+        let last = match access {
+            _ if deletes => Last::Removed,
+            Access::READ => Last::Followed,
+            _ => Last::Replaced,
+        };
+        Need { access, last }
+    }
+
+    /// Asks a guard.
+    pub(crate) fn check(self, guard: &Guard, path: &str) -> Result<Grant, Denial> {
+        match self.last {
+            Last::Followed => guard.check(path, self.access),
+            Last::Meant => guard.check_entry(path, self.access),
+            Last::Removed => {
+                let grant = guard.check(path, self.access)?;
+                // SECURITY: with a directory goes what is in it (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                if guard.roots().iter().any(|root| root.place.starts_with(grant.path())) {
+                    return Err(Denial::new(Code::AccessDenied, path, self.access));
+                }
+                // SECURITY: a link is removed where it lies, wherever it leads
+                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                guard.check_entry(path, self.access)
+            }
+            Last::Replaced => {
+                let grant = guard.check(path, self.access)?;
+                // SECURITY: a link outside is replaced where it lies, wherever it leads
+                // (test: what_is_removed_or_replaced_is_a_link_where_it_lies)
+                match guard.check_entry(path, self.access) {
+                    Err(denial) if denial.code().for_peer() == Code::OutsideRoots => Err(denial),
+                    _ => Ok(grant),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_and_annotations() {
+        const R: &str = "read";
+        const W: &str = "read, write";
+        let check = |name: &str, key: &str, hints: Option<(bool, bool)>, access: &str| {
+            let (read_only, destructive) = hints.unwrap_or_default();
+            let need = Need::of_tool(name, key, Hints { read_only, destructive });
+            assert_eq!(need.access.to_string(), access, "{name}({key})");
+        };
+        for name in [
+            "read_file",
+            "readTextFile",
+            "list-directory",
+            "directory_tree",
+            "get_file_info",
+            "git_status",
+            "searchFiles",
+        ] {
+            check(name, "path", None, R);
+        }
+        for name in ["write_file", "create_directory", "edit", "git_init", "append", "saveAs", "get_or_create"] {
+            check(name, "path", None, W);
+        }
+        check("delete_file", "path", None, "read, delete");
+        check("remove", "path", Some((true, false)), "read, delete");
+        check("move_file", "source", None, "read, delete");
+        check("move_file", "destination", None, W);
+        check("move_file", "paths", None, "read, write, delete");
+        check("copyFile", "sourcePath", None, R);
+        check("copyFile", "new_path", None, W);
+        check("read_file", "path", Some((false, true)), W);
+        check("read_file", "path", Some((true, true)), R);
+    }
+
+    #[test]
+    fn what_is_not_known_needs_writing() {
+        let need =
+            |read_only, destructive| Need::of_tool("frobnicate", "path", Hints { read_only, destructive }).access;
+        assert_eq!(need(false, false), Access::READ | Access::WRITE);
+        assert_eq!(need(true, false), Access::READ);
+        assert_eq!(need(false, true), Access::READ_WRITE);
+        assert_eq!(Need::UNKNOWN.access, Access::READ | Access::WRITE);
+        assert_eq!(Need::from_marker(Some("fly")), Need::UNKNOWN);
+        assert_eq!(Need::from_marker(None), Need::UNKNOWN);
+    }
+}

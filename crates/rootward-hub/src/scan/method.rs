@@ -1,0 +1,73 @@
+//! Which parts of a message's params are looked at, by its method.
+
+use super::access::Need;
+
+/// What the params of a method are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// Parts of the protocol itself: nothing in them is for the server to open.
+    Protocol,
+    /// A tool and its arguments.
+    ToolCall,
+    /// A prompt and its arguments.
+    Prompt,
+    /// A resource's URI.
+    Resource,
+    /// An argument being typed: its name stands beside its value.
+    Completion,
+    /// Not known: every string is looked at.
+    Unknown,
+}
+
+/// Methods whose params only the protocol reads. A client's `notifications/cancelled` tells a reason in words.
+const PROTOCOL: [&str; 14] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "roots/list",
+    "logging/setLevel",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "notifications/message",
+];
+
+/// Keys at the top of params that are names and tokens, not paths, by shape.
+const NAMES: [&str; 4] = ["name", "cursor", "requestState", "taskId"];
+
+/// Keys at the top that mean something to the protocol: in another case, some readers take them for these.
+pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", "_meta"];
+
+impl Shape {
+    pub(super) fn of(method: &str) -> Shape {
+        match method {
+            "tools/call" => Shape::ToolCall,
+            "prompts/get" => Shape::Prompt,
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Shape::Resource,
+            "completion/complete" => Shape::Completion,
+            method if PROTOCOL.contains(&method) => Shape::Protocol,
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// What is done with a path, where no tool says.
+    pub(super) fn need(self) -> Need {
+        match self {
+            Shape::Prompt | Shape::Resource | Shape::Completion | Shape::Protocol => Need::READ,
+            Shape::ToolCall | Shape::Unknown => Need::UNKNOWN,
+        }
+    }
+
+    /// Whether the string under a key at the top of the params is a name, not a value.
+    pub(super) fn is_name(self, key: &str) -> bool {
+        match self {
+            Shape::Unknown => false,
+            _ => NAMES.contains(&key),
+        }
+    }
+}

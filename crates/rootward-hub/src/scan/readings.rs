@@ -1,0 +1,575 @@
+//! Every reading that a server might make of a path.
+//!
+//! A guard takes a text as it is. Servers do not: they trim, unquote, decode, expand, split and collapse, some of it twice. A
+//! path passes only where all that could come of it lies inside, so this file makes up what could. It errs on the side of more
+//! readings: one too many costs something only if it lies outside.
+//!
+//! A plain text, which is almost every path, has one reading and costs nothing.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use super::decode::percent_decoded;
+use super::value::{QUOTES, begins_like_a_path, file_uris, has_another_scheme, has_several_lines, is_trimmed};
+use crate::fold::begins;
+
+/// More readings than any honest path has.
+const MOST: usize = 256;
+
+/// The longest path: `PATH_MAX` of Linux (limits.h).
+pub(crate) const LONGEST_PATH: usize = 4095;
+
+/// A text that is longer than this, its slashes and dots collapsed, names nothing however often it is decoded: no path is
+/// longer than 4,095 bytes, and two rounds of escapes make it nine times as long.
+const LONGEST: usize = 1 << 16;
+
+/// What variables and `~` mean to the server.
+#[derive(Clone, Default, Debug)]
+pub struct Expansion {
+    /// The home directory.
+    pub home: Option<String>,
+    /// The server's environment.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// How a reading came about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Form {
+    /// The text, or a part of it, with things taken off.
+    Spoken,
+    /// Decoded, expanded or otherwise made of it.
+    Made,
+}
+
+/// Why the readings were not gone through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// Whoever got the readings had enough.
+    Enough,
+    /// There are too many.
+    TooMany,
+}
+
+/// Makes up readings.
+#[derive(Debug)]
+pub(crate) struct Reader<'r> {
+    expansion: &'r Expansion,
+    queue: Vec<(String, Form)>,
+    known: HashSet<(String, Form)>,
+}
+
+impl<'r> Reader<'r> {
+    /// Hands each reading of `text` to `judge`, the text itself first, until it has enough.
+    pub(crate) fn each(
+        expansion: &'r Expansion,
+        text: &str,
+        judge: &mut dyn FnMut(&str, Form) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        let text = if text.len() > LONGEST {
+            let collapsed = collapsed(text);
+            if collapsed.len() > LONGEST {
+                return Ok(());
+            }
+            Cow::Owned(collapsed)
+        } else {
+            Cow::Borrowed(text)
+        };
+        if judge(&text, Form::Spoken).is_break() {
+            return Err(Stop::Enough);
+        }
+        if is_plain(&text) {
+            return Ok(());
+        }
+        let mut reader = Reader { expansion, queue: Vec::new(), known: HashSet::new() };
+        reader.known.insert((text.clone().into_owned(), Form::Spoken));
+        reader.more(&text, Form::Spoken);
+        let mut at = 0;
+        while at < reader.queue.len() {
+            if reader.is_full() {
+                return Err(Stop::TooMany);
+            }
+            let (text, form) = reader.queue[at].clone();
+            if judge(&text, form).is_break() {
+                return Err(Stop::Enough);
+            }
+            reader.more(&text, form);
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.queue.len() > MOST
+    }
+
+    fn add(&mut self, text: impl Into<String>, form: Form) {
+        if self.is_full() {
+            return;
+        }
+        let mut reading = (text.into(), Form::Spoken);
+        if reading.0.is_empty() || (form == Form::Made && self.known.contains(&reading)) {
+            return;
+        }
+        reading.1 = form;
+        if self.known.insert(reading.clone()) {
+            self.queue.push(reading);
+        }
+    }
+
+    /// What may be made of one reading.
+    fn more(&mut self, text: &str, form: Form) {
+        self.add(text.trim_matches(is_trimmed), form);
+        self.add(text.trim_matches(QUOTES), form);
+        if text.contains(['"', '\'']) {
+            // As a shell would.
+            self.add(text.replace(['"', '\''], ""), form);
+        }
+        if text.contains(char::is_control) {
+            // URL readers drop tabs and line ends wherever they stand; readers in C stop at a NUL.
+            self.add(text.replace(char::is_control, ""), form);
+            self.add(text.split('\0').next().unwrap_or_default(), form);
+        }
+        self.file_uris(text, form);
+        if begins(text, "file:") {
+            self.path_of_uri(&text["file:".len()..]);
+            return;
+        }
+        if text.contains('%') {
+            self.add(percent_decoded(text), Form::Made);
+        }
+        if text.contains('\\') {
+            self.add(text.replace('\\', "/"), Form::Made);
+        }
+        self.add(without_look_alikes(text), Form::Made);
+        if has_another_scheme(text) {
+            return;
+        }
+        if text.contains('\\') {
+            // As a shell would.
+            self.add(text.replace('\\', ""), Form::Made);
+        }
+        if text.contains(['$', '%', '~']) {
+            self.expanded(text);
+        }
+        if text.contains("....") {
+            // What a filter leaves that takes `../` out once: `....//`.
+            self.add(text.replace("../", "").replace("..\\", ""), Form::Made);
+        }
+        self.add(collapsed(text), Form::Made);
+        self.fixed_part(text);
+        self.without_suffix(text);
+        self.pieces(text);
+    }
+
+    /// `file:` in the middle of something: `jar:file:///a!/b`, `see file:///a`.
+    fn file_uris(&mut self, text: &str, form: Form) {
+        for uri in file_uris(text).filter(|uri| uri.len() < text.len()) {
+            let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '!' | ')') || QUOTES.contains(&c);
+            self.add(&uri[..uri.find(is_end).unwrap_or(uri.len())], form);
+            self.add(uri, Form::Made);
+        }
+    }
+
+    /// The path of a URI, however many slashes there are, with a host or without. Its escapes are undone: a root with a blank
+    /// in its name is written with one.
+    fn path_of_uri(&mut self, rest: &str) {
+        let rest = percent_decoded(rest).replace('\\', "/");
+        let bare = rest.trim_start_matches('/');
+        let host = if rest.starts_with("//") && !rest.starts_with("///") { bare.split_once('/') } else { None };
+        if let Some((host, path)) = host {
+            self.add(format!("/{path}"), Form::Made);
+            if host.eq_ignore_ascii_case("localhost") {
+                return;
+            }
+        }
+        self.add(format!("/{bare}"), Form::Made);
+        if let Some((path, _)) = bare.split_once(['?', '#']) {
+            self.add(format!("/{path}"), Form::Made);
+        }
+    }
+
+    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`).
+    fn expanded(&mut self, text: &str) {
+        if let (Some(rest), Some(home)) = (text.strip_prefix('~'), &self.expansion.home)
+            && (rest.is_empty() || rest.starts_with(['/', '\\']))
+        {
+            let path = format!("{home}{rest}");
+            self.add(path, Form::Made);
+        }
+        for unset in [Unset::Stays, Unset::IsNothing] {
+            let expanded = self.expansion.expand(text, unset);
+            self.add(expanded, Form::Made);
+        }
+    }
+
+    /// The directory that a pattern is looked for in.
+    fn fixed_part(&mut self, text: &str) {
+        if let Some(wild) = text.find(['*', '?', '[', '{'])
+            && let Some(slash) = text[..wild].rfind('/')
+        {
+            self.add(if slash == 0 { "/" } else { &text[..slash] }, Form::Made);
+        }
+    }
+
+    /// A query, a fragment or a line number behind the last name: `a.txt#top`, `a.txt:10`. Only there, because directories have
+    /// such names, too.
+    fn without_suffix(&mut self, text: &str) {
+        let name = text.rfind('/').map_or(0, |slash| slash + 1);
+        if let Some(end) = text[name..].find(['?', '#', ':']) {
+            self.add(&text[..name + end], Form::Made);
+        }
+    }
+
+    /// Paths within the text: in a list, behind `key=`, behind an option's letter.
+    fn pieces(&mut self, text: &str) {
+        let is_separator = |c: char| {
+            c.is_whitespace()
+                || matches!(c, ',' | ';' | ':' | '|' | '=' | '@' | '(' | '[' | '{' | '<' | '>' | '&')
+                || QUOTES.contains(&c)
+        };
+        // Text of several lines is split at its lines only: what stands within them is prose or code.
+        let splits: &dyn Fn(char) -> bool =
+            if has_several_lines(text) { &|c| matches!(c, '\n' | '\r') } else { &is_separator };
+        let has_drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && text[1..].starts_with(':');
+        let mut is_list = false;
+        for (at, c) in text.char_indices().filter(|(at, c)| splits(*c) && !(has_drive && *at == 1)) {
+            let rest = &text[at + c.len_utf8()..];
+            // What ends a piece need not begin one: in `app/(group)/page` the bracket is part of a name. And within quotes or
+            // between commas, a blank is part of it.
+            let ends = |end: char| match c {
+                c if QUOTES.contains(&c) => QUOTES.contains(&end),
+                ',' | ';' | '|' => matches!(end, ',' | ';' | '|' | ')' | ']' | '}') || QUOTES.contains(&end),
+                _ => splits(end) || matches!(end, ')' | ']' | '}'),
+            };
+            let piece = rest[..rest.find(ends).unwrap_or(rest.len())].trim_matches(is_trimmed);
+            if self.is_full() {
+                return;
+            }
+            if begins_like_a_path(rest) || begins_like_a_path(piece) {
+                self.add(piece, Form::Spoken);
+                self.add(rest, Form::Spoken);
+                is_list = true;
+            }
+        }
+        // Only in a list has the first piece an end: a root may well have a blank in its name.
+        if is_list && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r']) {
+            self.add(&text[..end], Form::Spoken);
+        }
+        if text.starts_with('-') {
+            for start in ["/", "~", ".."] {
+                if let Some(at) = text.find(start) {
+                    self.add(&text[at..], Form::Spoken);
+                }
+            }
+        }
+    }
+}
+
+/// What becomes of a variable that is not set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unset {
+    Stays,
+    IsNothing,
+}
+
+impl Expansion {
+    /// `$NAME`, `${NAME}`, `${env:NAME}`, `$env:NAME` and `%NAME%`.
+    fn expand(&self, text: &str, unset: Unset) -> String {
+        let mut expanded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(['$', '%']) {
+            expanded.push_str(&rest[..at]);
+            rest = &rest[at..];
+            match variable(rest) {
+                Some((name, whole)) => {
+                    match (self.value(name), unset) {
+                        (Some(value), _) => expanded.push_str(value),
+                        (None, Unset::Stays) => expanded.push_str(&rest[..whole]),
+                        (None, Unset::IsNothing) => {}
+                    }
+                    rest = &rest[whole..];
+                }
+                None => {
+                    expanded.push_str(&rest[..1]);
+                    rest = &rest[1..];
+                }
+            }
+        }
+        expanded.push_str(rest);
+        expanded
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        let is_home = name.eq_ignore_ascii_case("HOME") || name.eq_ignore_ascii_case("USERPROFILE");
+        let set = self.variables.get(name).map(String::as_str);
+        set.or(self.home.as_deref().filter(|_| is_home))
+    }
+}
+
+/// The variable that `text` begins with: its name, and how long the whole is.
+fn variable(text: &str) -> Option<(&str, usize)> {
+    let (name, whole) = if let Some(rest) = text.strip_prefix("${") {
+        let end = rest.find('}')?;
+        (without_scope(&rest[..end]), end + 3)
+    } else if let Some(rest) = text.strip_prefix('%') {
+        let end = rest.find('%')?;
+        (&rest[..end], end + 2)
+    } else {
+        let rest = text.strip_prefix('$')?;
+        let named = without_scope(rest);
+        let end = named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len());
+        (&named[..end], 1 + rest.len() - named.len() + end)
+    };
+    // `${NAME:-default}`
+    let name = name.split(":-").next().unwrap_or(name);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then_some((name, whole))
+}
+
+/// PowerShell and editors write `env:` before a name.
+fn without_scope(name: &str) -> &str {
+    if begins(name, "env:") { &name[4..] } else { name }
+}
+
+/// `..`, `.` and doubled slashes gone by text alone, as Node's `path.resolve` and its like do it.
+fn collapsed(text: &str) -> String {
+    let is_absolute = text.starts_with('/');
+    let mut names: Vec<&str> = Vec::new();
+    for name in text.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
+            ".." if is_absolute => {}
+            name => names.push(name),
+        }
+    }
+    let mut collapsed = String::with_capacity(text.len());
+    for name in names {
+        if is_absolute || !collapsed.is_empty() {
+            collapsed.push('/');
+        }
+        collapsed.push_str(name);
+    }
+    match (collapsed.is_empty(), is_absolute) {
+        (true, true) => "/".to_owned(),
+        (true, false) => ".".to_owned(),
+        _ => collapsed,
+    }
+}
+
+/// Characters that become slashes, dots and so on when text is normalised (NFKC) or squeezed into an old code page.
+fn without_look_alikes(text: &str) -> String {
+    if text.is_ascii() {
+        return String::new();
+    }
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{ff0f}' | '\u{2215}' | '\u{2044}' => plain.push('/'),
+            '\u{ff3c}' | '\u{fe68}' | '\u{2216}' => plain.push('\\'),
+            '\u{ff0e}' | '\u{2024}' | '\u{fe52}' => plain.push('.'),
+            '\u{2025}' => plain.push_str(".."),
+            '\u{2026}' => plain.push_str("..."),
+            '\u{ff5e}' => plain.push('~'),
+            '\u{ff05}' => plain.push('%'),
+            '\u{ff1a}' => plain.push(':'),
+            '\u{ff04}' => plain.push('$'),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// Whether a text has no other reading: letters, digits and a few marks that nobody makes anything of, no `..`, and short
+/// enough to be opened as it is.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
+    text.len() <= LONGEST_PATH && text.bytes().all(is_plain) && !text.contains("..") && !text.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expansion() -> Expansion {
+        Expansion { home: Some("/home/me".to_owned()), variables: [("DATA".to_owned(), "/data".to_owned())].into() }
+    }
+
+    fn readings(text: &str) -> Vec<String> {
+        let mut readings = Vec::new();
+        let _ = Reader::each(&expansion(), text, &mut |reading, _| {
+            readings.push(reading.to_owned());
+            ControlFlow::Continue(())
+        });
+        readings
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let readings = readings(text);
+        assert_eq!(readings[0], text, "the text itself comes first");
+        for reading in expected {
+            assert!(readings.iter().any(|known| known == reading), "{text:?} gives no {reading:?}: {readings:?}");
+        }
+    }
+
+    #[test]
+    fn a_plain_path_has_one_reading() {
+        for text in ["a", "/a/b.c", "./a-b_c+1", "a//b/", "", "src/main.rs"] {
+            assert_eq!(readings(text), [text]);
+        }
+    }
+
+    #[test]
+    fn trims_quotes_and_control_characters() {
+        for text in [
+            " /x",
+            "/x ",
+            "\t/x\n",
+            "\u{a0}/x",
+            "\u{feff}/x",
+            "\u{200b}/x",
+            "\0/x\0",
+            "\"/x\"",
+            "'/x'",
+            "`/x`",
+            "</x>",
+            " \"/x\" ",
+            "\" /x \"",
+            "' \"/x\"",
+            "\u{201c}/x\u{201d}",
+            "/\tx",
+            "/x\0.png",
+            "\u{1}/x",
+        ] {
+            check(text, &["/x"]);
+        }
+    }
+
+    #[test]
+    fn escapes_and_backslashes() {
+        for text in [
+            "%2fx",
+            "%252fx",
+            "%25252fx",
+            "\\x",
+            "%5cx",
+            "%c0%afx",
+            "%u002fx",
+            "\u{ff0f}x",
+            "%20/x",
+            "\"%2fx\"",
+            "\\/x",
+        ] {
+            check(text, &["/x"]);
+        }
+        check("..\\..\\x", &["../../x"]);
+        check("%2e%2e%5c\u{2025}/x", &["../../x"]);
+        check("my\\ file", &["my file", "my/ file"]);
+    }
+
+    #[test]
+    fn variables_and_home() {
+        for text in [
+            "~/x",
+            "$HOME/x",
+            "${HOME}/x",
+            "%USERPROFILE%/x",
+            "%USERPROFILE%\\x",
+            "$env:HOME/x",
+            "${env:HOME}/x",
+            "\"$HOME\"/x",
+            "${HOME:-/y}/x",
+            "%24HOME/x",
+        ] {
+            check(text, &["/home/me/x"]);
+        }
+        check("$DATA/$NONE/x", &["/data/$NONE/x", "/data//x"]);
+        check("$NONE/etc", &["/etc"]);
+        check("a$DATA", &["a/data"]);
+        assert!(!readings("a/~/x").iter().any(|reading| reading.contains("home")));
+    }
+
+    #[test]
+    fn uris() {
+        for text in [
+            "file:///x",
+            "file:/x",
+            "FILE:///x",
+            "file://localhost/x",
+            "file://host/x",
+            "file:////x",
+            "file:x",
+            "file://x",
+            "file:\\\\\\x",
+            "file:///%78",
+            "file:///x?y",
+            "file:///x#y",
+            "fi\tle:///x",
+            "see file:///x",
+            "jar:file:///x!/y",
+            "git+file:///x",
+            "file%3a///x",
+        ] {
+            check(text, &["/x"]);
+        }
+        check("file:///a/..%2f..%2fx", &["/x"]);
+    }
+
+    #[test]
+    fn pieces_of_lists_and_options() {
+        for text in [
+            "a,/x",
+            "a;/x",
+            "ab:/x",
+            "a /x",
+            "a|/x",
+            "--output=/x",
+            "-o/x",
+            "@/x",
+            "a=/x,b",
+            "/x:/y",
+            "[/x]",
+            "{/x,y}",
+            "a:\"/x\"",
+            "a\n/x",
+            "/x\n/b",
+        ] {
+            check(text, &["/x"]);
+        }
+        check("HEAD:../x", &["../x"]);
+        check("-C..", &[".."]);
+        check("--a=/b c/../../x", &["/x"]);
+        for text in ["https://a/,/x", "data:image/jpeg;base64,/9j/", "C:/x"] {
+            assert!(!readings(text).iter().any(|reading| reading.starts_with('/')), "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_and_collapse() {
+        check("/x/*.rs", &["/x"]);
+        check("/*", &["/"]);
+        check("../{a,b}/c", &[".."]);
+        check("a/../../x", &["../x"]);
+        check("/a/./b/../../../x", &["/x"]);
+        check("a/..", &["."]);
+        check("*/../../x", &["../x"]);
+        check("....//....//x", &["../../x"]);
+        for text in ["/x#y", "/x?y", "/x:10:2"] {
+            check(text, &["/x"]);
+        }
+        assert!(
+            !readings("/home/c#-project/x")
+                .iter()
+                .any(|reading| reading.starts_with("/home/c") && !reading.contains('#'))
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_names_nothing_unless_it_collapses() {
+        assert!(readings(&"a".repeat(LONGEST + 1)).is_empty());
+        let padded = format!("{}etc/passwd", "/".repeat(LONGEST));
+        assert_eq!(readings(&padded), ["/etc/passwd"]);
+    }
+}

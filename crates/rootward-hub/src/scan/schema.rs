@@ -1,0 +1,228 @@
+//! What a tool's input schema says about its arguments, made ready once for all calls.
+//!
+//! The server's own marker (`"format": "rooted-path"`) says it best, other formats and descriptions after it. A schema only ever
+//! adds paths to what keys and values say; the exception is a format that says what a string is instead, such as a date.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::access::Need;
+use super::words::{KeySays, key_says, speaks_of_globs, speaks_of_paths};
+
+/// How deep a schema is followed; below, keys and values decide alone.
+const DEEPEST: usize = 16;
+
+/// How many places a schema may have; what is left over, keys and values decide alone.
+const MOST_NODES: usize = 4096;
+
+/// One place in a schema.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// What the key says under which it stands; none where any key may stand.
+    pub(super) says: Option<KeySays>,
+    pub(super) format: Format,
+    /// The description speaks of paths.
+    pub(super) is_described_as_path: bool,
+    /// The description speaks of patterns of file names.
+    pub(super) is_described_as_glob: bool,
+    properties: BTreeMap<String, Node>,
+    pub(super) items: Option<Box<Node>>,
+    /// What is said about properties without a name of their own.
+    others: Option<Box<Node>>,
+}
+
+/// What `format` says. The later, the stronger, where several may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    /// Something else than a path.
+    Other,
+    Unsaid,
+    Path,
+    /// The server's own marker.
+    Marker(Need),
+}
+
+/// Whether a schema speaks for its place alone, or is one of several that may hold there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Own,
+    Branch,
+}
+
+impl Format {
+    fn rank(self) -> u8 {
+        match self {
+            Format::Other => 0,
+            Format::Unsaid => 1,
+            Format::Path => 2,
+            Format::Marker(_) => 3,
+        }
+    }
+
+    fn read(schema: &Map<String, Value>) -> Format {
+        let text = |key: &str| schema.get(key).and_then(Value::as_str);
+        let marker = text("x-rootward-access");
+        match text("format") {
+            Some("rooted-path") => Format::Marker(Need::from_marker(marker)),
+            _ if marker.is_some() => Format::Marker(Need::from_marker(marker)),
+            Some(
+                "date" | "date-time" | "time" | "duration" | "email" | "idn-email" | "uuid" | "regex" | "byte"
+                | "base64" | "hostname",
+            ) => Format::Other,
+            // `uri`, `uri-reference`, `iri`, `path`, `file-path`, `filepath`, `directory-path`, `json-pointer` not.
+            Some(format)
+                if ["path", "file", "dir", "folder", "uri", "url", "iri"].iter().any(|part| format.contains(part)) =>
+            {
+                Format::Path
+            }
+            _ if text("contentEncoding").is_some() => Format::Other,
+            _ => Format::Unsaid,
+        }
+    }
+}
+
+impl Node {
+    /// Reads a schema.
+    pub(super) fn read(schema: &Value) -> Node {
+        let mut left = MOST_NODES;
+        let mut node = Node::empty(None);
+        node.merge(schema, schema, Part::Own, 0, &mut left);
+        node
+    }
+
+    fn empty(says: Option<KeySays>) -> Node {
+        Node {
+            says,
+            format: Format::Unsaid,
+            is_described_as_path: false,
+            is_described_as_glob: false,
+            properties: BTreeMap::new(),
+            items: None,
+            others: None,
+        }
+    }
+
+    /// What the schema says about a property.
+    pub(super) fn property(&self, key: &str) -> Option<&Node> {
+        self.properties.get(key).or(self.others.as_deref())
+    }
+
+    /// Takes up what `schema` says, beside what is known already: where one of several may hold, all are taken.
+    fn merge(&mut self, schema: &Value, whole: &Value, part: Part, depth: usize, left: &mut usize) {
+        let Some(schema) = schema.as_object() else { return };
+        if depth > DEEPEST || *left == 0 {
+            return;
+        }
+        *left -= 1;
+        self.format = match (self.format, Format::read(schema)) {
+            (Format::Unsaid, Format::Other) if part == Part::Own => Format::Other,
+            (known, new) if new.rank() > known.rank() && new != Format::Unsaid => new,
+            (known, _) => known,
+        };
+        for key in ["description", "title"] {
+            if let Some(prose) = schema.get(key).and_then(Value::as_str) {
+                self.is_described_as_path |= speaks_of_paths(prose);
+                self.is_described_as_glob |= speaks_of_globs(prose);
+            }
+        }
+        if let Some(referred) =
+            schema.get("$ref").and_then(Value::as_str).and_then(|to| whole.pointer(to.strip_prefix('#')?))
+        {
+            self.merge(referred, whole, part, depth + 1, left);
+        }
+        for key in ["allOf", "anyOf", "oneOf"] {
+            for branch in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
+                self.merge(branch, whole, Part::Branch, depth + 1, left);
+            }
+        }
+        for key in ["if", "then", "else"] {
+            if let Some(branch) = schema.get(key) {
+                self.merge(branch, whole, Part::Branch, depth + 1, left);
+            }
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            for (name, property) in properties {
+                let node = self.properties.entry(name.clone()).or_insert_with(|| Node::empty(Some(key_says(name))));
+                node.merge(property, whole, Part::Own, depth + 1, left);
+            }
+        }
+        let says = self.says;
+        for key in ["items", "prefixItems", "contains"] {
+            let several = schema
+                .get(key)
+                .map_or(&[][..], |items| items.as_array().map_or(std::slice::from_ref(items), Vec::as_slice));
+            for item in several {
+                self.items.get_or_insert_with(|| Box::new(Node::empty(says))).merge(
+                    item,
+                    whole,
+                    Part::Own,
+                    depth + 1,
+                    left,
+                );
+            }
+        }
+        let patterns = schema.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values);
+        for other in schema.get("additionalProperties").into_iter().chain(patterns).filter(|other| other.is_object()) {
+            self.others.get_or_insert_with(|| Box::new(Node::empty(None))).merge(
+                other,
+                whole,
+                Part::Own,
+                depth + 1,
+                left,
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn format(schema: &Value) -> Format {
+        Node::read(&json!({"properties": {"a": schema}})).property("a").unwrap().format
+    }
+
+    #[test]
+    fn formats() {
+        for name in ["uri", "uri-reference", "iri", "path", "file-path", "filepath", "directory-path", "file"] {
+            assert_eq!(format(&json!({"type": "string", "format": name})), Format::Path, "{name}");
+        }
+        for name in ["date", "regex", "byte"] {
+            assert_eq!(format(&json!({"format": name})), Format::Other, "{name}");
+        }
+        assert_eq!(format(&json!({"format": "unheard-of"})), Format::Unsaid);
+        assert_eq!(format(&json!({"contentEncoding": "base64"})), Format::Other);
+        let marked = |word: &str| format(&json!({"format": "rooted-path", "x-rootward-access": word}));
+        assert_eq!(marked("read"), Format::Marker(Need::READ));
+        assert_eq!(marked("fly"), Format::Marker(Need::UNKNOWN));
+        assert_eq!(format(&json!({"format": "rooted-path"})), Format::Marker(Need::UNKNOWN));
+    }
+
+    #[test]
+    fn the_strongest_of_several_holds() {
+        assert_eq!(format(&json!({"anyOf": [{"format": "date"}, {"format": "path"}]})), Format::Path);
+        assert_eq!(format(&json!({"format": "date", "anyOf": [{"format": "path"}]})), Format::Path);
+        assert_eq!(format(&json!({"oneOf": [{"format": "date"}, {"type": "string"}]})), Format::Unsaid);
+        assert_eq!(format(&json!({"format": "date", "oneOf": [{"type": "string"}]})), Format::Other);
+    }
+
+    #[test]
+    fn references_lists_and_rings() {
+        let schema = json!({
+            "properties": {"edits": {"type": "array", "items": {"$ref": "#/$defs/Edit"}}},
+            "additionalProperties": {"description": "a path"},
+            "$defs": {"Edit": {"properties": {"to": {"format": "path"}, "next": {"$ref": "#/$defs/Edit"}}}},
+        });
+        let node = Node::read(&schema);
+        let edit = node.property("edits").unwrap().items.as_deref().unwrap();
+        assert_eq!(edit.property("to").unwrap().format, Format::Path);
+        assert_eq!(edit.property("next").unwrap().property("to").unwrap().format, Format::Path);
+        assert!(node.property("any").unwrap().is_described_as_path);
+        let ring = json!({"$ref": "#", "allOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {"$ref": "#"}}});
+        assert!(Node::read(&ring).property("a").is_some());
+        assert!(Node::read(&json!(true)).property("a").is_none());
+    }
+}

@@ -1,0 +1,76 @@
+//! What is known of a tool before it is called: its name, its schema, its annotations, and what a user says otherwise.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::access::{Hints, Need};
+use super::schema::Node;
+
+/// A tool as its server lists it.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    name: String,
+    hints: Hints,
+    pub(super) schema: Option<Node>,
+    treatments: BTreeMap<String, Treatment>,
+}
+
+/// What a user says about an argument, by its key: for false alarms, and for what is missed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Treatment {
+    /// It is text, whatever it looks like.
+    Text,
+    /// It is a path, and this is done with it.
+    Path(Need),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    input_schema: Value,
+    #[serde(default)]
+    annotations: Value,
+}
+
+impl Tool {
+    /// A tool of which only the name is known.
+    pub fn named(name: impl Into<String>) -> Tool {
+        Tool { name: name.into(), hints: Hints::default(), schema: None, treatments: BTreeMap::new() }
+    }
+
+    /// A tool as an entry of `tools/list` describes it; `None` where that cannot be read.
+    pub fn from_listing(entry: &RawValue) -> Option<Tool> {
+        let listed: Listed = serde_json::from_str(entry.get()).ok()?;
+        let hint = |key: &str| listed.annotations.get(key).and_then(Value::as_bool).unwrap_or(false);
+        let hints = Hints { read_only: hint("readOnlyHint"), destructive: hint("destructiveHint") };
+        let schema = listed.input_schema.is_object().then(|| Node::read(&listed.input_schema));
+        Some(Tool { name: listed.name, hints, schema, treatments: BTreeMap::new() })
+    }
+
+    /// The same tool, with another say about the argument `key`, at any depth.
+    #[must_use]
+    pub fn with_treatment(mut self, key: impl Into<String>, treatment: Treatment) -> Tool {
+        self.treatments.insert(key.into(), treatment);
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it does with the argument `key`.
+    pub fn need(&self, key: &str) -> Need {
+        Need::of_tool(&self.name, key, self.hints)
+    }
+
+    pub(super) fn treatment(&self, key: &str) -> Option<Treatment> {
+        self.treatments.get(key).copied()
+    }
+}

@@ -1,0 +1,488 @@
+//! The walk over a call's params, from string to string.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use super::access::Need;
+use super::json::{Begins, Cursor, RawText};
+use super::method::{KNOWN, Shape};
+use super::schema::{Format, Node};
+use super::tool::{Tool, Treatment};
+use super::value::{has_several_lines, is_trimmed, looks_like_a_path};
+use super::words::{KeySays, key_says};
+use crate::fold::is_same_but_for_case;
+
+/// How deep params may nest, as deep as most readers go.
+const DEEPEST: usize = 128;
+
+/// How often a string may hold JSON that holds a string that holds JSON.
+const DEEPEST_TEXT: usize = 3;
+
+/// How many strings of one call may count as paths.
+const MOST: usize = 4096;
+
+/// What a client sends, as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// The method.
+    pub method: &'c str,
+    /// The params as they came.
+    pub params: Option<&'c RawValue>,
+    /// The tool that is called, if it is known.
+    pub tool: Option<&'c Tool>,
+}
+
+/// A string that counts as a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate<'c> {
+    /// The key it stands under.
+    pub key: Cow<'c, str>,
+    /// What it says.
+    pub text: Cow<'c, str>,
+    /// Why it counts as one.
+    pub why: Why,
+    /// What is done with it.
+    pub need: Need,
+    /// How sure that is.
+    pub certainty: Certainty,
+}
+
+/// How sure it is that a string is a path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Certainty {
+    /// It is meant as one, or looks like one.
+    Sure,
+    /// It may be another word: a `target` may be `es2020`, a `source_timezone` is none at all.
+    Likely,
+}
+
+/// Why a string counts as a path.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Why {
+    /// The user says so.
+    Treatment,
+    /// The schema has the server's own marker.
+    Marker,
+    /// The schema says so, in its format or its description.
+    Schema,
+    /// The key says so.
+    Key,
+    /// It looks like one.
+    Value,
+}
+
+/// Why params are refused without a look at their paths.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
+pub enum ScanError {
+    /// A key that stands twice in one object.
+    #[error("key `{0}` stands twice")]
+    TwiceTheKey(String),
+    /// A key that some readers take for another.
+    #[error("a key that can be taken for `{0}`")]
+    LikeAKey(&'static str),
+    /// Nested too deep.
+    #[error("nested deeper than {DEEPEST} levels")]
+    TooDeep,
+    /// JSON in a string in JSON in a string, and so on.
+    #[error("JSON within strings, more than {DEEPEST_TEXT} times")]
+    TooDeepText,
+    /// More paths than any call has.
+    #[error("more than {MOST} paths")]
+    TooMany,
+    /// Not JSON.
+    #[error("not JSON")]
+    Malformed,
+}
+
+/// Hands every string that counts as a path to `found`, in the order in which they stand.
+pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result<(), ScanError> {
+    let shape = Shape::of(call.method);
+    let (Some(params), false) = (call.params, shape == Shape::Protocol) else { return Ok(()) };
+    let mut walk = Walk { tool: call.tool, need: shape.need(), found, count: 0, depth: 0, text_depth: 0 };
+    let mut cursor = Cursor::new(params.get());
+    if cursor.begins()? == Begins::Object { walk.top(&mut cursor, shape) } else { walk.value(&mut cursor, Place::TOP) }
+}
+
+/// The name of the tool that params of `tools/call` name, if they do so clearly.
+pub fn tool_name(params: &RawValue) -> Option<Cow<'_, str>> {
+    let mut name = None;
+    let mut cursor = Cursor::new(params.get());
+    cursor.pass(b'{').ok()?;
+    if cursor.passes(b'}').ok()? {
+        return None;
+    }
+    loop {
+        let key = cursor.text().ok()?.decode();
+        cursor.pass(b':').ok()?;
+        if key == "name" && cursor.begins().ok()? == Begins::Text {
+            let text = cursor.text().ok()?.decode();
+            if name.replace(text).is_some() {
+                return None;
+            }
+        } else {
+            skip(&mut cursor).ok()?;
+        }
+        if !cursor.goes_on(b'}').ok()? {
+            return name;
+        }
+    }
+}
+
+/// Goes past a value of any depth, without recursion.
+fn skip(cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+    let mut depth = 0_usize;
+    loop {
+        match cursor.begins()? {
+            Begins::Text => drop(cursor.text()?),
+            Begins::Object | Begins::List => {
+                depth += 1;
+                if !cursor.passes(b'{')? {
+                    cursor.pass(b'[')?;
+                }
+                continue;
+            }
+            Begins::Plain if depth > 0 && (cursor.passes(b'}')? || cursor.passes(b']')?) => depth -= 1,
+            Begins::Plain if depth > 0 && (cursor.passes(b',')? || cursor.passes(b':')?) => continue,
+            Begins::Plain => cursor.plain()?,
+        }
+        if depth == 0 {
+            return Ok(());
+        }
+    }
+}
+
+struct Walk<'w> {
+    tool: Option<&'w Tool>,
+    need: Need,
+    found: &'w mut dyn FnMut(Candidate<'_>),
+    count: usize,
+    depth: usize,
+    text_depth: usize,
+}
+
+/// What is known about the place of a value.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    key: &'p str,
+    says: KeySays,
+    schema: Option<&'p Node>,
+    format: Format,
+    treatment: Option<Treatment>,
+}
+
+impl Place<'_> {
+    const TOP: Place<'static> =
+        Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None };
+}
+
+/// What is made of a string at a place.
+enum Role {
+    /// Nothing.
+    Text,
+    /// It is a path.
+    Path(Why),
+    /// It is a path if it is one line.
+    PathOfOneLine(Why),
+    /// It is a path if it looks like one.
+    Look,
+    /// The same, but it is not looked into.
+    LookAtWhole,
+}
+
+/// What a string holds.
+#[derive(PartialEq, Eq)]
+enum Holds {
+    Text,
+    /// A list or an object, which was looked into.
+    Json,
+}
+
+impl<'p> Place<'p> {
+    fn role(&self) -> Role {
+        let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
+        match (self.treatment, self.format, self.says) {
+            (Some(Treatment::Text), ..) => Role::Text,
+            (Some(Treatment::Path(_)), ..) => Role::Path(Why::Treatment),
+            (_, Format::Marker(_), _) => Role::Path(Why::Marker),
+            (_, Format::Path, _) => Role::Path(Why::Schema),
+            (_, _, KeySays::Path) => Role::Path(Why::Key),
+            (_, _, KeySays::Place) => Role::PathOfOneLine(Why::Key),
+            (_, _, KeySays::Text) | (_, Format::Other, _) => Role::Text,
+            (_, _, KeySays::Document) => Role::LookAtWhole,
+            // A pattern of file names is opened as far as it is fixed.
+            (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look,
+            (_, _, KeySays::Pattern) => Role::Text,
+            (_, _, KeySays::Nothing) if described(|node| node.is_described_as_path) => Role::PathOfOneLine(Why::Schema),
+            (_, _, KeySays::Nothing) => Role::Look,
+        }
+    }
+
+    /// The place of a list's members.
+    fn of_items(&self) -> Place<'p> {
+        let Some(list) = self.schema else { return *self };
+        let items = list.items.as_deref();
+        // What is said about the list is said about its members, unless they say otherwise.
+        let format = items.map(|items| items.format).filter(|format| *format != Format::Unsaid).unwrap_or(self.format);
+        let schema = items.filter(|items| items.is_described_as_path || !list.is_described_as_path).or(Some(list));
+        Place { schema, format, ..*self }
+    }
+}
+
+impl Walk<'_> {
+    /// The params themselves.
+    fn top(&mut self, cursor: &mut Cursor<'_>, shape: Shape) -> Result<(), ScanError> {
+        self.members(cursor, |walk, key, cursor| {
+            if let Some(known) = KNOWN.iter().find(|known| key != **known && is_same_but_for_case(key, known)) {
+                return Err(ScanError::LikeAKey(known));
+            }
+            if shape.is_name(key) && cursor.begins()? == Begins::Text {
+                return cursor.text().map(drop);
+            }
+            match (shape, key) {
+                (Shape::ToolCall, "arguments") => {
+                    let place = Place { key, schema: walk.tool.and_then(|tool| tool.schema.as_ref()), ..Place::TOP };
+                    walk.value(cursor, place)
+                }
+                (Shape::Completion, "argument") => walk.argument(cursor),
+                (Shape::Completion, "ref") => walk.reference(cursor),
+                (_, "_meta") => walk.meta(cursor),
+                _ => {
+                    let place = walk.place(Place::TOP, key);
+                    walk.value(cursor, place)
+                }
+            }
+        })
+    }
+
+    /// `{"name": …, "value": …}`: the value stands under the key that the name says.
+    fn argument(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        if cursor.begins()? != Begins::Object {
+            return self.value(cursor, Place::TOP);
+        }
+        let mut ahead = *cursor;
+        let mut name = None;
+        self.members(&mut ahead, |_, key, cursor| {
+            if key == "name" && cursor.begins()? == Begins::Text {
+                name = Some(cursor.text()?.decode());
+                return Ok(());
+            }
+            skip(cursor)
+        })?;
+        self.members(cursor, |walk, key, cursor| match (key, name.as_deref()) {
+            ("name", _) => skip(cursor),
+            ("value", Some(name)) => walk.value(cursor, walk.place(Place::TOP, name)),
+            _ => walk.value(cursor, walk.place(Place::TOP, key)),
+        })
+    }
+
+    /// What is completed: a prompt's name, or a resource template, which names no file before it is filled in.
+    fn reference(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        if cursor.begins()? != Begins::Object {
+            return self.value(cursor, Place::TOP);
+        }
+        self.members(cursor, |walk, key, cursor| {
+            if matches!(key, "name" | "type") {
+                return skip(cursor);
+            }
+            let mut ahead = *cursor;
+            if key == "uri" && ahead.begins()? == Begins::Text && ahead.text()?.decode().contains('{') {
+                *cursor = ahead;
+                return Ok(());
+            }
+            walk.value(cursor, walk.place(Place::TOP, key))
+        })
+    }
+
+    /// What goes along with any message; the token for progress is the client's own, and so is what it tells of itself, icons
+    /// included.
+    fn meta(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        if cursor.begins()? != Begins::Object {
+            return self.value(cursor, Place::TOP);
+        }
+        self.members(cursor, |walk, key, cursor| match key {
+            "progressToken" | "io.modelcontextprotocol/clientInfo" | "io.modelcontextprotocol/clientCapabilities" => {
+                skip(cursor)
+            }
+            _ => walk.value(cursor, walk.place(Place::TOP, key)),
+        })
+    }
+
+    fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Place<'p> {
+        let schema = parent.schema.and_then(|node| node.property(key));
+        Place {
+            key,
+            says: schema.and_then(|node| node.says).unwrap_or_else(|| key_says(key)),
+            schema,
+            format: schema.map_or(Format::Unsaid, |node| node.format),
+            treatment: self.tool.and_then(|tool| tool.treatment(key)),
+        }
+    }
+
+    fn value(&mut self, cursor: &mut Cursor<'_>, place: Place<'_>) -> Result<(), ScanError> {
+        match cursor.begins()? {
+            Begins::Plain => cursor.plain(),
+            Begins::Text => {
+                let text = cursor.text()?;
+                self.text(text, place)
+            }
+            Begins::Object => self.members(cursor, |walk, key, cursor| {
+                walk.key(key, place)?;
+                let place = walk.place(place, key);
+                walk.value(cursor, place)
+            }),
+            Begins::List => self.items(cursor, place.of_items()),
+        }
+    }
+
+    fn items(&mut self, cursor: &mut Cursor<'_>, place: Place<'_>) -> Result<(), ScanError> {
+        self.down()?;
+        cursor.pass(b'[')?;
+        if !cursor.passes(b']')? {
+            loop {
+                self.value(cursor, place)?;
+                if !cursor.goes_on(b']')? {
+                    break;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Goes over an object; `member` goes past each value.
+    fn members<'j>(
+        &mut self,
+        cursor: &mut Cursor<'j>,
+        mut member: impl FnMut(&mut Self, &str, &mut Cursor<'j>) -> Result<(), ScanError>,
+    ) -> Result<(), ScanError> {
+        self.down()?;
+        cursor.pass(b'{')?;
+        if !cursor.passes(b'}')? {
+            let mut keys = Keys::default();
+            loop {
+                let key = cursor.text()?.decode();
+                keys.add(&key)?;
+                cursor.pass(b':')?;
+                member(self, &key, cursor)?;
+                if !cursor.goes_on(b'}')? {
+                    break;
+                }
+            }
+            keys.end()?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn down(&mut self) -> Result<(), ScanError> {
+        self.depth += 1;
+        // SECURITY: readers differ in how deep they look, and so does the stack (test: params_that_read_two_ways_are_refused)
+        if self.depth > DEEPEST { Err(ScanError::TooDeep) } else { Ok(()) }
+    }
+
+    fn text(&mut self, raw: RawText<'_>, place: Place<'_>) -> Result<(), ScanError> {
+        let role = place.role();
+        if matches!(role, Role::Text) {
+            return Ok(());
+        }
+        let text = raw.decode();
+        // What it would be as a plain name has the same names in it, and is held to the same rules there.
+        if !matches!(role, Role::LookAtWhole) && self.within(&text, place)? == Holds::Json {
+            return Ok(());
+        }
+        let why = match role {
+            Role::Path(why) => Some((why, Certainty::Sure)),
+            Role::PathOfOneLine(why) if !has_several_lines(&text) => {
+                Some((why, if looks_like_a_path(&text) { Certainty::Sure } else { Certainty::Likely }))
+            }
+            Role::Look | Role::LookAtWhole if !has_several_lines(&text) && looks_like_a_path(&text) => {
+                Some((Why::Value, Certainty::Sure))
+            }
+            Role::PathOfOneLine(_) | Role::Look | Role::LookAtWhole | Role::Text => None,
+        };
+        match why {
+            Some((why, certainty)) => self.hand_out(&text, why, certainty, place),
+            None => Ok(()),
+        }
+    }
+
+    /// A key that is a path.
+    fn key(&mut self, key: &str, place: Place<'_>) -> Result<(), ScanError> {
+        if matches!(place.role(), Role::Text) || has_several_lines(key) || !looks_like_a_path(key) {
+            return Ok(());
+        }
+        self.hand_out(key, Why::Value, Certainty::Sure, place)
+    }
+
+    /// Looks into a string that holds a list or an object.
+    fn within(&mut self, text: &str, place: Place<'_>) -> Result<Holds, ScanError> {
+        let bare = text.trim_matches(is_trimmed);
+        if !bare.starts_with(['{', '[']) {
+            return Ok(Holds::Text);
+        }
+        let Ok(raw) = serde_json::from_str::<&RawValue>(bare) else { return Ok(Holds::Text) };
+        if self.text_depth == DEEPEST_TEXT {
+            return Err(ScanError::TooDeepText);
+        }
+        self.text_depth += 1;
+        // SECURITY: servers that take lists also take their JSON as a string (test: json_within_strings_is_looked_into)
+        self.value(&mut Cursor::new(raw.get()), place)?;
+        self.text_depth -= 1;
+        Ok(Holds::Json)
+    }
+
+    fn hand_out(&mut self, text: &str, why: Why, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {
+        self.count += 1;
+        if self.count > MOST {
+            return Err(ScanError::TooMany);
+        }
+        let need = match (place.treatment, place.format, self.tool) {
+            (Some(Treatment::Path(need)), ..) | (_, Format::Marker(need), _) => need,
+            (_, _, Some(tool)) => tool.need(place.key),
+            (_, _, None) => self.need,
+        };
+        (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
+        Ok(())
+    }
+}
+
+/// The keys of one object, to find one that stands twice. Few of them need no memory of their own.
+#[derive(Default)]
+struct Keys {
+    few: [u64; 16],
+    count: usize,
+    many: Vec<u64>,
+}
+
+impl Keys {
+    fn add(&mut self, key: &str) -> Result<(), ScanError> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let hash = hasher.finish();
+        if self.count < self.few.len() {
+            // SECURITY: readers differ in which of two values they take (test: params_that_read_two_ways_are_refused)
+            if self.few[..self.count].contains(&hash) {
+                return Err(ScanError::TwiceTheKey(key.to_owned()));
+            }
+            self.few[self.count] = hash;
+        } else {
+            self.many.push(hash);
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<(), ScanError> {
+        if self.many.is_empty() {
+            return Ok(());
+        }
+        self.many.extend_from_slice(&self.few);
+        self.many.sort_unstable();
+        // Which one it was is not known any more.
+        let twice = self.many.windows(2).any(|pair| pair[0] == pair[1]);
+        if twice { Err(ScanError::TwiceTheKey("…".to_owned())) } else { Ok(()) }
+    }
+}

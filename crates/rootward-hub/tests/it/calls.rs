@@ -1,0 +1,335 @@
+//! Calls of every kind, and which of them pass.
+
+use rootward_hub::check_path;
+use rootward_hub::scan::{Call, Need, ScanError, Tool, Treatment, Why, scan, tool_name};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use crate::yard::Yard;
+
+#[test]
+fn what_lies_inside_passes() {
+    let yard = Yard::new("rw");
+    for arguments in [
+        json!({}),
+        json!(null),
+        json!([]),
+        json!({"path": "a/in.txt"}),
+        json!({"path": "{T}/my root/a/in.txt"}),
+        json!({"path": "{T}/my root"}),
+        json!({"path": "file://{T}/my%20root/a/in.txt"}),
+        json!({"path": "./a"}),
+        json!({"path": "."}),
+        json!({"path": ""}),
+        json!({"path": "new/deeper/file.txt"}),
+        json!({"path": "missing/../a/in.txt"}),
+        json!({"path": "a/(group)/[id]/page.tsx"}),
+        json!({"path": "a b, c; d: e = f @ g.txt"}),
+        json!({"path": "100% sure.txt"}),
+        json!({"path": "it's $5.txt"}),
+        json!({"files": ["a/in.txt", "b.txt"], "pattern": "*.rs", "maxDepth": 3}),
+        json!({"path": "{T}/my root/a/*.txt"}),
+        json!({"anything": "{T}/my root/a"}),
+        json!({"paths": "[\"a\", \"{T}/my root/a\"]"}),
+        json!({"files": {"{T}/my root/new.txt": "text"}}),
+        json!({"path": "x".repeat(300)}),
+        json!({"path": null, "file": 7, "dir": true}),
+    ] {
+        assert!(yard.allows(&arguments), "{arguments}");
+    }
+}
+
+#[test]
+fn what_lies_outside_does_not() {
+    let yard = Yard::new("rw");
+    for arguments in [
+        json!({"path": "{T}/outside/secret.txt"}),
+        json!({"path": "../outside/secret.txt"}),
+        json!({"path": "link/secret.txt"}),
+        json!({"path": "link"}),
+        json!({"name": "/etc/passwd"}),
+        json!({"x": {"y": [[{"z": "/etc/passwd"}]]}}),
+        json!({"x": "see file:///etc/passwd"}),
+        json!({"x": "~/secret.txt"}),
+        json!({"x": "~root"}),
+        json!({"x": "C:\\Windows\\win.ini"}),
+        json!({"x": "\\\\host\\share"}),
+        json!({"x": ".."}),
+        json!({"json": "/etc/x.json"}),
+        json!({"x": "a/../../outside"}),
+        json!({"file": " {T}/outside/secret.txt"}),
+        json!({"file": "\"{T}/outside/secret.txt\""}),
+        json!({"file": "{T}/my root/../outside/secret.txt"}),
+        json!({"file": "..%2foutside"}),
+        json!({"file": "..%252foutside"}),
+        json!({"file": "..\\outside"}),
+        json!({"file": "$HOME/secret.txt"}),
+        json!({"file": "${HOME}/secret.txt"}),
+        json!({"file": "$UNSET/etc/passwd"}),
+        json!({"file": "missing/../../outside"}),
+        json!({"files": ["a", "link/secret.txt"]}),
+        json!({"files": "a,../outside"}),
+        json!({"args": {"FILE_PATH": "--output={T}/outside/x"}}),
+        json!({"file": "../out*"}),
+        json!({"files": {"../outside/new.txt": "text"}}),
+        json!({"path": format!("{}/../../outside", "x".repeat(300))}),
+        json!({"path": format!("{}{{T}}/outside", "/".repeat(5000))}),
+        json!({"path": "a\n/etc/passwd"}),
+        json!({"path": "a/in.txt\u{0}"}),
+        json!({"path": "file://host{T}/my%20root"}),
+        json!({"path": "\u{2025}\u{ff0f}outside"}),
+    ] {
+        assert!(!yard.allows(&arguments), "{arguments}");
+    }
+}
+
+#[test]
+fn json_within_strings_is_looked_into() {
+    let yard = Yard::new("rw");
+    for arguments in [
+        json!({"paths": "[\"{T}/outside\"]"}),
+        json!({"paths": " [\"link\"]"}),
+        json!({"options": "{\"path\": \"link\"}"}),
+        json!("{\"path\": \"link\"}"),
+        json!({"options": "{\"a\": \"[\\\"/etc\\\"]\"}"}),
+    ] {
+        assert!(!yard.allows(&arguments), "{arguments}");
+    }
+    assert!(yard.allows(&json!({"content": "{\"path\": \"/etc\"}", "paths": "[\"a"})));
+}
+
+#[test]
+fn other_schemes_are_no_paths_unless_they_climb() {
+    let yard = Yard::new("rw");
+    for value in
+        ["https://example.org/etc/passwd", "memory://a/../b", "data:image/jpeg;base64,/9j/4AAQ", "s3://bucket/x y"]
+    {
+        assert!(yard.allows(&json!({"uri": value, "path": value})), "{value}");
+    }
+    for value in [
+        "x://../../etc/passwd",
+        "http://a/%2e%2e/%2e%2e/%2e%2e/etc",
+        "http:\\\\..\\..\\..\\x",
+        "jar:file:///etc/x.jar!/a",
+    ] {
+        assert!(!yard.allows(&json!({"uri": value})), "{value}");
+    }
+}
+
+#[test]
+fn too_many_readings_are_refused() {
+    let yard = Yard::new("rw");
+    let many = |count: usize| (0..count).map(|number| format!("./{number}")).collect::<Vec<_>>().join(",");
+    assert!(check_path(&yard.guard, &yard.expansion, &many(20), Need::READ).is_ok());
+    assert!(check_path(&yard.guard, &yard.expansion, &many(2_000), Need::READ).is_err());
+}
+
+#[test]
+fn a_refusal_names_the_path_as_asked() {
+    let yard = Yard::new("rw");
+    let verdict = yard.check("resources/read", &json!({"uri": " ..%2foutside"}), None).unwrap();
+    let (finding, refusal) = verdict.refused().unwrap();
+    assert_eq!((finding.key.as_str(), finding.why, finding.need), ("uri", Why::Key, Need::READ));
+    assert_eq!(refusal.denial.to_string(), "path ` ..%2foutside` is outside every root");
+    let (reading, denial) = refusal.reading.as_ref().unwrap();
+    assert_eq!(reading, "../outside");
+    assert_eq!(denial.code().for_peer().as_str(), "outside_roots");
+}
+
+#[test]
+fn every_method_is_looked_at() {
+    let yard = Yard::new("rw");
+    let check = |method: &str, params: Value, passes: bool| {
+        let verdict = yard.check(method, &params, None).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{method} {params}");
+    };
+    check("resources/read", json!({"uri": "file:///etc/passwd"}), false);
+    check("resources/read", json!({"uri": "file://{T}/my%20root/a"}), true);
+    check("resources/read", json!({"uri": "memo://insights"}), true);
+    check("resources/read", json!({"uri": "repo://x/../../../etc"}), false);
+    check("resources/subscribe", json!({"uri": "file:///etc/passwd"}), false);
+    check("resources/unsubscribe", json!({"uri": "/etc/passwd"}), false);
+    check("prompts/get", json!({"name": "/x", "arguments": {"file": "link"}}), false);
+    check("prompts/get", json!({"name": "/x", "arguments": {"topic": "a/b"}}), true);
+    let complete = |reference: Value, name: &str, value: &str| json!({"ref": reference, "argument": {"value": value, "name": name}, "context": {"arguments": {}}});
+    let prompt = json!({"type": "ref/prompt", "name": "/x"});
+    check("completion/complete", complete(prompt.clone(), "path", "link"), false);
+    check("completion/complete", complete(prompt.clone(), "text", "/usr"), true);
+    check("completion/complete", complete(prompt.clone(), "x", "/usr"), false);
+    check("completion/complete", complete(prompt, "language", "py"), true);
+    check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///{path}"}), "path", "a"), true);
+    check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///etc"}), "path", "a"), false);
+    check("completion/complete", json!({"context": {"arguments": {"path": "link"}}}), false);
+    check("x/unheard-of", json!({"a": ["/etc"]}), false);
+    check("x/unheard-of", json!(["/etc"]), false);
+    check("x/unheard-of", json!({"name": "/etc"}), false);
+    check("x/unheard-of", json!({"a": ["b"]}), true);
+    check("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": ["file:///etc"]}}), false);
+    check(
+        "tools/call",
+        json!({"name": "x", "arguments": {}, "_meta": {"progressToken": "/a"}, "requestState": "/9=="}),
+        true,
+    );
+    check("tools/call", json!({"name": "x", "_meta": {"x": {"cwd": "/etc"}}}), false);
+    let client = json!({"io.modelcontextprotocol/clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}});
+    check("tools/call", json!({"name": "x", "arguments": {}, "_meta": client}), true);
+    check("initialize", json!({"clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}}), true);
+    check("notifications/cancelled", json!({"reason": "/"}), true);
+}
+
+#[test]
+fn a_link_through_what_is_missing_is_refused() {
+    let yard = Yard::new("rw");
+    yard.link("my root/l", "missing/../../outside/x");
+    assert!(!yard.allows(&json!({"path": "l"})) && !yard.allows(&json!({"path": "a/../l"})));
+    assert!(yard.allows(&json!({"path": "missing/../a"})));
+}
+
+#[test]
+fn what_is_removed_or_replaced_is_a_link_where_it_lies() {
+    let yard = Yard::new("rw");
+    yard.link("outside/back", "../my root/a/in.txt");
+    let check = |name: &str, path: &str, passes: bool| {
+        let params = json!({"name": name, "arguments": {"path": path}});
+        let verdict = yard.check("tools/call", &params, Some(&Tool::named(name))).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{name} {path}");
+    };
+    check("read_file", "{T}/outside/back", true);
+    check("write_file", "{T}/outside/back", false);
+    check("delete_file", "{T}/outside/back", false);
+    check("delete_file", "a/in.txt", true);
+    check("delete_file", "link", false);
+    check("delete_file", "{T}/my root", false);
+    check("write_file", "{T}/my root", true);
+    check("frobnicate", ".", true);
+    check("frobnicate", "a/", true);
+}
+
+#[test]
+fn a_word_is_no_way_into_a_closed_place() {
+    let check = |access: &str, target: &str, passes: bool| {
+        let params = json!({"name": "frobnicate", "arguments": {"target": target}});
+        let verdict = Yard::new(access).check("tools/call", &params, None).unwrap();
+        assert_eq!(verdict.refused().is_none(), passes, "{target} in {access}");
+    };
+    check("ro", "es2020", true);
+    check("ro", "a", false);
+    check("rw", ".ssh/authorized_keys", false);
+    check("ro", ".ssh/authorized_keys", false);
+    check("rw", ".git/hooks/pre-commit", false);
+    check("ro", "link/new", false);
+}
+
+#[test]
+fn access_is_what_the_tool_does() {
+    let yard = Yard::new("ro");
+    let check = |name: &str, hints: Value, passes: bool| {
+        let listing = to_raw_value(&json!({"name": name, "inputSchema": {}, "annotations": hints})).unwrap();
+        let tool = Tool::from_listing(&listing).unwrap();
+        let params = json!({"name": name, "arguments": {"path": "a/in.txt"}});
+        assert_eq!(yard.check("tools/call", &params, Some(&tool)).unwrap().refused().is_none(), passes, "{name}");
+    };
+    check("read_file", Value::Null, true);
+    check("write_file", Value::Null, false);
+    check("delete_file", Value::Null, false);
+    check("frobnicate", Value::Null, false);
+    check("frobnicate", json!({"readOnlyHint": true}), true);
+    check("frobnicate", json!({"readOnlyHint": false, "destructiveHint": true}), false);
+    check("write_file", json!({"readOnlyHint": true}), false);
+}
+
+/// Keys of what counts as a path, and why.
+fn found(tool: &Tool, arguments: &Value) -> Vec<(String, Why)> {
+    let params = to_raw_value(&json!({"name": "x", "arguments": arguments})).unwrap();
+    let mut found = Vec::new();
+    scan(&Call { method: "tools/call", params: Some(&params), tool: Some(tool) }, &mut |candidate| {
+        found.push((candidate.key.to_string(), candidate.why));
+    })
+    .unwrap();
+    found
+}
+
+#[test]
+fn the_schema_and_the_user_have_their_say() {
+    let listing = to_raw_value(&json!({"name": "x", "inputSchema": {"properties": {
+        "one": {"type": "string", "format": "rooted-path", "x-rootward-access": "read"},
+        "two": {"type": "array", "items": {"format": "file-path"}},
+        "three": {"description": "Which directory to look in"},
+        "content": {"description": "What to write to the file"},
+        "glob_pattern": {"description": "Glob of names"},
+        "pattern": {"description": "Regular expression"},
+        "when": {"format": "date-time"},
+        "list": {"description": "files to read", "type": "array", "items": {"type": "string"}},
+        "query": {"format": "path"},
+    }}}))
+    .unwrap();
+    let tool = Tool::from_listing(&listing).unwrap();
+    let check = |tool: &Tool, arguments: Value, expected: &[(&str, Why)]| {
+        let found = found(tool, &arguments);
+        let found: Vec<_> = found.iter().map(|(key, why)| (key.as_str(), *why)).collect();
+        assert_eq!(found, expected, "{arguments}");
+    };
+    check(&tool, json!({"one": "a"}), &[("one", Why::Marker)]);
+    check(&tool, json!({"two": ["a", "b"]}), &[("two", Why::Schema), ("two", Why::Schema)]);
+    check(&tool, json!({"three": "a"}), &[("three", Why::Schema)]);
+    check(&tool, json!({"three": "a\nb"}), &[]);
+    check(&tool, json!({"list": ["a"]}), &[("list", Why::Schema)]);
+    check(&tool, json!({"content": "/a"}), &[]);
+    check(&tool, json!({"glob_pattern": "/a/*"}), &[("glob_pattern", Why::Value)]);
+    check(&tool, json!({"pattern": "/a/"}), &[]);
+    check(&tool, json!({"when": "/a"}), &[]);
+    check(&tool, json!({"query": "a"}), &[("query", Why::Schema)]);
+    check(&tool, json!({"more": "/c", "other": "a", "path": "b"}), &[("more", Why::Value), ("path", Why::Key)]);
+    let told = tool
+        .with_treatment("path", Treatment::Text)
+        .with_treatment("pattern", Treatment::Path(Need::READ))
+        .with_treatment("one", Treatment::Text);
+    check(
+        &told,
+        json!({"path": "/a", "pattern": "b", "x": {"path": "/c"}, "one": "/a"}),
+        &[("pattern", Why::Treatment)],
+    );
+}
+
+#[test]
+fn params_that_read_two_ways_are_refused() {
+    let check = |params: &str, says: &str| {
+        let params = RawValue::from_string(params.to_owned()).unwrap();
+        let error = scan(&Call { method: "tools/call", params: Some(&params), tool: None }, &mut |_| {}).unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+    };
+    check(r#"{"name":"a","name":"b"}"#, "`name` stands twice");
+    check(r#"{"arguments":{},"\u0061rguments":{}}"#, "`arguments` stands twice");
+    check(r#"{"arguments":{"x":[{"a":1,"b":2,"a":3}]}}"#, "`a` stands twice");
+    check(r#"{"name":"a","Arguments":{}}"#, "taken for `arguments`");
+    check(r#"{"arguments":{"x":"{\"a\":1,\"a\":2}"}}"#, "`a` stands twice");
+    check(&format!(r#"{{"arguments":{}{}}}"#, "[".repeat(200), "]".repeat(200)), "nested deeper");
+    let wide: Vec<String> = (0..40).chain([39]).map(|number| format!("\"k{number}\":1")).collect();
+    check(&format!("{{{}}}", wide.join(",")), "stands twice");
+    let many: Vec<&str> = vec!["\"/a\""; 5000];
+    check(&format!("{{\"arguments\":[{}]}}", many.join(",")), "more than");
+    let mut text = "[]".to_owned();
+    for _ in 0..5 {
+        text = format!("[{}]", serde_json::to_string(&text).unwrap());
+    }
+    check(&format!("{{\"arguments\":{text}}}"), "within strings");
+    let fine = RawValue::from_string(format!("{{{}}}", &wide[..40].join(","))).unwrap();
+    assert_eq!(
+        scan(&Call { method: "tools/call", params: Some(&fine), tool: None }, &mut |_| {}),
+        Ok::<(), ScanError>(())
+    );
+}
+
+#[test]
+fn the_name_of_the_tool() {
+    let check = |params: &str, name: Option<&str>| {
+        let params = RawValue::from_string(params.to_owned()).unwrap();
+        assert_eq!(tool_name(&params).as_deref(), name, "{params}");
+    };
+    check(r#"{"name":"a"}"#, Some("a"));
+    check(r#"{"arguments":{"name":["b",{"name":1}],"x":{}},"n\u0061me":"a\/b" , "_meta" : [ ] }"#, Some("a/b"));
+    check(r#"{"name":"a","name":"b"}"#, None);
+    check(r#"{"name":7}"#, None);
+    check("{}", None);
+    check("[]", None);
+}
