@@ -74,12 +74,12 @@
 //!   `serve` would hear changes of roots too late.
 //! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
-//! - [`Settings::audit`] puts every decision on record before it takes effect.
+//! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together.
 //! - [`RefusalForm`]: a refusal is a tool's result with `isError`, which a model can read, or else -32602.
 
 mod announce;
 mod argument;
-mod audit;
+pub mod audit;
 mod error;
 mod flight;
 mod guards;
@@ -104,7 +104,7 @@ mod summary;
 mod wire;
 
 pub use argument::{Argument, require_within_roots};
-pub use audit::AuditLines;
+pub use audit::{AuditLines, AuditLog};
 pub use error::{PageError, PathError};
 #[cfg(feature = "http")]
 pub use http::RootedHttp;

@@ -1,5 +1,9 @@
 //! The record of every decision, kept by whoever the author names.
 
+mod chain;
+mod log;
+mod read;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, Write};
@@ -9,6 +13,10 @@ use std::time::SystemTime;
 use rootward_core::{Access, Audit, AuditEvent, Denial, Grant, Occasion};
 
 use crate::settings::Ground;
+
+pub use chain::Broken;
+pub use log::AuditLog;
+pub use read::{Verdict, files_ambient, lines_ambient, verify_ambient};
 
 /// Writes each decision as a line of JSON.
 pub struct AuditLines<W>(Mutex<W>);
