@@ -18,7 +18,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
     let binary = peers::rootward()?;
     let runtime = peers::sandbox_runtime(&root, &top.join("settings.json"));
     for server in [Server::Rust, Server::Node] {
-        let rounds = if server == Server::Rust { 200 } else { 40 };
+        let rounds = if server == Server::Rust { 200 } else { 150 };
         let rootward = Way::rootward(&binary, &root, server)?;
         let mut add = |against: &str, other: Outcome<Way>, rounds: usize, bar: Bar| {
             let what = format!("first answer of {}, confined", server.name());
