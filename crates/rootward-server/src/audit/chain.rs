@@ -36,6 +36,11 @@ impl Chain {
         &self.0
     }
 
+    /// Where another file ended.
+    pub(crate) fn after(last: &str) -> Chain {
+        Chain(last.to_owned())
+    }
+
     /// Makes the next line of an object, without its end.
     pub(crate) fn link(&mut self, mut line: Map<String, Value>) -> String {
         line.remove(CHAIN);

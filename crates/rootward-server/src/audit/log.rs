@@ -1,42 +1,46 @@
 //! The audit log on disk: a file per process, private to the user, in lines of JSON that hold together.
 //!
-//! A line is written before the decision takes effect. A file that has grown too large is closed and another begun, which takes up
-//! the chain. The oldest files go when there are too many.
+//! A line is written before the decision takes effect. A file that has grown too large, or that somebody took away, is followed
+//! by another, which takes up the chain. Files that nobody wrote to for three months go. Not by their number: whoever can start
+//! servers would wipe the record by starting many.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rootward_core::{Audit, AuditEvent};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::chain::Chain;
+use super::read::{LogFile, files_ambient};
 
 /// How large a file may become, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
-/// How many files are kept.
-const MOST_FILES: usize = 256;
-/// How a file of the log is called.
-pub(crate) const EXTENSION: &str = "jsonl";
+/// How long a file is kept that nobody writes to.
+const KEPT: Duration = Duration::from_hours(90 * 24);
+
+/// Tells the logs of one process apart.
+static LOGS: AtomicU32 = AtomicU32::new(0);
 
 /// A log in a directory of its own.
 #[derive(Debug)]
 pub struct AuditLog {
     directory: PathBuf,
+    largest: u64,
     writing: Mutex<Writing>,
 }
 
 #[derive(Debug)]
 struct Writing {
+    /// What the files of this log are called.
+    name: String,
+    part: u32,
     file: File,
     size: u64,
-    largest: u64,
-    /// Counts this process's files.
-    part: u32,
-    started: u64,
     chain: Chain,
 }
 
@@ -48,13 +52,12 @@ impl AuditLog {
 
     fn open_with(directory: &Path, largest: u64) -> io::Result<AuditLog> {
         make_ambient(directory)?;
-        let started = milliseconds();
-        let chain = Chain::default();
-        let file = create_ambient(directory, started, 0)?;
-        let mut writing = Writing { file, size: 0, largest, part: 0, started, chain };
-        writing.begin()?;
-        remove_oldest_ambient(directory)?;
-        Ok(AuditLog { directory: directory.to_owned(), writing: Mutex::new(writing) })
+        remove_old_ambient(directory, SystemTime::now())?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let number = LOGS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{started:014}-{}-{number}", std::process::id());
+        let writing = Writing::begin(directory, name, 0, Chain::default())?;
+        Ok(AuditLog { directory: directory.to_owned(), largest, writing: Mutex::new(writing) })
     }
 }
 
@@ -64,30 +67,32 @@ impl Audit for AuditLog {
             return Err(io::ErrorKind::InvalidData.into());
         };
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if writing.size >= writing.largest {
-            writing.part += 1;
-            writing.file = create_ambient(&self.directory, writing.started, writing.part)?;
-            writing.size = 0;
-            writing.begin()?;
-            remove_oldest_ambient(&self.directory)?;
+        // SECURITY: a line in a file that was taken away is on no record (test: a_log_that_was_taken_away_is_begun_anew)
+        if writing.size >= self.largest || writing.file.metadata()?.nlink() == 0 {
+            let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
+            *writing = Writing::begin(&self.directory, name, part, chain)?;
         }
         writing.write(line)
     }
 }
 
 impl Writing {
-    /// The first line of a file: who writes it, and which chain it takes up.
-    fn begin(&mut self) -> io::Result<()> {
-        let before = self.chain.last().to_owned();
-        let line =
-            json!({"log": "rootward", "version": 1, "process": std::process::id(), "part": self.part, "after": before});
-        let Value::Object(line) = line else {
-            return Ok(());
-        };
-        self.write(line)
+    /// A file and its first line: which log it is of, and which chain it takes up.
+    fn begin(directory: &Path, name: String, part: u32, chain: Chain) -> io::Result<Writing> {
+        let path = directory.join(LogFile::name(&name, part));
+        let file = create_ambient(&path)?;
+        let first = [("log", name.clone()), ("after", chain.last().to_owned())];
+        let first = first.map(|(member, value)| (member.to_owned(), Value::String(value)));
+        let mut writing = Writing { name, part, file, size: 0, chain };
+        if let Err(error) = writing.write(first.into_iter().collect()) {
+            // In the way of the next attempt, when there is room again.
+            remove_ambient(&path)?;
+            return Err(error);
+        }
+        Ok(writing)
     }
 
-    fn write(&mut self, line: serde_json::Map<String, Value>) -> io::Result<()> {
+    fn write(&mut self, line: Map<String, Value>) -> io::Result<()> {
         // Only kept where the line is on disk: a line that was not written whole breaks no chain but its own.
         let mut chain = self.chain.clone();
         let text = chain.link(line) + "\n";
@@ -110,29 +115,30 @@ fn make_ambient(directory: &Path) -> io::Result<()> {
 
 /// A new file; never one that is there.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
-fn create_ambient(directory: &Path, started: u64, part: u32) -> io::Result<File> {
-    let name = format!("{started:014}-{}-{part:04}.{EXTENSION}", std::process::id());
-    OpenOptions::new().append(true).create_new(true).mode(0o600).open(directory.join(name))
+fn create_ambient(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Keeps the newest files. Only what is called like a file of the log is ever removed.
+/// Removes what nobody has written to for long. Only what is called like a file of the log is ever removed.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
-fn remove_oldest_ambient(directory: &Path) -> io::Result<()> {
-    let files = super::read::files_ambient(directory)?;
-    let surplus = files.len().saturating_sub(MOST_FILES);
-    for file in &files[..surplus] {
-        match std::fs::remove_file(file) {
-            // Another process was faster.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => other?,
+fn remove_old_ambient(directory: &Path, now: SystemTime) -> io::Result<()> {
+    for file in files_ambient(directory)? {
+        let written = std::fs::symlink_metadata(file.path()).and_then(|metadata| metadata.modified());
+        let is_old = |written| now.duration_since(written).is_ok_and(|age| age > KEPT);
+        // One that is gone by now was removed by another process.
+        if written.is_ok_and(is_old) {
+            remove_ambient(file.path())?;
         }
     }
     Ok(())
 }
 
-fn milliseconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+#[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
+fn remove_ambient(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 #[cfg(test)]
@@ -142,7 +148,7 @@ mod tests {
 
     use rootward_core::{Access, Decision};
 
-    use super::super::read::{Verdict, files_ambient, verify_ambient};
+    use super::super::read::{Verdict, verify_ambient};
     use super::*;
 
     fn event(path: &str) -> AuditEvent {
@@ -160,42 +166,95 @@ mod tests {
         }
     }
 
-    #[test]
-    fn lines_in_files_that_hold_together() {
+    /// A log of several files, and its directory.
+    fn long() -> (tempfile::TempDir, AuditLog) {
         let directory = tempfile::tempdir().unwrap();
-        let place = directory.path().join("state/audit");
-        let log = AuditLog::open_with(&place, 1000).unwrap();
+        let log = AuditLog::open_with(&directory.path().join("audit"), 1000).unwrap();
         for number in 0..40 {
             log.record(&event(&format!("/p/{number}"))).unwrap();
         }
-        let files = files_ambient(&place).unwrap();
-        assert!(files.len() > 3, "{files:?}");
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 40 + files.len() });
-        for file in &files {
-            assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
-        }
-        assert_eq!(std::fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o700);
-
-        // A file that is missing in the middle, and a line that was changed.
-        let mut without = files.clone();
-        without.remove(1);
-        assert!(matches!(verify_ambient(&without).unwrap(), Verdict::Broken { line: 1, .. }));
-        let text = std::fs::read_to_string(&files[1]).unwrap();
-        std::fs::write(&files[1], text.replacen("/p/", "/q/", 1)).unwrap();
-        let Verdict::Broken { file, line, .. } = verify_ambient(&files).unwrap() else { panic!() };
-        assert_eq!((file, line), (files[1].clone(), 2));
+        (directory, log)
     }
 
     #[test]
-    fn two_processes_worth_of_logs_are_each_their_own() {
+    fn lines_in_files_that_hold_together() {
+        let (_directory, log) = long();
+        let files = files_ambient(&log.directory).unwrap();
+        assert!(files.len() > 3, "{files:?}");
+        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 40 + files.len(), cut: 0 });
+        for file in &files {
+            assert_eq!(std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(std::fs::metadata(&log.directory).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn what_is_missing_or_changed_is_found() {
+        let (_directory, log) = long();
+        let files = files_ambient(&log.directory).unwrap();
+        // One in the middle.
+        let mut without = files.clone();
+        without.remove(1);
+        let Verdict::Broken { file, line, .. } = verify_ambient(&without).unwrap() else { panic!() };
+        assert_eq!((file.as_path(), line), (files[2].path(), 1));
+        // The first ones: that is how a log looks whose old files went, and it is said.
+        assert!(matches!(verify_ambient(&files[2..]).unwrap(), Verdict::Whole { cut: 1, .. }));
+        let text = std::fs::read_to_string(files[1].path()).unwrap();
+        std::fs::write(files[1].path(), text.replacen("/p/", "/q/", 1)).unwrap();
+        let Verdict::Broken { file, line, .. } = verify_ambient(&files).unwrap() else { panic!() };
+        assert_eq!((file.as_path(), line), (files[1].path(), 2));
+    }
+
+    #[test]
+    fn logs_beside_each_other_are_each_their_own() {
         let directory = tempfile::tempdir().unwrap();
-        let first = AuditLog::open_with(directory.path(), 1000).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        let second = AuditLog::open_with(directory.path(), 1000).unwrap();
-        for log in [&first, &second, &first] {
+        let logs = [0; 3].map(|_| AuditLog::open_with(directory.path(), 1000).unwrap());
+        for log in logs.iter().chain(&logs) {
             log.record(&event("/a")).unwrap();
         }
         let files = files_ambient(directory.path()).unwrap();
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 5 });
+        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 9, cut: 0 });
+    }
+
+    #[test]
+    fn a_log_that_was_taken_away_is_begun_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = AuditLog::open_with(directory.path(), 1000).unwrap();
+        log.record(&event("/a")).unwrap();
+        std::fs::remove_file(files_ambient(directory.path()).unwrap()[0].path()).unwrap();
+        log.record(&event("/b")).unwrap();
+        let files = files_ambient(directory.path()).unwrap();
+        assert!(std::fs::read_to_string(files[0].path()).unwrap().contains("/b"));
+        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 2, cut: 1 });
+    }
+
+    #[test]
+    fn only_files_of_the_log_that_are_old_go() {
+        let (_directory, log) = long();
+        let count = files_ambient(&log.directory).unwrap().len();
+        let other = log.directory.join("notes.jsonl");
+        std::fs::write(&other, "").unwrap();
+        remove_old_ambient(&log.directory, SystemTime::now() + KEPT / 2).unwrap();
+        assert_eq!(files_ambient(&log.directory).unwrap().len(), count);
+        remove_old_ambient(&log.directory, SystemTime::now() + KEPT * 2).unwrap();
+        assert_eq!(files_ambient(&log.directory).unwrap(), []);
+        assert!(other.exists());
+    }
+
+    /// As with a full disk: what could be written of a line is taken back, and the log goes on whole.
+    #[test]
+    fn a_line_that_cannot_be_written_whole_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = AuditLog::open_with(directory.path(), 1 << 20).unwrap();
+        log.record(&event("/a")).unwrap();
+        let mut writing = log.writing.lock().unwrap();
+        let read_only = File::open(files_ambient(directory.path()).unwrap()[0].path()).unwrap();
+        let file = std::mem::replace(&mut writing.file, read_only);
+        drop(writing);
+        assert!(log.record(&event("/b")).is_err());
+        log.writing.lock().unwrap().file = file;
+        log.record(&event("/c")).unwrap();
+        let files = files_ambient(directory.path()).unwrap();
+        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 3, cut: 0 });
     }
 }

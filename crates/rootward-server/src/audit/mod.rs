@@ -16,7 +16,7 @@ use crate::settings::Ground;
 
 pub use chain::Broken;
 pub use log::AuditLog;
-pub use read::{Verdict, files_ambient, lines_ambient, verify_ambient};
+pub use read::{LogFile, Verdict, files_ambient, verify_ambient};
 
 /// Writes each decision as a line of JSON.
 pub struct AuditLines<W>(Mutex<W>);

@@ -4,10 +4,20 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::chain::{Broken, Chain};
-use super::log::EXTENSION;
+
+/// How a file of the log ends.
+const EXTENSION: &str = "jsonl";
+
+/// A file of a log, known by its name: of which log it is, and which part.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LogFile {
+    log: String,
+    part: u32,
+    path: PathBuf,
+}
 
 /// Whether a log holds together.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +26,8 @@ pub enum Verdict {
     Whole {
         /// How many lines it has.
         lines: usize,
+        /// How many logs lack their first files: those went with time, or somebody took them.
+        cut: usize,
     },
     /// It does not, from here on.
     Broken {
@@ -28,49 +40,73 @@ pub enum Verdict {
     },
 }
 
-/// The files of a log, oldest first; none where there is no such directory. By name: the log is Rootward's own.
+impl LogFile {
+    /// What the file is called that holds this part of this log.
+    pub(crate) fn name(log: &str, part: u32) -> String {
+        format!("{log}-{part:06}.{EXTENSION}")
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn new(path: PathBuf) -> Option<LogFile> {
+        let name = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
+        let (log, part) = name.rsplit_once('-')?;
+        let numbers = log.split('-').filter(|number| number.parse::<u64>().is_ok()).count();
+        (numbers == 3).then_some(())?;
+        Some(LogFile { log: log.to_owned(), part: part.parse().ok()?, path })
+    }
+
+    /// Its lines, each a whole one; a last line that is being written is left out.
+    #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
+    pub fn lines_ambient(&self) -> io::Result<Vec<String>> {
+        let mut reader = BufReader::new(std::fs::File::open(&self.path)?);
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            lines.push(line.trim_end_matches('\n').to_owned());
+            line.clear();
+        }
+        Ok(lines)
+    }
+}
+
+/// The files of the logs in a directory, oldest first; none where there is no such directory. By name: the logs are Rootward's
+/// own.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
-pub fn files_ambient(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn files_ambient(directory: &Path) -> io::Result<Vec<LogFile>> {
     let entries = match std::fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
     let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<PathBuf>>>()?;
-    let is_one = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let digits = name.len() > 14 && name.as_bytes()[..14].iter().all(u8::is_ascii_digit);
-        digits && path.extension().is_some_and(|extension| extension == EXTENSION)
-    };
-    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_one).collect();
+    let mut files: Vec<LogFile> = paths.into_iter().filter_map(LogFile::new).collect();
     files.sort();
     Ok(files)
 }
 
-/// The lines of a file, each a whole one; a last line that is being written is left out.
-#[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
-pub fn lines_ambient(file: &Path) -> io::Result<Vec<String>> {
-    let mut reader = BufReader::new(std::fs::File::open(file)?);
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
-        lines.push(line.trim_end_matches('\n').to_owned());
-        line.clear();
-    }
-    Ok(lines)
-}
-
-/// Follows the chains of these files, oldest first. Each process has its own, from file to file.
-pub fn verify_ambient(files: &[PathBuf]) -> io::Result<Verdict> {
-    let mut chains: HashMap<String, Chain> = HashMap::new();
-    let mut count = 0;
+/// Follows the chains of these files, each log from file to file.
+pub fn verify_ambient(files: &[LogFile]) -> io::Result<Verdict> {
+    // Of each log the part that was read last, and where its chain stands.
+    let mut logs: HashMap<&str, (u32, Chain)> = HashMap::new();
+    let (mut count, mut cut) = (0, 0);
     for file in files {
         let mut chain = Chain::default();
-        for (position, line) in lines_ambient(file)?.iter().enumerate() {
-            let broken = |why| Verdict::Broken { file: file.clone(), line: position + 1, why };
+        for (position, line) in file.lines_ambient()?.iter().enumerate() {
+            let broken = |why| Verdict::Broken { file: file.path.clone(), line: position + 1, why };
             if position == 0 {
-                chain = match first(line, &chains) {
-                    Ok(chain) => chain,
-                    Err(why) => return Ok(broken(why)),
+                let after = first(line, file);
+                chain = match (logs.get(file.log.as_str()), after) {
+                    (_, None) => return Ok(broken(Broken::Unreadable)),
+                    (Some((part, before)), Some(after)) if part + 1 == file.part && after == *before => after,
+                    (None, Some(after)) if file.part > 0 => {
+                        cut += 1;
+                        after
+                    }
+                    (None, Some(after)) if after == Chain::default() => after,
+                    (_, Some(_)) => return Ok(broken(Broken::Changed)),
                 };
             }
             if let Err(why) = chain.follow(line) {
@@ -78,17 +114,14 @@ pub fn verify_ambient(files: &[PathBuf]) -> io::Result<Verdict> {
             }
             count += 1;
         }
-        chains.insert(chain.last().to_owned(), chain);
+        logs.insert(&file.log, (file.part, chain));
     }
-    Ok(Verdict::Whole { lines: count })
+    Ok(Verdict::Whole { lines: count, cut })
 }
 
-/// The chain that a file's first line takes up: that of a file before it, or none.
-fn first(line: &str, chains: &HashMap<String, Chain>) -> Result<Chain, Broken> {
-    let line: Map<String, Value> = serde_json::from_str(line).map_err(|_| Broken::Unreadable)?;
-    match line.get("after").and_then(Value::as_str) {
-        Some("") => Ok(Chain::default()),
-        Some(after) => chains.get(after).cloned().ok_or(Broken::Changed),
-        None => Err(Broken::Unreadable),
-    }
+/// The chain that a file says it takes up, if its first line is one of this log.
+fn first(line: &str, file: &LogFile) -> Option<Chain> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    (line.get("log")?.as_str()? == file.log).then_some(())?;
+    Some(Chain::after(line.get("after")?.as_str()?))
 }
