@@ -3,63 +3,53 @@
 //! Clients of one user mostly share the same directories. Their sessions then hold one guard: one set of handles, however
 //! many sessions there are. It goes with the last of them.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rootward_core::{Guard, RootSet, WeakGuard};
 
+use crate::weak_table::{WeakTable, Weakly};
+
 /// The guards in use, by their roots.
 #[derive(Debug, Default)]
 pub(crate) struct SharedGuards {
     hasher: RandomState,
-    table: Mutex<Table>,
+    table: Mutex<WeakTable<u64, WeakGuard>>,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    guards: HashMap<u64, WeakGuard>,
-    /// How many entries there may be before those that are gone are taken out.
-    sweep_at: usize,
+impl Weakly for WeakGuard {
+    fn is_gone(&self) -> bool {
+        WeakGuard::is_gone(self)
+    }
 }
 
 impl SharedGuards {
     /// The guard over `set`, made if nobody has it.
     pub(crate) fn guard(&self, set: RootSet, generation: u64, make: impl FnOnce(RootSet) -> Guard) -> Guard {
         let key = self.hasher.hash_one(&set);
-        if let Some(guard) = self.table().find(key, &set, generation) {
+        if let Some(guard) = self.find(key, &set, generation) {
             return guard;
         }
         // Not under the lock: two that make the same guard at once waste one.
         let guard = make(set);
-        self.table().keep(key, &guard);
+        self.table().insert(key, guard.downgrade());
         guard
     }
 
     /// The same set as a guard in use holds it, so that equal sets take memory once.
     pub(crate) fn set(&self, set: RootSet) -> RootSet {
         let key = self.hasher.hash_one(&set);
-        self.table().find(key, &set, 0).map_or(set, |guard| guard.root_set().clone())
+        self.find(key, &set, 0).map_or(set, |guard| guard.root_set().clone())
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Table {
     fn find(&self, key: u64, set: &RootSet, generation: u64) -> Option<Guard> {
         // SECURITY: the hash only finds; another client's roots must not come from two sets that happen to share one
         // (test: guards_are_shared_by_equal_roots_only)
-        self.guards.get(&key)?.upgrade(generation).filter(|guard| guard.root_set() == set)
+        self.table().get(&key)?.upgrade(generation).filter(|guard| guard.root_set() == set)
     }
 
-    fn keep(&mut self, key: u64, guard: &Guard) {
-        if self.guards.len() >= self.sweep_at {
-            self.guards.retain(|_, guard| !guard.is_gone());
-            self.sweep_at = self.guards.len() * 2 + 16;
-        }
-        self.guards.insert(key, guard.downgrade());
+    fn table(&self) -> MutexGuard<'_, WeakTable<u64, WeakGuard>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,18 +80,19 @@ mod tests {
         // As if two sets had one hash.
         let set = roots(b.path());
         let key = shared.hasher.hash_one(&set);
-        shared.table().guards.insert(key, first.downgrade());
+        shared.table().insert(key, first.downgrade());
         assert_eq!(guard(&shared, set.clone()).root_set(), &set);
     }
 
     #[test]
-    fn what_nobody_holds_goes() {
+    fn a_guard_goes_with_its_last_holder() {
         let shared = SharedGuards::default();
-        let directories: Vec<_> = (0..100).map(|_| tempfile::tempdir().unwrap()).collect();
-        for directory in &directories {
-            drop(guard(&shared, roots(directory.path())));
-        }
-        assert!(shared.table().guards.len() <= 16, "{}", shared.table().guards.len());
-        assert!(shared.table().guards.values().all(WeakGuard::is_gone));
+        let directory = tempfile::tempdir().unwrap();
+        let set = roots(directory.path());
+        let key = shared.hasher.hash_one(&set);
+        let guard = guard(&shared, set);
+        assert!(!Weakly::is_gone(shared.table().get(&key).unwrap()));
+        drop(guard);
+        assert!(Weakly::is_gone(shared.table().get(&key).unwrap()));
     }
 }

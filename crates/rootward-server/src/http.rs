@@ -4,7 +4,6 @@
 //! rmcp handles each message in a task of its own, and answers a notification before it was handled: a call that is posted
 //! after `list_changed` could run before it, and be given a root that was just taken back.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::pin::Pin;
@@ -26,6 +25,7 @@ use crate::in_order::{Heard, is_list_changed_method};
 use crate::keep_cursor::keep_cursor;
 use crate::session::{Session, WeakSession};
 use crate::settings::RootsService;
+use crate::weak_table::{WeakTable, Weakly};
 
 /// What rmcp's service answers with.
 type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -151,13 +151,12 @@ pub(crate) fn keeps_cursors(extensions: &Extensions) -> bool {
 
 /// The sessions by the names that HTTP has for them. rmcp tells a handler its session's name with each request.
 #[derive(Debug, Default)]
-pub(crate) struct HttpSessions(Mutex<Table>);
+pub(crate) struct HttpSessions(Mutex<WeakTable<String, WeakSession>>);
 
-#[derive(Debug, Default)]
-struct Table {
-    sessions: HashMap<String, WeakSession>,
-    /// How many entries there may be before those that are gone are taken out.
-    sweep_at: usize,
+impl Weakly for WeakSession {
+    fn is_gone(&self) -> bool {
+        self.upgrade().is_none()
+    }
 }
 
 impl HttpSessions {
@@ -167,20 +166,16 @@ impl HttpSessions {
             && session.is_named_first()
         {
             let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if table.sessions.len() >= table.sweep_at {
-                table.sessions.retain(|_, session| session.upgrade().is_some());
-                table.sweep_at = table.sessions.len() * 2 + 16;
-            }
             // SECURITY: rmcp vouches for a name only where it keeps sessions itself; whoever else brings one must not
             // take it from the session that has it (test: a_name_stays_with_its_session)
-            if table.sessions.get(id).is_none_or(|named| named.upgrade().is_none()) {
-                table.sessions.insert(id.to_owned(), session.downgrade());
+            if table.get(id).is_none_or(Weakly::is_gone) {
+                table.insert(id.to_owned(), session.downgrade());
             }
         }
     }
 
     fn find(&self, id: &str) -> Option<Session> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).sessions.get(id)?.upgrade()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id)?.upgrade()
     }
 }
 

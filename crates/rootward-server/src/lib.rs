@@ -83,10 +83,8 @@ pub mod audit;
 mod error;
 mod flight;
 mod guards;
-#[cfg(feature = "http")]
 mod http;
 mod in_order;
-#[cfg(any(feature = "stdio", feature = "http"))]
 mod keep_cursor;
 mod list;
 mod modern;
@@ -98,15 +96,14 @@ mod roots;
 mod scope;
 mod session;
 mod settings;
-#[cfg(feature = "stdio")]
 mod stdio;
 mod summary;
+mod weak_table;
 mod wire;
 
 pub use argument::{Argument, require_within_roots};
 pub use audit::{AuditLines, AuditLog};
 pub use error::{PageError, PathError};
-#[cfg(feature = "http")]
 pub use http::RootedHttp;
 pub use list::{ClientList, ListError};
 pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};

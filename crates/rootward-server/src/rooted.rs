@@ -22,12 +22,14 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 
 use crate::announce::{Paging, RootsResource};
+use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
 use crate::refusal::Refusal;
 use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
 use crate::settings::{RefusalForm, RootsService};
+use crate::stdio::stdio;
 
 /// A handler whose calls see the roots of their session. One per session, like the handler itself.
 #[derive(Debug)]
@@ -87,32 +89,23 @@ impl<H> Rooted<H> {
     }
 
     /// Serves a session on standard input and output.
-    #[cfg(feature = "stdio")]
     pub async fn serve_stdio(self) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
     where
         H: ServerHandler,
     {
-        Rooted { paging: Paging::Declared, ..self }.serve(crate::stdio::stdio()).await
+        Rooted { paging: Paging::Declared, ..self }.serve(stdio()).await
     }
 
     /// Whether cursors arrive with the transport of a request.
     fn paging_over(&self, context: &RequestContext<RoleServer>) -> Paging {
-        #[cfg(feature = "http")]
-        if crate::http::keeps_cursors(&context.extensions) {
-            return Paging::Declared;
-        }
-        let _ = context;
-        self.paging
+        if http::keeps_cursors(&context.extensions) { Paging::Declared } else { self.paging }
     }
 
     /// Takes notice of a change. On a connection of its own the client is asked at once, without a call that needs it: the next
     /// one finds the roots there, and whoever subscribed is told. Over HTTP a question outside a call would leave on a stream
     /// that many clients do not open.
     async fn list_changed(&self, context: &NotificationContext<RoleServer>) {
-        #[cfg(feature = "http")]
-        let posted = crate::http::heard(&context.extensions);
-        #[cfg(not(feature = "http"))]
-        let posted = None;
+        let posted = http::heard(&context.extensions);
         // Heard by another session, the change would be lost for this one.
         let mine = Heard(self.session.number());
         if context.extensions.get() == Some(&mine) {
@@ -143,7 +136,6 @@ impl<H> Rooted<H> {
         if let Err(error) = self.session.begin(&peer) {
             return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
         }
-        #[cfg(feature = "http")]
         ground.http.note(&context.extensions, &self.session);
         self.session.land().await;
         // A look at the disk is for calls that turn out to need it.

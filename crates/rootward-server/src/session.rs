@@ -36,7 +36,6 @@ struct Inner {
     started: Instant,
     state: Mutex<State>,
     /// Whether HTTP's name for it is known.
-    #[cfg(feature = "http")]
     named: std::sync::atomic::AtomicBool,
     /// Held by the call that moves the flight along.
     leader: tokio::sync::Mutex<()>,
@@ -47,11 +46,9 @@ struct Inner {
 }
 
 /// A session that is kept by others, or gone.
-#[cfg(feature = "http")]
 #[derive(Debug)]
 pub(crate) struct WeakSession(std::sync::Weak<Inner>);
 
-#[cfg(feature = "http")]
 impl WeakSession {
     pub(crate) fn upgrade(&self) -> Option<Session> {
         self.0.upgrade().map(Session)
@@ -117,7 +114,6 @@ impl Session {
             ground,
             started: Instant::now(),
             state: Mutex::default(),
-            #[cfg(feature = "http")]
             named: std::sync::atomic::AtomicBool::new(false),
             leader: tokio::sync::Mutex::default(),
             turn: Notify::new(),
@@ -238,7 +234,8 @@ impl Session {
         self.handle(Event::ListChanged);
     }
 
-    /// Tells of every change of the roots in force, once they are known. Changes are learned when a call needs roots.
+    /// Tells of every change of the roots in force, once they are known: on a connection of its own as soon as the client says that
+    /// they changed, over HTTP with the next call that needs roots.
     pub fn subscribe(&self) -> watch::Receiver<Option<Roots>> {
         // Under the lock, so that no change falls between the two.
         let state = self.state();
@@ -246,13 +243,11 @@ impl Session {
     }
 
     /// A way back to this session that does not keep it.
-    #[cfg(feature = "http")]
     pub(crate) fn downgrade(&self) -> WeakSession {
         WeakSession(Arc::downgrade(&self.0))
     }
 
     /// Whether nobody asked this before.
-    #[cfg(feature = "http")]
     pub(crate) fn is_named_first(&self) -> bool {
         !self.0.named.swap(true, std::sync::atomic::Ordering::Relaxed)
     }

@@ -144,7 +144,6 @@ pub(crate) struct Ground {
     /// Guards by their roots: sessions that see the same have one between them.
     pub(crate) shared: SharedGuards,
     /// Sessions by the names that HTTP has for them.
-    #[cfg(feature = "http")]
     pub(crate) http: crate::http::HttpSessions,
     /// Counts sessions, to tell them apart on record.
     sessions: AtomicU64,
@@ -163,7 +162,6 @@ impl RootsService {
             everything,
             seal,
             shared: SharedGuards::default(),
-            #[cfg(feature = "http")]
             http: crate::http::HttpSessions::default(),
             sessions: AtomicU64::new(0),
         }))
