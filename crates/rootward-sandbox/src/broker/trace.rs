@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::call::At;
 use super::memory::Memory;
 use super::place::{Caller, Links, Needed, Places, guess};
+use crate::launcher::is_own;
 use crate::orders::{Bytes, bytes};
 use crate::sys::Notification;
 
@@ -38,6 +39,10 @@ impl Seen {
         let Ok(memory) = Memory::of_ambient(caller.thread()) else { return };
         for wanted in wanted(notification) {
             let Ok(path) = memory.path(wanted.address) else { continue };
+            // The command has its own, and no allowance gives a descendant its.
+            if is_own(&path) {
+                continue;
+            }
             let Some(place) = place(caller, &wanted, &path) else { continue };
             if !places.seem_to_give(&place, wanted.needed) {
                 self.add(place, wanted.needed);

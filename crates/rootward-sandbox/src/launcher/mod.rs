@@ -14,6 +14,7 @@
 mod dispatch;
 mod ending;
 mod filter;
+mod own;
 mod removal;
 mod seal;
 mod supervisor;
@@ -31,6 +32,7 @@ use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
 pub(crate) use filter::is_traced;
+pub(crate) use own::is_own;
 pub(crate) use seal::Ready;
 pub use waiting::PassedSignals;
 

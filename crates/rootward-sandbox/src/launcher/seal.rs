@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use landlock::{
     ABI, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
@@ -16,12 +16,15 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, set
 use rustix::termios::isatty;
 
 use super::filter::Filter;
-use super::{Failure, at};
+use super::{Failure, at, own};
 use crate::error::Step;
 use crate::options::Network;
 use crate::orders::{Bytes, Orders};
 use crate::rights;
 use crate::sys;
+
+/// How many descriptors the supervisor is given, at most.
+pub(super) const HANDED_OVER: usize = 1 + own::FILES.len();
 
 /// What can be made ready before the copy that becomes the command is made: a copy pays for every page that it touches first.
 #[derive(Debug)]
@@ -53,7 +56,8 @@ pub(super) fn seal(
     socket: &OwnedFd,
 ) -> Result<Infallible, Failure> {
     tie(supervisor)?;
-    fence(orders, handles).map_err(at(Step::Landlock))?;
+    let own = own::open();
+    fence(orders, handles, &own).map_err(at(Step::Landlock))?;
     // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
     // gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
@@ -61,8 +65,8 @@ pub(super) fn seal(
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
     let listener = ready.filter.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
-    hand_over(socket, &listener).map_err(at(Step::Filter))?;
-    drop(listener);
+    hand_over(socket, &listener, &own).map_err(at(Step::Filter))?;
+    drop((listener, own));
     sys::unblock_signals().map_err(at(Step::Execute))?;
     Err(at(Step::Execute)(ready.program.execute()))
 }
@@ -83,7 +87,7 @@ fn tie(supervisor: Pid) -> Result<(), Failure> {
 }
 
 /// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
-fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
+fn fence(orders: &Orders, handles: &[OwnedFd], own: &[OwnedFd]) -> Result<(), String> {
     let version = rights::version(orders.abi);
     let all = rights::handled(orders.abi);
     let says = |error: landlock::RulesetError| error.to_string();
@@ -102,6 +106,9 @@ fn fence(orders: &Orders, handles: &[OwnedFd]) -> Result<(), String> {
         if !given.is_empty() {
             created = created.add_rule(PathBeneath::new(handle.as_fd(), given)).map_err(says)?;
         }
+    }
+    for file in own {
+        created = created.add_rule(PathBeneath::new(file.as_fd(), AccessFs::ReadFile)).map_err(says)?;
     }
     let status = created.restrict_self().map_err(says)?;
     match status.ruleset {
@@ -127,10 +134,10 @@ fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     }
 }
 
-/// Gives the supervisor the end on which the kernel asks about calls.
-fn hand_over(socket: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
-    let passed = [listener.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Gives the supervisor the end on which the kernel asks about calls, and what it is to hold.
+fn hand_over(socket: &OwnedFd, listener: &OwnedFd, own: &[OwnedFd]) -> Result<(), Errno> {
+    let passed: Vec<BorrowedFd<'_>> = [listener].into_iter().chain(own).map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OVER))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&passed)) {
         return Err(Errno::NOMEM);

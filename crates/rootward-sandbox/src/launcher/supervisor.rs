@@ -12,6 +12,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::ending::Realm;
 use super::removal;
+use super::seal::HANDED_OVER;
 use super::waiting::{PASSED, received};
 use super::{FAILED, Failure};
 use crate::broker::Broker;
@@ -85,6 +86,8 @@ pub(super) fn supervise(
     let mut asked_for: Option<Broker> = None;
     let mut handles = Some(handles);
     let mut listener: Option<OwnedFd> = None;
+    // What the command may read about itself, held for it.
+    let mut own = Vec::new();
     let mut start = Start::UnderWay;
     let code = loop {
         let mut waited = vec![
@@ -123,7 +126,7 @@ pub(super) fn supervise(
             }
         }
         if start == Start::UnderWay && !ready[2].is_empty() {
-            start = go_on(&watched.socket, &mut listener, report);
+            start = go_on(&watched.socket, &mut listener, &mut own, report);
         }
         if let (Start::Done, Some(broker)) = (start, &mut asked_for) {
             for (path, access) in broker.take_refused() {
@@ -138,7 +141,7 @@ pub(super) fn supervise(
         {
             // A short command may have ended before its start was heard of.
             while start == Start::UnderWay {
-                start = go_on(&watched.socket, &mut listener, report);
+                start = go_on(&watched.socket, &mut listener, &mut own, report);
             }
             break code;
         }
@@ -153,10 +156,11 @@ pub(super) fn supervise(
 }
 
 /// Takes the next word of the copy.
-fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, report: &mut Report) -> Start {
+fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedFd>, report: &mut Report) -> Start {
     match heard(socket) {
-        Heard::Listener(end) => {
+        Heard::Listener(end, held) => {
             *listener = Some(end);
+            *own = held;
             Start::UnderWay
         }
         Heard::Failed(told) => {
@@ -206,23 +210,24 @@ fn code_of(status: WaitStatus) -> i32 {
 
 /// What came over the socket.
 enum Heard {
-    Listener(OwnedFd),
+    /// The end on which the kernel asks about calls, and what is to be held.
+    Listener(OwnedFd, Vec<OwnedFd>),
     Failed(Told),
     End,
 }
 
 fn heard(socket: &OwnedFd) -> Heard {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OVER))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut line = [0; 4096];
     let received = recvmsg(socket, &mut [IoSliceMut::new(&mut line)], &mut control, RecvFlags::CMSG_CLOEXEC);
     let length = received.map_or(0, |received| received.bytes);
     let passed = control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        RecvAncillaryMessage::ScmRights(mut descriptors) => Some((descriptors.next()?, descriptors.collect())),
         _ => None,
     });
     match passed {
-        Some(listener) => Heard::Listener(listener),
+        Some((listener, own)) => Heard::Listener(listener, own),
         None if length == 0 => Heard::End,
         None => serde_json::from_slice(&line[..length]).map_or(Heard::End, Heard::Failed),
     }

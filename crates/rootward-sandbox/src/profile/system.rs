@@ -64,8 +64,8 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 /// Devices that are only read.
 const RANDOM: &[&str] = &["/dev/random", "/dev/urandom"];
 
-/// What `/proc` says about the machine. Nothing of `/proc/PID`: Landlock cannot tell a process's own directory from another's, whose
-/// command line may hold a secret.
+/// What `/proc` says about the machine. Nothing of `/proc/PID` is named here: Landlock cannot tell a process's own directory from
+/// another's, whose command line may hold a secret. The launcher opens the command's own.
 const MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/meminfo",

@@ -47,6 +47,19 @@ fn node() {
     lives(&["node", "-e", script], "hello");
 }
 
+/// What it reads about itself, and that its descendants have no such thing: there it would be another's.
+#[test]
+fn a_command_reads_its_own_size_and_nothing_else_of_proc() {
+    let script = "for file in maps stat statm status environ cmdline mountinfo cgroup; do \
+                      read -r line < /proc/$$/$file && echo $file; \
+                  done 2> /dev/null; \
+                  sh -c 'read -r line < /proc/$$/stat; echo of a descendant: $line' 2> /dev/null; \
+                  ls /proc/$$ /proc/$$/fd 2> /dev/null; echo end";
+    let scene = Scene::new();
+    let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")]}), ["bash", "-c", script]);
+    assert_eq!(run.out, "maps\nstat\nstatm\nstatus\nof a descendant:\nend\n", "{run:?}");
+}
+
 #[test]
 fn a_script_with_packages_outside_the_roots() {
     let scene = Scene::new();
