@@ -38,6 +38,7 @@
 //! - [`scan`]: [`scan::scan`] finds the paths in params; its page says what counts as one. [`scan::Tool`] is what a server tells of
 //!   a tool, and what a user says otherwise; [`scan::Need`] is what a call does with a path. `scan/readings.rs` makes up what a
 //!   server might read.
+//! - [`wrap`]: one client and one server on standard input and output, the server held to the roots.
 //! - [`check()`]: every path of a message against a [`rootward_core::Guard`]; [`check_path`]: one path.
 //!
 //! # What a check is worth
@@ -46,11 +47,12 @@
 //! what a name leads to, and a path that no rule finds is not checked at all. The server's confinement holds in both cases; this
 //! holds where there is none, says what is wrong, and says it before anything happens.
 //!
-//! Nothing here is async, reads a clock or opens a file.
+//! But for [`wrap`], nothing here reads a clock or opens a file; nothing is async.
 
 mod check;
 mod fold;
 pub mod frame;
 pub mod scan;
+pub mod wrap;
 
 pub use check::{Finding, Refusal, Verdict, check, check_path};

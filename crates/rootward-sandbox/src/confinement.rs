@@ -25,6 +25,8 @@ pub struct CommandLine {
     pub arguments: Vec<OsString>,
     /// Where it starts; without it, in the working directory if that lies in a root, else in the first root.
     pub directory: Option<PathBuf>,
+    /// Variables that it gets with these values, whatever the environment says.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// Roots and options, ready to confine commands.

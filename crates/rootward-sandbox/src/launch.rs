@@ -98,7 +98,10 @@ impl Confinement {
             variables: &variables,
             passed: &self.options.variables,
         };
-        let profile = profile::of_ambient(&surroundings, &private);
+        let mut profile = profile::of_ambient(&surroundings, &private);
+        for (name, value) in &line.variables {
+            profile.sets(name, value);
+        }
         let (rules, unheld) = self.rules(&profile)?;
         let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;

@@ -13,7 +13,7 @@
 //!     // The same program is started again to confine itself.
 //!     launcher();
 //!     let confinement = Confinement::new(guard(), Options::default())?;
-//!     let line = CommandLine { program: "npx".into(), arguments: vec!["-y".into(), "a-server".into()], directory: None };
+//!     let line = CommandLine { program: "npx".into(), arguments: vec!["-y".into(), "a-server".into()], ..CommandLine::default() };
 //!     let mut confined = confinement.prepare_ambient(&line)?.spawn()?;
 //!     println!("{}", confined.line.enforcement().strength);
 //!     let _ = confined.child.wait();
@@ -31,6 +31,7 @@
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
+//! - `tied.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
 
 #[cfg(not(target_os = "linux"))]
@@ -50,6 +51,7 @@ mod profile;
 mod rights;
 pub mod seatbelt;
 mod sys;
+mod tied;
 
 pub use confinement::{CommandLine, Confinement};
 pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
@@ -59,3 +61,4 @@ pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use profile::{Program, ProgramError};
+pub use tied::spawn_tied;

@@ -76,6 +76,21 @@ pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     unsafe { command.pre_exec(hand_over) };
 }
 
+/// Has a command end with this process, and block no signals.
+pub(crate) fn tie(command: &mut Command) -> &mut Command {
+    let host = rustix::process::getpid();
+    let tie = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        // The host may have ended before the tie was made.
+        if rustix::process::getppid() != Some(host) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        unblock_signals()
+    };
+    // SAFETY: `prctl(2)`, `getppid(2)` and `sigprocmask(2)` are called between fork and exec, and allocate nothing.
+    unsafe { command.pre_exec(tie) }
+}
+
 /// Takes a descriptor that this process inherited.
 pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
     // The three standard ones belong to std.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
+use rootward_core::session::Why;
 use rootward_core::{Access, Code, Denial, PlacedRoot, Shown};
 use serde_json::{Value, json};
 
@@ -22,10 +23,15 @@ pub struct Refusal {
 impl Refusal {
     /// The refusal of a path, with the roots in force where they are known.
     pub fn new(denial: &Denial, roots: Option<&Roots>) -> Refusal {
-        let list = roots.map(Roots::list);
+        Refusal::among(denial, roots.map(|roots| (roots.why(), roots.list())))
+    }
+
+    /// The same, for whoever keeps roots in another way: why these are in force, and which.
+    pub fn among(denial: &Denial, roots: Option<(Why, &[PlacedRoot])>) -> Refusal {
+        let list = roots.map(|(_, list)| list);
         let path = Shown::new(denial.path()).to_string();
         Refusal {
-            sentence: format!("{denial}{}{}", reason(denial, roots), named(list)),
+            sentence: format!("{denial}{}{}", reason(denial, roots.map(|(why, _)| why)), named(list)),
             data: data(denial.code().for_peer(), Some(&path), denial.access(), list),
         }
     }
@@ -67,10 +73,10 @@ impl From<Refusal> for ErrorData {
 
 /// Why nothing is in force, where nothing is. What is wrong with a root that the client named is not said: whether a place
 /// exists would be among it.
-fn reason(denial: &Denial, roots: Option<&Roots>) -> String {
-    match (denial.code(), roots) {
-        (Code::NoRoots, Some(roots)) => {
-            let why = roots.why().to_string();
+fn reason(denial: &Denial, why: Option<Why>) -> String {
+    match (denial.code(), why) {
+        (Code::NoRoots, Some(why)) => {
+            let why = why.to_string();
             format!(", because {}", why.strip_prefix("nothing: ").unwrap_or(&why))
         }
         _ => String::new(),

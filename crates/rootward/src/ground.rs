@@ -19,7 +19,7 @@ use rootward_core::{
 
 use crate::hint;
 use crate::message::{self, Hinted};
-use crate::settings::{Settings, Source};
+use crate::settings::{Setting, Settings, Source};
 
 /// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
 const MOST_HANDLES: usize = 128;
@@ -136,13 +136,24 @@ impl Ground {
             let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
             return Ok(self.place(&named, Source::Flag));
         }
-        let Settings { roots, fallback_dir, .. } = &self.settings;
-        let fallback = || self.place(fallback_dir.value.as_slice(), fallback_dir.source);
+        let roots = &self.settings.roots;
         Ok(match self.settings.follow() {
-            Follow::FallbackOnly => fallback(),
-            Follow::Client if roots.value.is_empty() => fallback(),
+            Follow::FallbackOnly => self.fallback(),
+            Follow::Client if roots.value.is_empty() => self.fallback(),
             Follow::Client | Follow::Strict | Follow::IgnoreClient => self.place(&roots.value, roots.source),
         })
+    }
+
+    /// The ceiling: the roots of the flags, else of environment or settings file. Never merged.
+    pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
+        let Setting { value, source } = &self.settings.roots;
+        if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags) }
+    }
+
+    /// The fallback directory, if one is set.
+    pub(crate) fn fallback(&self) -> InForce {
+        let Setting { value, source } = &self.settings.fallback_dir;
+        self.place(value.as_slice(), *source)
     }
 
     /// A root as it stands on the command line or in a line of a batch.
@@ -179,7 +190,12 @@ impl Ground {
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
-        Guard::new(set, options(self.directories.home.clone(), Some(base), &self.restrictions, self.resolver))
+        Guard::new(set, self.guard_options(Some(base)))
+    }
+
+    /// What guards are made with; without a base, relative paths start in the first root.
+    pub(crate) fn guard_options(&self, base: Option<PathBuf>) -> GuardOptions {
+        options(self.directories.home.clone(), base, &self.restrictions, self.resolver)
     }
 
     /// Where relative paths start: `text`, itself relative to `above` or to the working directory.

@@ -4,6 +4,7 @@
 
 mod answer;
 mod check;
+mod confinement_flags;
 mod decision;
 mod doctor;
 mod explain;
@@ -12,6 +13,7 @@ mod hint;
 mod message;
 mod sandbox;
 mod settings;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,7 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, 2 wrong use o
 
 #[derive(Subcommand)]
 enum Verb {
+    Wrap(wrap::Wrap),
     Check(check::Check),
     Explain(explain::Explain),
     Sandbox(sandbox::Sandbox),
@@ -71,8 +74,12 @@ fn main() -> ExitCode {
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::Doctor(doctor) => doctor.run(),
-        // Ends with the command's own code.
+        // These end with the command's own code.
         Verb::Sandbox(sandbox) => match sandbox.run() {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
+        Verb::Wrap(wrap) => match wrap.run() {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error),
         },

@@ -1,17 +1,14 @@
 //! `rootward sandbox`: any command, confined by the kernel to the roots.
 
-mod told;
+pub(crate) mod told;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
-use rootward_sandbox::{
-    CommandLine, Confinement, Enforcement, Filesystem, Network, Options, PassedSignals, Prepared, StartError, Trace,
-    UnheldPolicy, UnixSockets,
-};
+use clap::Args;
+use rootward_sandbox::{CommandLine, Confinement, Enforcement, Options, PassedSignals, Prepared, StartError, Trace};
 
+use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message::{self, Hinted};
 
@@ -27,34 +24,8 @@ pub(crate) struct Sandbox {
     /// its end. Without any, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the fallback directory
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
-    /// How strongly to confine
-    #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
-    strength: Wanted,
-    /// What to do where the kernel cannot hold a rule: a secret place below a root, a root of less access inside another
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
-    unheld: Unheld,
-    /// Whether the command can reach the network; it can unless the settings file says otherwise
-    #[arg(long, value_name = "STATE", value_enum)]
-    network: Option<Switch>,
-    /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9); it
-    /// cannot unless the settings file says otherwise
-    #[arg(long, value_name = "STATE", value_enum)]
-    unix_sockets: Option<Switch>,
-    /// Also readable, programs in it can be run; may be repeated (`sandbox.filesystem.allowRead`)
-    #[arg(long, value_name = "PATH")]
-    allow_read: Vec<PathBuf>,
-    /// Not readable, whatever else says so; may be repeated (`sandbox.filesystem.denyRead`)
-    #[arg(long, value_name = "PATH")]
-    deny_read: Vec<PathBuf>,
-    /// Also readable and writable; may be repeated (`sandbox.filesystem.allowWrite`)
-    #[arg(long, value_name = "PATH")]
-    allow_write: Vec<PathBuf>,
-    /// Not writable, whatever else says so; may be repeated (`sandbox.filesystem.denyWrite`)
-    #[arg(long, value_name = "PATH")]
-    deny_write: Vec<PathBuf>,
-    /// A variable of the environment to pass on; may be repeated
-    #[arg(long = "env", value_name = "NAME")]
-    variables: Vec<OsString>,
+    #[command(flatten)]
+    confinement: ConfinementFlags,
     /// Tell, when the command has ended, what it tried and was refused
     #[arg(long)]
     trace: bool,
@@ -69,39 +40,12 @@ pub(crate) struct Sandbox {
 const AFTER_HELP: &str =
     "Exit codes: the command's own, 128 and the signal that ended it, or 2 where it was not started";
 
-/// `--sandbox`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Wanted {
-    /// The strongest this machine allows; refuse to start below `landlock`
-    Auto,
-    /// Landlock and a filter of system calls
-    Landlock,
-    /// Not at all
-    Off,
-}
-
-/// `--unheld`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Unheld {
-    /// Do not start the command
-    Refuse,
-    /// Start it, and say what is open
-    Allow,
-}
-
-/// On or off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
 impl Sandbox {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(told::no_command(&self.roots));
+            return Err(told::no_command("sandbox", &self.roots));
         };
-        if self.strength == Wanted::Off {
+        if self.confinement.strength == Wanted::Off {
             return self.run_unconfined(program, arguments);
         }
         let ground = Ground::load_ambient()?;
@@ -116,10 +60,12 @@ impl Sandbox {
         }
         let guard = ground.guard(in_force.set.clone(), ground.base(None, None)?);
         let not_started = |error| told::not_started(program, error);
-        let confinement = Confinement::new(guard, self.options(&ground)?);
+        let trace = if self.trace { Trace::On } else { Trace::Off };
+        let options = Options { trace, ..self.confinement.options(&ground)? };
+        let confinement = Confinement::new(guard, options);
         // Kept until the command has ended: taking it apart takes time that the command can use.
         let confinement = confinement.map_err(StartError::from).map_err(not_started)?;
-        let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), directory: None };
+        let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), ..CommandLine::default() };
         let signals = PassedSignals::hold()?;
         let confined = confinement.prepare_ambient(&line).and_then(Prepared::spawn);
         let mut confined = confined.map_err(not_started)?;
@@ -138,54 +84,13 @@ impl Sandbox {
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 
-    fn options(&self, ground: &Ground) -> Result<Options> {
-        let placed = |paths: &[PathBuf]| {
-            let path = |path: &PathBuf| ground.typed_root(path.as_os_str()).map(|named| named.root.path);
-            paths.iter().map(path).collect::<Result<Vec<_>>>()
-        };
-        let set = &ground.settings.sandbox;
-        let flags = Filesystem {
-            allow_read: placed(&self.allow_read)?,
-            deny_read: placed(&self.deny_read)?,
-            allow_write: placed(&self.allow_write)?,
-            deny_write: placed(&self.deny_write)?,
-        };
-        Ok(Options {
-            network: match self.network {
-                Some(Switch::On) => Network::On,
-                Some(Switch::Off) => Network::Off,
-                None => set.network.value,
-            },
-            unix_sockets: match self.unix_sockets {
-                Some(Switch::On) => UnixSockets::Open,
-                Some(Switch::Off) => UnixSockets::Closed,
-                None => set.unix_sockets.value,
-            },
-            unheld: match self.unheld {
-                Unheld::Refuse => UnheldPolicy::Refuse,
-                Unheld::Allow => UnheldPolicy::Allow,
-            },
-            trace: if self.trace { Trace::On } else { Trace::Off },
-            filesystem: set.filesystem(flags),
-            variables: match self.variables.as_slice() {
-                [] => set.variables.value.iter().map(OsString::from).collect(),
-                named => named.to_vec(),
-            },
-            launcher: None,
-        })
-    }
-
     /// Says what holds, or what does not.
     fn tell(&self, enforcement: &Enforcement) -> Result<()> {
         if self.json {
             message::line(&serde_json::to_string(enforcement)?);
-            return Ok(());
+        } else {
+            told::unheld(enforcement);
         }
-        let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
-        for unheld in serious {
-            message::warning(&unheld.to_string());
-        }
-        told::open_for_writing(&rest);
         Ok(())
     }
 

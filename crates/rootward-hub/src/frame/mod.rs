@@ -6,8 +6,10 @@
 mod envelope;
 mod id;
 mod id_finder;
+mod members;
 mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
 pub use id::Id;
+pub(crate) use members::Members;
 pub use reader::{FrameReader, Line, TooLong};

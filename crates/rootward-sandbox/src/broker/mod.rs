@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::launcher::is_traced;
 use crate::options::Trace;
@@ -30,9 +30,9 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    pub(crate) fn new(orders: &Orders, handles: Vec<OwnedFd>) -> Broker {
+    pub(crate) fn new(orders: &Orders, handles: Vec<OwnedFd>, command: Pid) -> Broker {
         let trace = match orders.trace {
-            Trace::On => Some(trace::Seen::default()),
+            Trace::On => Some(trace::Seen::new(command)),
             Trace::Off => None,
         };
         Broker { places: Places::new(orders, handles), trace }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
+use rustix::process::Pid;
+
 use super::call::At;
 use super::memory::Memory;
 use super::place::{Caller, Links, Needed, Places, guess};
@@ -12,8 +14,10 @@ use crate::orders::{Bytes, bytes};
 use crate::sys::Notification;
 
 /// What was seen so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seen {
+    /// The command itself, which may read about itself.
+    command: Pid,
     told: BTreeSet<(PathBuf, Needed)>,
     fresh: Vec<(PathBuf, Needed)>,
 }
@@ -34,13 +38,16 @@ enum Meant {
 }
 
 impl Seen {
+    pub(super) fn new(command: Pid) -> Seen {
+        Seen { command, told: BTreeSet::new(), fresh: Vec::new() }
+    }
+
     /// Notes a call that goes on and will be refused, as far as the paths tell.
     pub(super) fn note(&mut self, notification: &Notification, caller: Caller, places: &Places) {
         let Ok(memory) = Memory::of_ambient(caller.thread()) else { return };
         for wanted in wanted(notification) {
             let Ok(path) = memory.path(wanted.address) else { continue };
-            // The command has its own, and no allowance gives a descendant its.
-            if is_own(&path) {
+            if is_own(&path) && caller.process() == Ok(self.command) {
                 continue;
             }
             let Some(place) = place(caller, &wanted, &path) else { continue };

@@ -115,8 +115,8 @@ pub(super) fn supervise(
         if let (Some(listener), Some(index)) = (&listener, asked) {
             if ready[index].contains(PollFlags::IN) {
                 if let Ok(Some(notification)) = sys::receive(listener.as_fd()) {
-                    let broker =
-                        asked_for.get_or_insert_with(|| Broker::new(orders, handles.take().unwrap_or_default()));
+                    let broker = asked_for
+                        .get_or_insert_with(|| Broker::new(orders, handles.take().unwrap_or_default(), watched.child));
                     let reply = broker.answer(listener.as_fd(), &notification);
                     sys::reply(listener.as_fd(), notification.id, reply);
                 }

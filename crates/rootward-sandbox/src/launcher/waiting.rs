@@ -1,7 +1,7 @@
 //! The host's wait: what a terminal or a user sends to this process reaches the command.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -45,10 +45,21 @@ impl PassedSignals {
         sys::signals(&wanted).map(PassedSignals)
     }
 
+    /// The next one that waits, by its number; the ends of children are among them. Never blocks.
+    pub fn take(&self) -> Option<i32> {
+        received(&self.0).map(|signal| signal.number)
+    }
+
     /// Waits as a shell does until the child ends: signals are passed on to it, but for those that its terminal sends to both. Its
     /// exit code, or 128 and the signal.
     pub fn wait(&self, child: &mut Child) -> io::Result<i32> {
         wait_passing_signals_on(&self.0, child)
+    }
+}
+
+impl AsFd for PassedSignals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

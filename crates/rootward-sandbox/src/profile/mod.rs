@@ -10,7 +10,7 @@ mod program;
 mod python;
 mod system;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -61,8 +61,8 @@ impl Profile {
         self.needs.push(Need { path: path.into(), access, says: Says::System });
     }
 
-    fn sets(&mut self, name: &str, value: impl Into<OsString>) {
-        let value = value.into();
+    pub(crate) fn sets(&mut self, name: impl AsRef<OsStr>, value: impl Into<OsString>) {
+        let (name, value) = (name.as_ref(), value.into());
         self.variables.retain(|(known, _)| known != name);
         self.variables.push((name.into(), value));
     }

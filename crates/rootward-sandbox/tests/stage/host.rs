@@ -20,6 +20,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         program: program.clone(),
         arguments: arguments.to_vec(),
         directory: spec["directory"].as_str().map(PathBuf::from),
+        variables: Vec::new(),
     };
     let signals = rootward_sandbox::PassedSignals::hold().expect("signals");
     if spec["threads"] == "two" {

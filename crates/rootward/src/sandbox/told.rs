@@ -4,13 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rootward_core::Shown;
-use rootward_sandbox::{ConfinementError, Program, ProgramError, Refused, StartError, Step, Unheld};
+use rootward_sandbox::{ConfinementError, Enforcement, Program, ProgramError, Refused, StartError, Step, Unheld};
 
 use super::hinted;
 use crate::message::{self, for_shell};
 
 /// That there is no command: most often the `--` before it is missing.
-pub(super) fn no_command(roots: &[OsString]) -> anyhow::Error {
+pub(crate) fn no_command(verb: &str, roots: &[OsString]) -> anyhow::Error {
     let path = std::env::var_os("PATH");
     let here = std::env::current_dir().unwrap_or_default();
     let is_program = |text: &OsString| Program::find_ambient(text, path.as_deref(), &here).is_ok();
@@ -18,18 +18,18 @@ pub(super) fn no_command(roots: &[OsString]) -> anyhow::Error {
         words.iter().map(|word| for_shell(Path::new(word), None, "")).collect::<Vec<_>>().join(" ")
     };
     let hint = match roots.iter().position(is_program) {
-        Some(0) => format!("the command comes after `--`: `rootward sandbox DIR -- {}`", shown(roots)),
+        Some(0) => format!("the command comes after `--`: `rootward {verb} DIR -- {}`", shown(roots)),
         Some(first) => {
             let (roots, command) = roots.split_at(first);
-            format!("the command comes after `--`: `rootward sandbox {} -- {}`", shown(roots), shown(command))
+            format!("the command comes after `--`: `rootward {verb} {} -- {}`", shown(roots), shown(command))
         }
-        None => "the command comes after `--`: `rootward sandbox DIR -- COMMAND`".to_owned(),
+        None => format!("the command comes after `--`: `rootward {verb} DIR -- COMMAND`"),
     };
     hinted("no command was named".to_owned(), &hint)
 }
 
 /// Why a command was not started, with the way out.
-pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
+pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
     let says = format!("command `{}` was not started: {error}", Shown::new(program));
     match &error {
         StartError::Confinement(ConfinementError::Kernel(_)) => {
@@ -66,8 +66,17 @@ pub(super) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
     }
 }
 
+/// What the kernel cannot hold.
+pub(crate) fn unheld(enforcement: &Enforcement) {
+    let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
+    for unheld in serious {
+        message::warning(&unheld.to_string());
+    }
+    open_for_writing(&rest);
+}
+
 /// The places that are closed for writing and stay open: one line, because every repository has some.
-pub(super) fn open_for_writing(unheld: &[&Unheld]) {
+fn open_for_writing(unheld: &[&Unheld]) {
     const MOST: usize = 3;
     if unheld.is_empty() {
         return;
@@ -80,7 +89,7 @@ pub(super) fn open_for_writing(unheld: &[&Unheld]) {
 }
 
 /// What was refused, each place once, with what would permit it.
-pub(super) fn refused(refused: &[Refused], home: Option<&Path>) {
+pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
     if refused.is_empty() {
         message::line("trace: nothing was refused");
         return;

@@ -14,3 +14,4 @@ mod own_places;
 mod sandbox;
 mod settings;
 mod stage;
+mod wrap;

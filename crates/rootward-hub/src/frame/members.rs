@@ -1,0 +1,102 @@
+//! The members of a JSON object, looked at and replaced in the text: what is not replaced keeps its bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of an object, in order.
+#[derive(Debug)]
+pub(crate) struct Members<'j> {
+    text: &'j str,
+    list: Vec<(Cow<'j, str>, &'j RawValue)>,
+}
+
+impl<'j> Members<'j> {
+    /// Reads an object. `None` for anything else, and where a key stands twice: readers differ in which of the two they take.
+    pub(crate) fn read(object: &'j RawValue) -> Option<Members<'j>> {
+        let Listed(list) = serde_json::from_str(object.get()).ok()?;
+        let twice = list.iter().enumerate().any(|(at, (key, _))| list[..at].iter().any(|(known, _)| known == key));
+        (!twice).then_some(Members { text: object.get(), list })
+    }
+
+    /// The value of a member.
+    pub(crate) fn get(&self, key: &str) -> Option<&'j RawValue> {
+        self.list.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
+    }
+
+    /// The value of a member, where it is a string.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The members of a member.
+    pub(crate) fn object(&self, key: &str) -> Option<Members<'j>> {
+        Members::read(self.get(key)?)
+    }
+
+    /// The object's text with this value under `key`, in place of the one there is or before all others.
+    pub(crate) fn with(&self, key: &str, value: &str) -> String {
+        if let Some(old) = self.get(key) {
+            let start = old.get().as_ptr() as usize - self.text.as_ptr() as usize;
+            let (before, rest) = self.text.split_at(start);
+            return [before, value, &rest[old.get().len()..]].concat();
+        }
+        let key = serde_json::Value::from(key);
+        let comma = if self.list.is_empty() { "" } else { "," };
+        let rest = self.text.trim_start().strip_prefix('{').unwrap_or("}");
+        format!("{{{key}:{value}{comma}{rest}")
+    }
+}
+
+struct Listed<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
+
+impl<'de> Deserialize<'de> for Listed<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Listed<'de>, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Listed<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Listed<'de>, M::Error> {
+                let mut list = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    list.push((key, value));
+                }
+                Ok(Listed(list))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Key<'j>(#[serde(borrow)] Cow<'j, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(object: &str, key: &str, expect: Option<&str>) {
+        let object: &RawValue = serde_json::from_str(object).unwrap();
+        assert_eq!(Members::read(object).map(|members| members.with(key, "7")).as_deref(), expect);
+    }
+
+    #[test]
+    fn one_member_changes_and_the_rest_keeps_its_bytes() {
+        check("{}", "a", Some(r#"{"a":7}"#));
+        check("{ }", "a", Some(r#"{"a":7 }"#));
+        check(r#"{ "b" : 1.0 }"#, "a", Some(r#"{"a":7, "b" : 1.0 }"#));
+        check(r#"{"a" : {"x":"}"} ,"b":2}"#, "a", Some(r#"{"a" : 7 ,"b":2}"#));
+        check(r#"{"\u0061":1}"#, "a", Some(r#"{"\u0061":7}"#));
+        check(r#"{"a":1,"\u0061":2}"#, "a", None);
+        check("[]", "a", None);
+    }
+}

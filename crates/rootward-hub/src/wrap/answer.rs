@@ -1,0 +1,90 @@
+//! The messages that are Rootward's own.
+
+use rootward_core::PlacedRoot;
+use rootward_server::Refusal;
+use serde_json::{Value, json};
+
+use crate::frame::{EnvelopeError, TooLong};
+
+/// JSON-RPC: what came is no JSON.
+pub(super) const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC: what came is no request.
+pub(super) const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: the params are wrong, or refused.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: the server cannot do it.
+pub(super) const INTERNAL_ERROR: i32 = -32603;
+
+/// An answer with a result that is written already.
+pub(super) fn result(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// An answer with an error.
+pub(super) fn error(id: &str, code: i32, message: &str, data: Option<&Value>) -> String {
+    let mut error = json!({"code": code, "message": message});
+    if let Some(data) = data {
+        error["data"] = data.clone();
+    }
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+}
+
+/// A question.
+pub(super) fn request(id: &str, method: &str, params: Option<&str>) -> String {
+    let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#)
+}
+
+/// A notification without params.
+pub(super) fn notification(method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#)
+}
+
+/// Tells a peer that its question is not awaited any more.
+pub(super) fn cancelled(id: &str, reason: &str) -> String {
+    let reason = Value::from(reason);
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#)
+}
+
+/// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
+pub(super) fn refusal(id: &str, method: &str, refusal: &Refusal) -> String {
+    if method != "tools/call" {
+        return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
+    }
+    let content = json!({
+        "content": [{"type": "text", "text": refusal.sentence()}],
+        "structuredContent": refusal.data(),
+        "isError": true,
+    });
+    result(id, &content.to_string())
+}
+
+/// The result of `roots/list`.
+pub(super) fn roots(list: &[PlacedRoot]) -> String {
+    let roots: Vec<Value> = list
+        .iter()
+        .filter_map(|placed| {
+            let mut root = json!({"uri": placed.root.uri()?.as_str()});
+            if let Some(name) = &placed.root.name {
+                root["name"] = json!(name);
+            }
+            Some(root)
+        })
+        .collect();
+    json!({"roots": roots}).to_string()
+}
+
+/// What is said of a line that is no message.
+pub(super) fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
+    let code = match reason {
+        EnvelopeError::NotUtf8 | EnvelopeError::NotJson(_) => PARSE_ERROR,
+        _ => INVALID_REQUEST,
+    };
+    error(id.unwrap_or("null"), code, &format!("the message is refused: {reason}"), None)
+}
+
+/// What is said of a line that was too long.
+pub(super) fn too_long(long: &TooLong, limit: usize) -> String {
+    let says = format!("the message has {} bytes, more than {limit}", long.length);
+    error(long.id.as_deref().unwrap_or("null"), INVALID_REQUEST, &says, None)
+}

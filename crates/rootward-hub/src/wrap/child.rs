@@ -1,0 +1,87 @@
+//! A server's process as the engine sees it: what waits to be written to it, and what it owes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rootward_core::Guard;
+
+use super::outlet::Outlet;
+
+/// How long calls wait for a server to ask for its roots after a start or a change.
+pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
+
+/// Which child; later ones have greater numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct ChildNumber(pub(super) u64);
+
+/// What a child owes an answer to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owed {
+    /// A request of the client's.
+    Plain,
+    /// The client's `tools/list`: the answer tells what tools there are.
+    Tools,
+    /// The client's own `initialize`.
+    Handshake,
+    /// Rootward's `initialize`, on the client's behalf.
+    OwnHandshake,
+    /// Rootward's `tools/list`.
+    OwnTools,
+}
+
+/// How far a child has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// It has not answered `initialize` yet.
+    Greeting,
+    /// It takes calls.
+    Running,
+    /// Another has taken its place; it finishes what it began.
+    Retired,
+}
+
+/// A child.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) phase: Phase,
+    /// The roots it was given.
+    pub(super) guard: Guard,
+    /// What waits to be written to it.
+    pub(super) input: Outlet,
+    /// Requests it has not answered, by id as it was written.
+    pub(super) owes: HashMap<Box<str>, Owed>,
+    /// Whether it was told `initialized`.
+    pub(super) greeted: bool,
+    /// When it began to run.
+    pub(super) since: Duration,
+    /// When calls need not wait any more for it to ask for its roots.
+    pub(super) settles_at: Duration,
+    /// Whether it ever asked for its roots.
+    pub(super) asks_for_roots: bool,
+}
+
+impl Child {
+    pub(super) fn new(guard: Guard, phase: Phase, now: Duration) -> Child {
+        Child {
+            phase,
+            guard,
+            input: Outlet::default(),
+            owes: HashMap::new(),
+            greeted: false,
+            since: now,
+            settles_at: now,
+            asks_for_roots: false,
+        }
+    }
+
+    /// Puts a message on its way.
+    pub(super) fn send(&mut self, message: &str) {
+        self.input.push(message);
+    }
+
+    /// The same for a question, which it then owes an answer to.
+    pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
+        self.owes.insert(id.into(), owed);
+        self.send(message);
+    }
+}

@@ -1,0 +1,212 @@
+//! What the children send.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use super::answer::{self, INTERNAL_ERROR};
+use super::child::{ChildNumber, Owed, Phase};
+use super::engine::{Asked, Client, Engine};
+use super::memory::Remembered;
+use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong};
+
+/// The lists that a client may have and that another child may have otherwise: the capability, and how a change is told.
+const LISTS: [(&str, &str); 3] = [
+    ("tools", "notifications/tools/list_changed"),
+    ("prompts", "notifications/prompts/list_changed"),
+    ("resources", "notifications/resources/list_changed"),
+];
+
+impl Engine {
+    /// A line of a child's.
+    pub(super) fn child_line(&mut self, now: Duration, number: ChildNumber, line: &Line<'_>) {
+        self.now = now.max(self.now);
+        match line {
+            Line::TooLong(long) => self.child_too_long(number, long),
+            Line::Frame(frame) => match Message::parse(frame) {
+                // Servers print to their output what belongs elsewhere. The client's line carries messages only.
+                Err(bad) => self.say(format!("a line of the server's is no message and is left out: {}", bad.reason)),
+                Ok(Message::Single(envelope)) => self.child_message(number, &envelope),
+                Ok(Message::Batch(batch)) => {
+                    for envelope in batch.members().flatten() {
+                        self.child_message(number, &envelope);
+                    }
+                }
+            },
+        }
+        self.end_if_done(number);
+    }
+
+    fn child_too_long(&mut self, number: ChildNumber, long: &TooLong) {
+        self.say(format!("a message of the server's was too long: {} bytes", long.length));
+        let (Some(id), false) = (&long.id, long.has_method) else { return };
+        let says = format!("the server's answer has {} bytes, which is too long", long.length);
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id));
+        if owed.is_some_and(|owed| !matches!(owed, Owed::OwnHandshake | Owed::OwnTools)) {
+            self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+        }
+    }
+
+    fn child_message(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        match (envelope.kind(), envelope.method().unwrap_or_default()) {
+            (Kind::Request, "roots/list") => self.child_asks_for_roots(number, envelope),
+            (Kind::Request, _) => self.child_asks(number, envelope),
+            (Kind::Notification, "notifications/cancelled") => self.child_cancelled(number, envelope),
+            (Kind::Notification, _) => self.tell_client(envelope.text()),
+            (Kind::Response | Kind::ErrorResponse, _) => self.child_answers(number, envelope),
+        }
+    }
+
+    /// A child asks for its roots: they are Rootward's to tell.
+    fn child_asks_for_roots(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        let (now, fingerprint) = (self.now, self.fingerprint());
+        let (Some(child), Some(id)) = (self.children.get_mut(&number), envelope.id()) else { return };
+        let list = answer::roots(child.guard.roots());
+        child.send(&answer::result(id.as_str(), &list));
+        child.settles_at = now;
+        let first = !std::mem::replace(&mut child.asks_for_roots, true);
+        if let (true, Some(remembered), Some(fingerprint)) = (first, &mut self.remembered, fingerprint)
+            && remembered.asks_for_roots.replace(true) != Some(true)
+        {
+            self.memory.keep_ambient(&fingerprint, remembered);
+        }
+        self.release();
+    }
+
+    /// A child asks the client something else. It keeps its id, unless another question has it.
+    fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return };
+        let own: Box<str> = id.as_str().into();
+        if self.asked.contains_key(&own) {
+            let other = self.own_id("question");
+            if let Some(other) = Id::read(&other) {
+                self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
+            }
+            self.asked.insert(other.into(), Asked::Child(number, own));
+        } else {
+            self.tell_client(envelope.text());
+            self.asked.insert(own.clone(), Asked::Child(number, own));
+        }
+    }
+
+    fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
+        let Some(id) = id.map(RawValue::get) else { return self.tell_client(envelope.text()) };
+        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && **own == *id);
+        let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
+            return;
+        };
+        self.asked.remove(&sent);
+        if *sent == *id {
+            self.tell_client(envelope.text());
+        } else {
+            self.tell_client(&answer::cancelled(&sent, "the server does not await the answer any more"));
+        }
+    }
+
+    fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
+        match owed {
+            Some(Owed::Handshake) => self.greeted_by_client(number, envelope),
+            Some(Owed::OwnHandshake) => self.greeted(number, envelope),
+            Some(Owed::OwnTools) => self.own_tools(envelope),
+            Some(Owed::Tools) => {
+                if let Some(result) = envelope.result() {
+                    self.tools.learn(result, &self.rules.treatments);
+                    self.tools.tell(result);
+                }
+                self.tell_client(envelope.text());
+            }
+            // Also what is owed to nobody: the client may have cancelled it.
+            Some(Owed::Plain) | None => self.tell_client(envelope.text()),
+        }
+    }
+
+    /// The first child has answered the client's own `initialize`.
+    fn greeted_by_client(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        self.tell_client(envelope.text());
+        let Some(result) = envelope.result() else {
+            // The client will begin anew, in another version.
+            (self.client, self.roots) = (Client::Silent, None);
+            if let Some(child) = self.children.get_mut(&number) {
+                child.phase = Phase::Running;
+            }
+            return;
+        };
+        let settles = self.settles_at();
+        if let Some(child) = self.children.get_mut(&number) {
+            (child.phase, child.since, child.settles_at) = (Phase::Running, self.now, settles);
+        }
+        self.promise(result.get());
+        self.remember(result);
+        self.arrange();
+        self.release();
+    }
+
+    /// A later child has answered `initialize`: what it says otherwise than was promised is put right.
+    fn greeted(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
+        let Some(result) = envelope.result() else {
+            let error = envelope.error().map(RawValue::get).unwrap_or_default();
+            let says = format!("the server refused to begin anew: {error}");
+            return self.ended(number, &says);
+        };
+        self.take_over(number);
+        if let Client::Legacy(legacy) = &self.client
+            && legacy.promised.as_deref() != Some(result.get())
+        {
+            let promised = legacy.promised.clone();
+            self.correct(promised.as_deref().unwrap_or("{}"), result);
+            self.promise(result.get());
+        }
+        self.remember(result);
+        self.release();
+    }
+
+    /// Tells the client of lists that may be others than it was promised.
+    fn correct(&mut self, promised: &str, result: &RawValue) {
+        let lists = |result: &RawValue, key: &str| {
+            let capabilities = Members::read(result).and_then(|result| result.object("capabilities"));
+            capabilities.and_then(|capabilities| capabilities.get(key)).is_some()
+        };
+        let Ok(promised) = RawValue::from_string(promised.to_owned()) else { return };
+        for (key, notification) in LISTS {
+            if lists(&promised, key) || lists(result, key) {
+                self.tell_client(&answer::notification(notification));
+            }
+        }
+    }
+
+    /// Keeps a handshake for the next time.
+    fn remember(&mut self, result: &RawValue) {
+        let Some(fingerprint) = self.fingerprint() else { return };
+        if self.remembered.as_ref().is_some_and(|known| known.result.get() == result.get()) {
+            return;
+        }
+        let asks_for_roots = self.remembered.as_ref().and_then(|known| known.asks_for_roots);
+        let remembered = Remembered { result: result.to_owned(), asks_for_roots };
+        self.memory.keep_ambient(&fingerprint, &remembered);
+        self.remembered = Some(remembered);
+    }
+
+    pub(super) fn fingerprint(&self) -> Option<String> {
+        match &self.client {
+            Client::Legacy(legacy) => Some(legacy.fingerprint.clone()),
+            Client::Silent => None,
+        }
+    }
+
+    /// Rootward's own list of tools has come.
+    fn own_tools(&mut self, envelope: &Envelope<'_>) {
+        match envelope.result() {
+            Some(result) => {
+                self.tools.learn(result, &self.rules.treatments);
+                if self.tools.differ(result) {
+                    self.tell_client(&answer::notification("notifications/tools/list_changed"));
+                }
+            }
+            None => self.tools.will_not_be_listed(),
+        }
+        self.release();
+    }
+}

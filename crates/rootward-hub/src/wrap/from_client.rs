@@ -1,0 +1,292 @@
+//! What the client sends.
+
+use std::time::Duration;
+
+use rootward_core::session::{Event, Support};
+use serde_json::value::RawValue;
+
+use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
+use super::child::{Owed, Phase};
+use super::engine::{Asked, Client, Engine, Legacy, Waiting};
+use super::gate::Judgement;
+use super::roots::{self, Roots};
+use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
+
+/// What Rootward, as the client of the child, declares.
+const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
+
+/// Whether a message is done with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Done {
+    Yes,
+    /// It waits for roots or for a child.
+    NotYet,
+}
+
+impl Engine {
+    /// A line of the client's.
+    pub(super) fn client_line(&mut self, now: Duration, line: &Line<'_>, limit: usize) {
+        self.now = now.max(self.now);
+        match line {
+            Line::TooLong(long) => {
+                // Without a method it was an answer, and nobody waits for one to that.
+                if long.has_method && long.id.is_some() {
+                    self.tell_client(&answer::too_long(long, limit));
+                }
+                self.say(format!("a message of the client's was too long: {} bytes", long.length));
+            }
+            Line::Frame(frame) => match Message::parse(frame) {
+                Err(bad) => {
+                    self.say(format!("a line of the client's is refused: {}", bad.reason));
+                    self.tell_client(&answer::bad_frame(bad.id.as_deref(), &bad.reason));
+                }
+                Ok(Message::Single(envelope)) => self.client_message(&envelope),
+                Ok(Message::Batch(batch)) => self.client_batch(&batch),
+            },
+        }
+    }
+
+    /// Members are decided one by one, and passed on one by one: that is all a batch means.
+    fn client_batch(&mut self, batch: &Batch<'_>) {
+        for member in batch.members() {
+            match member {
+                Ok(envelope) => self.client_message(&envelope),
+                Err(bad) => self.tell_client(&answer::bad_frame(bad.id.as_deref(), &bad.reason)),
+            }
+        }
+    }
+
+    fn client_message(&mut self, envelope: &Envelope<'_>) {
+        match (envelope.kind(), envelope.method().unwrap_or_default()) {
+            (Kind::Response | Kind::ErrorResponse, _) => self.client_answer(envelope),
+            (Kind::Request, "initialize") => self.initialize(envelope),
+            (_, "notifications/initialized") => self.initialized(envelope),
+            (_, "notifications/roots/list_changed") => {
+                self.roots_event(Event::ListChanged);
+                self.arrange();
+            }
+            (_, "notifications/cancelled") => self.client_cancelled(envelope),
+            _ => {
+                let arrived = self.now;
+                if self.forward(envelope, arrived) == Done::NotYet {
+                    let id = envelope.id().map(|id| id.as_str().into());
+                    self.waiting.push_back(Waiting { text: envelope.text().into(), id, arrived });
+                    self.arrange();
+                }
+            }
+        }
+    }
+
+    /// Passes on what has waited, as far as it can be now.
+    pub(super) fn release(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        for message in waiting {
+            let Ok(Message::Single(envelope)) = Message::parse(message.text.as_bytes()) else { continue };
+            if self.forward(&envelope, message.arrived) == Done::NotYet {
+                self.waiting.push_back(message);
+            }
+        }
+    }
+
+    /// Passes a request or notification on to the child, if it may be and can be.
+    fn forward(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
+        let id = envelope.id().map(Id::as_str);
+        if self.running().is_none() {
+            return self.without_child(envelope, arrived);
+        }
+        let method = envelope.method().unwrap_or_default();
+        if method == "tools/call" && !self.tools.are_listed() {
+            // What a tool does with an argument is in its schema.
+            self.list_tools();
+            if self.now < arrived + self.rules.policy.timeout {
+                return Done::NotYet;
+            }
+            self.tools.will_not_be_listed();
+        }
+        match self.judge(envelope, arrived) {
+            Judgement::Wait => return Done::NotYet,
+            Judgement::Refused(answer) => {
+                if let Some(answer) = answer {
+                    self.tell_client(&answer);
+                }
+            }
+            Judgement::Pass => {
+                let Some(child) = self.running() else { return Done::NotYet };
+                match id {
+                    Some(id) => {
+                        let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
+                        child.ask(id, owed, envelope.text());
+                    }
+                    None => child.send(envelope.text()),
+                }
+            }
+        }
+        Done::Yes
+    }
+
+    /// A message for a server that does not run now.
+    fn without_child(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
+        if let (Client::Silent, None) = (&self.client, self.current) {
+            // Something before `initialize`: whoever answers it, it is not Rootward.
+            let guard = roots::nothing(&self.rules);
+            let number = self.start(guard, Phase::Running);
+            self.current = Some(number);
+            return self.forward(envelope, arrived);
+        }
+        let reason = match &self.impossible {
+            Some((_, reason)) => reason.clone(),
+            None if self.now >= arrived + self.rules.policy.timeout => "the server does not run".to_owned(),
+            None => return Done::NotYet,
+        };
+        if let Some(id) = envelope.id() {
+            self.tell_client(&answer::error(id.as_str(), INTERNAL_ERROR, &reason, None));
+        }
+        Done::Yes
+    }
+
+    /// Asks the child for its tools, where nobody has.
+    fn list_tools(&mut self) {
+        let id = self.own_id("tools");
+        let Some(child) = self.running() else { return };
+        if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
+            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", None));
+        }
+    }
+
+    /// The client begins.
+    fn initialize(&mut self, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id().map(Id::as_str) else { return };
+        if matches!(self.client, Client::Legacy(_)) {
+            self.tell_client(&answer::error(id, INVALID_REQUEST, "`initialize` was sent before", None));
+            return;
+        }
+        let Some((legacy, support)) = envelope.params().and_then(read_initialize) else {
+            let says = "the params of `initialize` are refused: no object, or a key stands twice";
+            self.tell_client(&answer::error(id, INVALID_PARAMS, says, None));
+            return;
+        };
+        self.remembered = self.memory.recall_ambient(&legacy.fingerprint);
+        let mut greeting = Vec::new();
+        if let Ok(params) = RawValue::from_string(legacy.params.clone()) {
+            envelope.write_with_params(&params, &mut greeting);
+        }
+        self.client = Client::Legacy(legacy);
+        let roots = Roots::new(&self.rules, support);
+        let known = roots.is_known().then(|| roots.guard().clone());
+        self.roots = Some(roots);
+        if let (None, Some(remembered), None) = (&known, &self.remembered, self.current) {
+            let text: Box<str> = remembered.result.get().into();
+            self.tell_client(&answer::result(id, &text));
+            self.promise(&text);
+            return;
+        }
+        // A child that has got something before `initialize` goes on with it; its roots are put right afterwards.
+        let number = match self.current {
+            Some(number) => number,
+            None => {
+                let guard = known.unwrap_or_else(|| roots::nothing(&self.rules));
+                self.start(guard, Phase::Greeting)
+            }
+        };
+        self.current = Some(number);
+        if let (Some(child), Ok(greeting)) = (self.children.get_mut(&number), std::str::from_utf8(&greeting)) {
+            child.phase = Phase::Greeting;
+            child.ask(id, Owed::Handshake, greeting);
+        }
+    }
+
+    /// The client was given this answer to `initialize`.
+    pub(super) fn promise(&mut self, result: &str) {
+        if let Client::Legacy(legacy) = &mut self.client {
+            legacy.promised = Some(result.into());
+        }
+    }
+
+    fn initialized(&mut self, envelope: &Envelope<'_>) {
+        if let Client::Legacy(legacy) = &mut self.client {
+            legacy.initialized = true;
+        }
+        let (now, settles) = (self.now, self.settles_at());
+        if let Some(child) = self.running().filter(|child| !child.greeted) {
+            (child.greeted, child.since, child.settles_at) = (true, now, settles);
+            child.send(envelope.text());
+        }
+        let arrived = self.now;
+        self.roots_event(Event::Needed { arrived });
+        self.arrange();
+    }
+
+    /// An answer to a question of a child's, or of Rootward's own.
+    fn client_answer(&mut self, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return };
+        match self.asked.remove(id.as_str()) {
+            Some(Asked::Roots(request)) => {
+                let result = envelope.result().ok_or_else(|| {
+                    let error = envelope.error().and_then(Members::read);
+                    error.and_then(|error| error.text("message")).unwrap_or_else(|| "an error".to_owned())
+                });
+                if let Some(roots) = &mut self.roots {
+                    let questions = roots.answered(&self.rules, self.now, request, result);
+                    self.put(questions);
+                }
+                self.arrange();
+                self.release();
+            }
+            Some(Asked::Child(number, own)) => {
+                if let (Some(child), Some(own)) = (self.children.get_mut(&number), Id::read(&own)) {
+                    child.input.push_with(|bytes| envelope.write_with_id(own, bytes));
+                }
+            }
+            // Late, or to nobody: an answer that Rootward awaited once is not for the server.
+            None if id.as_str().starts_with("\"rootward/") => {}
+            None => {
+                if let Some(child) = self.running() {
+                    child.send(envelope.text());
+                }
+            }
+        }
+    }
+
+    /// The client does not await an answer any more.
+    fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
+        let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
+        let id = id.map(RawValue::get).unwrap_or_default();
+        let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref() == Some(id));
+        if let Some(position) = waiting {
+            // It never left: nobody need be told, and nobody answers.
+            self.waiting.remove(position);
+            return;
+        }
+        if let Some(child) = self.children.values_mut().find(|child| child.owes.contains_key(id)) {
+            child.send(envelope.text());
+        }
+    }
+}
+
+/// What a client says of itself in `initialize`.
+fn read_initialize(params: &RawValue) -> Option<(Legacy, Support)> {
+    let params = Members::read(params)?;
+    let empty = RawValue::NULL;
+    let capabilities = params.get("capabilities").unwrap_or(empty);
+    let (support, capabilities) = match Members::read(capabilities) {
+        Some(capabilities) => {
+            let roots = capabilities.get("roots").filter(|roots| roots.get() != "null");
+            let announced = capabilities.object("roots").and_then(|roots| roots.get("listChanged"));
+            let support = match (roots, announced.map(RawValue::get)) {
+                (None, _) => Support::No,
+                (Some(_), Some("true")) => Support::Announced,
+                (Some(_), _) => Support::Listed,
+            };
+            (support, capabilities.with("roots", OWN_ROOTS))
+        }
+        None if capabilities.get() == "null" => (Support::No, format!(r#"{{"roots":{OWN_ROOTS}}}"#)),
+        None => return None,
+    };
+    let version = params.get("protocolVersion").map(RawValue::get).unwrap_or_default();
+    let fingerprint = format!("{version} {capabilities}");
+    let params = params.with("capabilities", &capabilities);
+    Some((Legacy { params, fingerprint, promised: None, initialized: false }, support))
+}

@@ -1,0 +1,153 @@
+//! The gate: every path of a client's message is decided and put on record before the message is passed on.
+
+use std::time::{Duration, SystemTime};
+
+use rootward_core::session::Event;
+use rootward_core::{AuditEvent, Code, Decision, Denial, Shown};
+use rootward_server::Refusal;
+
+use super::answer::{self, INVALID_PARAMS};
+use super::engine::Engine;
+use super::roots::Turn;
+use super::rules::Enforce;
+use crate::check::{Finding, Verdict, check};
+use crate::frame::{Envelope, Id};
+use crate::scan::{Call, ScanError, Tool, scan, tool_name};
+
+/// What becomes of a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Judgement {
+    Pass,
+    /// The roots or the child are not ready.
+    Wait,
+    /// It is refused, with this answer where somebody waits for one.
+    Refused(Option<String>),
+}
+
+impl Engine {
+    /// Decides a request or notification of the client's.
+    pub(super) fn judge(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Judgement {
+        let method = envelope.method().unwrap_or_default();
+        let id = envelope.id().map(Id::as_str);
+        let tool = match (method, envelope.params()) {
+            ("tools/call", Some(params)) => {
+                tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments).into_owned())
+            }
+            _ => None,
+        };
+        let call = Call { method, params: envelope.params(), tool: tool.as_ref() };
+        let ready = self.is_ready(arrived);
+        let checked = match (&self.roots, ready) {
+            (Some(roots), true) => check(roots.guard(), &self.rules.expansion, &call).map(Some),
+            _ => has_paths(&call).map(|found| if found { None } else { Some(Verdict::default()) }),
+        };
+        match checked {
+            Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
+            Ok(Some(verdict)) if verdict.findings.is_empty() => Judgement::Pass,
+            // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
+            // (test: a_revoked_root_is_gone_for_the_next_call)
+            Ok(found) => match (self.turn(arrived), found) {
+                (Turn::Overdue, _) => Judgement::Refused(id.map(|id| answer::refusal(id, method, &Refusal::pending()))),
+                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
+                _ => Judgement::Wait,
+            },
+        }
+    }
+
+    /// Whether a call with paths can be decided and passed on now.
+    fn is_ready(&self, arrived: Duration) -> bool {
+        let Some(roots) = &self.roots else { return false };
+        let child = self.current.and_then(|number| self.children.get(&number));
+        roots.turn(arrived, self.now) == Turn::GoOn
+            && child.is_some_and(|child| {
+                child.guard.generation() == roots.guard().generation() && child.settles_at <= self.now
+            })
+    }
+
+    /// Says that a call needs roots, and what it does now.
+    fn turn(&mut self, arrived: Duration) -> Turn {
+        if let Some(roots) = &mut self.roots {
+            let questions = roots.look_again_ambient(&self.rules, self.now);
+            self.put(questions);
+        }
+        self.roots_event(Event::Needed { arrived });
+        self.arrange();
+        self.roots.as_ref().map_or(Turn::Wait, |roots| roots.turn(arrived, self.now))
+    }
+
+    /// The decision about a message whose paths were checked.
+    fn decide(&mut self, envelope: &Envelope<'_>, tool: Option<&Tool>, verdict: &Verdict) -> Judgement {
+        let method = envelope.method().unwrap_or_default();
+        let requester = match tool {
+            Some(tool) => format!("{method} {}", Shown::new(tool.name())),
+            None => method.to_owned(),
+        };
+        let id = envelope.id().map(Id::as_str);
+        let Some(roots) = &self.roots else { return Judgement::Wait };
+        let refused = |denial: &Denial| {
+            let refusal = Refusal::among(&roots.told(denial), Some(roots.in_force()));
+            Judgement::Refused(id.map(|id| answer::refusal(id, method, &refusal)))
+        };
+        // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
+        for finding in &verdict.findings {
+            let event = event(finding, &requester, roots.guard().generation());
+            if self.rules.audit.as_ref().is_some_and(|audit| audit.record(&event).is_err()) {
+                return refused(&Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access));
+            }
+        }
+        let Some((finding, refusal)) = verdict.refused() else { return Judgement::Pass };
+        let judgement = refused(&refusal.denial);
+        let says = operators_words(&requester, finding, refusal);
+        match self.rules.enforce {
+            Enforce::Refuse => {
+                self.say(format!("refused: {says}"));
+                judgement
+            }
+            Enforce::Report => {
+                self.say(format!("would be refused: {says}"));
+                Judgement::Pass
+            }
+        }
+    }
+}
+
+/// Whether a call has paths at all.
+fn has_paths(call: &Call<'_>) -> Result<bool, ScanError> {
+    let mut found = false;
+    scan(call, &mut |_| found = true)?;
+    Ok(found)
+}
+
+/// The answer to params that can be read two ways.
+fn malformed(id: &str, method: &str, error: &ScanError) -> String {
+    answer::error(id, INVALID_PARAMS, &format!("the params of `{method}` are refused: {error}"), None)
+}
+
+fn event(finding: &Finding, requester: &str, generation: u64) -> AuditEvent {
+    let denial = finding.refusal.as_ref().map(|refusal| match &refusal.reading {
+        Some((_, denial)) => denial,
+        None => &refusal.denial,
+    });
+    let shown = |path: &std::path::Path| Shown::new(path).to_string();
+    AuditEvent {
+        time: SystemTime::now(),
+        session: "1".to_owned(),
+        requester: requester.to_owned(),
+        path: Shown::new(&*finding.path).to_string(),
+        resolved: denial.and_then(Denial::resolved).map(shown),
+        access: finding.need.access,
+        decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
+        code: denial.map(Denial::code),
+        root: denial.and_then(Denial::root).map(|root| shown(&root.path)),
+        generation,
+    }
+}
+
+/// What the operator reads: more than the client does.
+fn operators_words(requester: &str, finding: &Finding, refusal: &crate::check::Refusal) -> String {
+    let (reading, denial) = match &refusal.reading {
+        Some((reading, denial)) => (format!(" (read as `{}`)", Shown::new(&**reading)), denial),
+        None => (String::new(), &refusal.denial),
+    };
+    format!("{requester}, `{}`{reading}: {}", Shown::new(&*finding.key), denial.for_operator())
+}

@@ -1,0 +1,144 @@
+//! A server's process: its pipes, and its end in order: its input closed, then asked to end, then killed with all it started.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::time::Duration;
+
+use rootward_sandbox::Lifeline;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::launch::Started;
+use super::outlet::Outlet;
+use crate::frame::FrameReader;
+
+/// How long a server has to end by itself once its input is closed, and again once it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A process.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    /// None once it is closed.
+    input: Option<OwnedFd>,
+    /// None once it is closed.
+    pub(super) output: Option<OwnedFd>,
+    pub(super) reader: FrameReader,
+    /// None where it is not confined, or was killed.
+    line: Option<Lifeline>,
+    confined: bool,
+    ending: Ending,
+    _empty: Option<tempfile::TempDir>,
+}
+
+/// How far the end has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ending {
+    NotAsked,
+    /// Its input is closed.
+    Closed(Duration),
+    /// It was asked to end.
+    Asked(Duration),
+    Killed,
+}
+
+impl Process {
+    pub(super) fn new(started: Started, limit: usize) -> Process {
+        let Started { child, input, output, line, empty, .. } = started;
+        Process {
+            child,
+            input: Some(input),
+            output: Some(output),
+            reader: FrameReader::new(limit),
+            confined: line.is_some(),
+            line,
+            ending: Ending::NotAsked,
+            _empty: empty,
+        }
+    }
+
+    /// Its input, where it is open.
+    pub(super) fn input(&self) -> Option<&OwnedFd> {
+        self.input.as_ref()
+    }
+
+    /// Writes what waits, as far as it goes.
+    pub(super) fn write(&mut self, outlet: &mut Outlet) {
+        let Some(input) = &self.input else { return outlet.clear() };
+        if write(input, outlet).is_err() {
+            // It reads no more; that it ends is noticed by its output.
+            self.input = None;
+            outlet.clear();
+        }
+    }
+
+    /// Begins its end.
+    pub(super) fn end(&mut self, now: Duration) {
+        self.input = None;
+        if self.ending == Ending::NotAsked {
+            self.ending = Ending::Closed(now + GRACE);
+        }
+    }
+
+    /// Passes a signal on.
+    pub(super) fn signal(&self, number: i32) {
+        if let (Some(process), Some(signal)) = (self.pid(), Signal::from_named_raw(number)) {
+            let _ = if self.confined { kill_process(process, signal) } else { kill_process_group(process, signal) };
+        }
+    }
+
+    /// When the next step of its end is due.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        match self.ending {
+            Ending::Closed(due) | Ending::Asked(due) => Some(due),
+            Ending::NotAsked | Ending::Killed => None,
+        }
+    }
+
+    /// Goes on with its end; its exit code once it has ended.
+    pub(super) fn go_on(&mut self, now: Duration) -> io::Result<Option<i32>> {
+        if let Some(status) = self.child.try_wait()? {
+            self.kill();
+            return Ok(Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))));
+        }
+        match self.ending {
+            Ending::Closed(due) if due <= now => {
+                self.signal(Signal::TERM.as_raw());
+                self.ending = Ending::Asked(now + GRACE);
+            }
+            Ending::Asked(due) if due <= now => {
+                self.kill();
+                self.ending = Ending::Killed;
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Kills it and all that it started: a confined one's supervisor sees to that, once its line is cut.
+    fn kill(&mut self) {
+        self.line = None;
+        if let (false, Some(process)) = (self.confined, self.pid()) {
+            let _ = kill_process_group(process, Signal::KILL);
+        }
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+    }
+}
+
+/// Writes what waits to a pipe, as far as it goes without blocking.
+pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
+    while !outlet.is_empty() {
+        match rustix::io::write(pipe, outlet.waiting()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => outlet.advance(count),
+            Err(rustix::io::Errno::AGAIN) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

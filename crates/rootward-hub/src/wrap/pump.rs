@@ -1,0 +1,394 @@
+//! The pump: one thread that waits for the client, the server's processes, signals and time, and feeds the engine.
+//!
+//! Everything goes through `poll(2)` and pipes that do not block, so that a message costs no hop to another thread. Whoever does not
+//! read holds up whoever writes, end to end: what waits for one side is bounded by not reading from the other.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rootward_core::Shown;
+use rootward_sandbox::PassedSignals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use super::Notice;
+use super::child::ChildNumber;
+use super::engine::{Effect, Engine};
+use super::launch::Launch;
+use super::process::{Process, write};
+use crate::frame::FrameReader;
+
+/// How much may wait for one side before the other is not read any more.
+const MOST_WAITING: usize = 1 << 20;
+/// How much of the client's may wait for a child or for roots.
+const MOST_HELD: usize = 64 << 20;
+/// How much is read at once.
+const CHUNK: usize = 1 << 16;
+/// How long the last bytes may take to reach a client that is being left.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The signals that end this process, and with it the server.
+const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
+
+/// What the pump is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Pumping,
+    /// Everything is being ended.
+    Leaving {
+        /// Until when the last bytes are written.
+        until: Duration,
+    },
+}
+
+/// The pump.
+pub(super) struct Pump<'n> {
+    engine: Engine,
+    launch: Launch,
+    limit: usize,
+    notice: &'n mut dyn FnMut(Notice<'_>),
+    processes: BTreeMap<ChildNumber, Process>,
+    /// Processes that the engine has done with.
+    leaving: Vec<Process>,
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    reader: FrameReader,
+    signals: PassedSignals,
+    begun: Instant,
+    state: State,
+    code: i32,
+}
+
+/// What a wait was for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Signals,
+    Client,
+    ClientWritable,
+    Child(ChildNumber),
+    Leaving(usize),
+    Writable,
+}
+
+impl<'n> Pump<'n> {
+    pub(super) fn new(
+        engine: Engine,
+        launch: Launch,
+        longest: usize,
+        notice: &'n mut dyn FnMut(Notice<'_>),
+    ) -> io::Result<Pump<'n>> {
+        let signals = PassedSignals::hold()?;
+        let (input, output) =
+            (rustix::stdio::stdin().try_clone_to_owned()?, rustix::stdio::stdout().try_clone_to_owned()?);
+        do_not_block(&input)?;
+        do_not_block(&output)?;
+        Ok(Pump {
+            engine,
+            launch,
+            limit: longest,
+            notice,
+            processes: BTreeMap::new(),
+            leaving: Vec::new(),
+            input: Some(input),
+            output: Some(output),
+            reader: FrameReader::new(longest),
+            signals,
+            begun: Instant::now(),
+            state: State::Pumping,
+            code: 0,
+        })
+    }
+
+    /// Pumps until the client or the server is gone; the exit code.
+    pub(super) fn run(mut self) -> io::Result<i32> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let now = self.begun.elapsed();
+            self.engine.tick(now);
+            self.carry_out(now);
+            self.write();
+            self.reap(now)?;
+            if self.is_over(now) {
+                return Ok(self.code);
+            }
+            for source in self.wait(now)? {
+                match source {
+                    Source::Signals => self.take_signals(),
+                    Source::Client => self.read_client(&mut chunk),
+                    Source::Child(number) => self.read_child(number, &mut chunk),
+                    Source::Leaving(position) => self.drain(position, &mut chunk),
+                    // Written at the top.
+                    Source::ClientWritable | Source::Writable => {}
+                }
+            }
+        }
+    }
+
+    fn is_over(&self, now: Duration) -> bool {
+        let State::Leaving { until } = self.state else { return false };
+        let told = self.output.is_none() || self.engine.out.is_empty() || now >= until;
+        told && self.processes.is_empty() && self.leaving.is_empty()
+    }
+
+    /// Does what the engine wants done.
+    fn carry_out(&mut self, now: Duration) {
+        loop {
+            let effects = self.engine.take_effects();
+            if effects.is_empty() {
+                return;
+            }
+            for effect in effects {
+                match effect {
+                    Effect::Start(number) => self.start(number),
+                    Effect::End(number) => {
+                        if let Some(mut process) = self.processes.remove(&number) {
+                            process.end(now);
+                            self.leaving.push(process);
+                        }
+                    }
+                    Effect::Leave => self.leave(now),
+                    Effect::Say(text) => (self.notice)(Notice::Event(&text)),
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, number: ChildNumber) {
+        let Some(guard) = self.engine.guard_of(number) else { return };
+        match self.launch.start_ambient(guard) {
+            Ok(started) => {
+                for pipe in [&started.input, &started.output] {
+                    let _ = do_not_block(pipe);
+                }
+                (self.notice)(Notice::Started(guard.roots(), &started.enforcement));
+                self.processes.insert(number, Process::new(started, self.limit));
+            }
+            Err(error) => {
+                (self.notice)(Notice::NotStarted(error));
+                self.code = 2;
+                let program = Shown::new(&self.launch.program);
+                let says = format!("server `{program}` was not started: Rootward's messages on standard error say why");
+                self.engine.not_started(number, &says);
+            }
+        }
+    }
+
+    /// Ends everything, in order.
+    fn leave(&mut self, now: Duration) {
+        if self.state != State::Pumping {
+            return;
+        }
+        self.state = State::Leaving { until: now + LAST_WORDS };
+        self.input = None;
+        for process in self.processes.values_mut() {
+            process.end(now);
+        }
+    }
+
+    /// Writes what waits, as far as it goes.
+    fn write(&mut self) {
+        match &self.output {
+            Some(output) => {
+                if write(output, &mut self.engine.out).is_err() {
+                    // A client that reads no more is gone.
+                    self.output = None;
+                    self.leave(self.begun.elapsed());
+                }
+            }
+            None => self.engine.out.clear(),
+        }
+        for (number, process) in &mut self.processes {
+            if let Some(child) = self.engine.children.get_mut(number) {
+                process.write(&mut child.input);
+            }
+        }
+    }
+
+    /// Takes note of processes that have ended, and goes on with the end of others.
+    fn reap(&mut self, now: Duration) -> io::Result<()> {
+        let mut kept = Vec::new();
+        for mut process in std::mem::take(&mut self.leaving) {
+            match process.go_on(now)? {
+                Some(code) if self.state != State::Pumping && self.code == 0 => self.code = code,
+                Some(_) => {}
+                None => kept.push(process),
+            }
+        }
+        self.leaving = kept;
+        if self.state != State::Pumping {
+            // Its output may hold answers still: those that have ended are read to the end first.
+            for process in self.processes.values_mut() {
+                process.go_on(now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for something to happen; what did.
+    fn wait(&self, now: Duration) -> io::Result<Vec<Source>> {
+        let watched = self.watched();
+        let mut polled: Vec<PollFd<'_>> =
+            watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
+        let due = [self.engine.wakes_at()].into_iter().chain(self.ends().map(Process::wakes_at)).flatten().min();
+        let due = match self.state {
+            State::Leaving { until } => Some(due.map_or(until, |due| due.min(until))),
+            State::Pumping => due,
+        };
+        let timeout = due.map(|due| Timespec::try_from(due.saturating_sub(now) + ROUNDED_UP)).transpose();
+        match poll(&mut polled, timeout.map_err(io::Error::other)?.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let happened = polled.iter().zip(&watched).filter(|(polled, _)| !polled.revents().is_empty());
+        Ok(happened.map(|(_, (source, ..))| *source).collect())
+    }
+
+    /// Those whose end is under way.
+    fn ends(&self) -> impl Iterator<Item = &Process> {
+        self.leaving.iter().chain(self.processes.values())
+    }
+
+    /// What is waited for: nobody is read from whose counterpart is behind.
+    fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
+        let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
+        let children_keep_up = self.engine.children.values().all(|child| child.input.waiting().len() < MOST_WAITING);
+        if let Some(input) = &self.input
+            && children_keep_up
+            && self.engine.waiting_bytes() < MOST_HELD
+        {
+            watched.push((Source::Client, input.as_fd(), PollFlags::IN));
+        }
+        if let Some(output) = &self.output {
+            // Without flags its end is told all the same.
+            let flags = if self.engine.out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+            watched.push((Source::ClientWritable, output.as_fd(), flags));
+        }
+        let client_keeps_up = self.engine.out.waiting().len() < MOST_WAITING;
+        for (number, process) in &self.processes {
+            if let (Some(output), true) = (&process.output, client_keeps_up) {
+                watched.push((Source::Child(*number), output.as_fd(), PollFlags::IN));
+            }
+            let waits = self.engine.children.get(number).is_some_and(|child| !child.input.is_empty());
+            if let (Some(input), true) = (process.input(), waits) {
+                watched.push((Source::Writable, input.as_fd(), PollFlags::OUT));
+            }
+        }
+        for (position, process) in self.leaving.iter().enumerate() {
+            if let Some(output) = &process.output {
+                watched.push((Source::Leaving(position), output.as_fd(), PollFlags::IN));
+            }
+        }
+        watched
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(number) = self.signals.take() {
+            if ENDING.iter().any(|signal| signal.as_raw() == number) {
+                self.code = 128 + number;
+                self.leave(self.begun.elapsed());
+            }
+            if number != Signal::CHILD.as_raw() {
+                for process in self.processes.values() {
+                    process.signal(number);
+                }
+            }
+        }
+    }
+
+    fn read_client(&mut self, chunk: &mut [u8]) {
+        let Some(input) = &self.input else { return };
+        let now = self.begun.elapsed();
+        match read(input, chunk) {
+            Read::Later => {}
+            Read::Some(count) => {
+                let mut bytes = &chunk[..count];
+                while let Some(line) = self.reader.next(&mut bytes) {
+                    self.engine.client_line(now, &line, self.limit);
+                }
+            }
+            Read::End => {
+                if let Some(line) = self.reader.finish() {
+                    self.engine.client_line(now, &line, self.limit);
+                }
+                self.carry_out(now);
+                self.write();
+                self.leave(now);
+            }
+        }
+    }
+
+    fn read_child(&mut self, number: ChildNumber, chunk: &mut [u8]) {
+        let now = self.begun.elapsed();
+        let Some(process) = self.processes.get_mut(&number) else { return };
+        let Some(output) = &process.output else { return };
+        match read(output, chunk) {
+            Read::Later => {}
+            Read::Some(count) => {
+                let mut bytes = &chunk[..count];
+                while let Some(line) = process.reader.next(&mut bytes) {
+                    self.engine.child_line(now, number, &line);
+                }
+            }
+            Read::End => {
+                if let Some(line) = process.reader.finish() {
+                    self.engine.child_line(now, number, &line);
+                }
+                process.output = None;
+                let code = process.go_on(now).ok().flatten();
+                if let Some(mut process) = self.processes.remove(&number) {
+                    process.end(now);
+                    self.leaving.push(process);
+                }
+                let how = code.map_or_else(|| "it closed its output".to_owned(), |code| format!("code {code}"));
+                if self.state == State::Pumping {
+                    self.engine.ended(number, &how);
+                }
+                self.code = if self.code == 0 { code.unwrap_or(0) } else { self.code };
+            }
+        }
+    }
+
+    /// Reads what somebody says whom nobody listens to any more, so that it can end.
+    fn drain(&mut self, position: usize, chunk: &mut [u8]) {
+        if let Some(process) = self.leaving.get_mut(position)
+            && let Some(output) = &process.output
+            && matches!(read(output, chunk), Read::End)
+        {
+            process.output = None;
+        }
+    }
+}
+
+/// A wait that ends a moment early would find nothing due, and wait again.
+const ROUNDED_UP: Duration = Duration::from_micros(50);
+
+/// What reading gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Read {
+    Some(usize),
+    Later,
+    End,
+}
+
+fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
+    match rustix::io::read(pipe, chunk) {
+        Ok(0) => Read::End,
+        Ok(count) => Read::Some(count),
+        Err(Errno::AGAIN | Errno::INTR) => Read::Later,
+        Err(_) => Read::End,
+    }
+}
+
+/// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.
+fn do_not_block(pipe: &OwnedFd) -> io::Result<()> {
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(pipe)?.st_mode);
+    if matches!(kind, FileType::Fifo | FileType::Socket) {
+        let flags = rustix::fs::fcntl_getfl(pipe)?;
+        rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
+    }
+    Ok(())
+}

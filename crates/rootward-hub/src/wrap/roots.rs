@@ -1,0 +1,163 @@
+//! The roots of the wrapped server: the core's machine, fed by the client, and the guard over what it says.
+
+use std::time::Duration;
+
+use rootward_core::session::{Effect, Event, Reach, RequestNumber, SessionRoots, Standing, State, Support, Why};
+use rootward_core::{Code, Denial, Guard, GuardOptions, Origin, PlacedRoot, Root, RootSet};
+use rootward_server::ClientList;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::rules::Rules;
+
+/// How much time lies between two looks for a root that was missing.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// What a call that needs roots does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    GoOn,
+    Wait,
+    /// It has waited long enough.
+    Overdue,
+}
+
+/// Something to be sent to the client.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Question {
+    Ask(RequestNumber),
+    Cancel(RequestNumber),
+}
+
+/// The roots in force, and how they came about.
+#[derive(Debug)]
+pub(super) struct Roots {
+    machine: SessionRoots,
+    guard: Guard,
+    reach: Reach,
+    /// When missing roots were last looked for.
+    looked: Duration,
+}
+
+impl Roots {
+    /// The roots of a client that declares this.
+    pub(super) fn new(rules: &Rules, support: Support) -> Roots {
+        let machine = SessionRoots::new(rules.policy.clone(), rules.sources.clone(), support);
+        let mut roots = Roots { machine, guard: nothing(rules), reach: Reach::Roots, looked: Duration::ZERO };
+        roots.publish(rules);
+        roots
+    }
+
+    /// Whether it is known what is in force: nothing may be, but that is known then.
+    pub(super) fn is_known(&self) -> bool {
+        self.machine.in_force().why != Why::Unheard
+    }
+
+    pub(super) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// Why these, and which: none, where nothing bounds what is allowed.
+    pub(super) fn in_force(&self) -> (Why, &[PlacedRoot]) {
+        let list = if self.reach == Reach::Roots { self.guard.roots() } else { &[] };
+        (self.machine.in_force().why, list)
+    }
+
+    /// When something is due.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        self.machine.wakes_at()
+    }
+
+    /// Takes notice of an event; what is to be sent.
+    pub(super) fn handle(&mut self, rules: &Rules, now: Duration, event: Event) -> Vec<Question> {
+        let effects = self.machine.handle(now, event);
+        if effects.is_empty() {
+            return Vec::new();
+        }
+        self.publish(rules);
+        let question = |effect| match effect {
+            Effect::Ask { request } => Some(Question::Ask(request)),
+            Effect::Cancel { request } => Some(Question::Cancel(request)),
+            // These follow from what is in force, and from the machine's own clock.
+            Effect::Changed { .. } | Effect::Settled | Effect::WakeAt(_) => None,
+        };
+        effects.into_iter().filter_map(question).collect()
+    }
+
+    /// The client's answer to a question.
+    pub(super) fn answered(
+        &mut self,
+        rules: &Rules,
+        now: Duration,
+        request: RequestNumber,
+        result: Result<&RawValue, String>,
+    ) -> Vec<Question> {
+        let home = rules.guard.home.as_deref();
+        let read = result.and_then(|raw| {
+            let value: Value = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+            ClientList::read(&value, home).map_err(|error| error.to_string())
+        });
+        let event = match read {
+            Ok(list) => {
+                self.looked = now;
+                Event::Answered { request, roots: list.place_ambient(&rules.validation) }
+            }
+            Err(reason) => Event::Failed { request, reason },
+        };
+        self.handle(rules, now, event)
+    }
+
+    /// Looks again for roots that were missing, if it is time to.
+    pub(super) fn look_again_ambient(&mut self, rules: &Rules, now: Duration) -> Vec<Question> {
+        let heard = self.machine.client_roots().filter(|(_, roots)| roots.missing().next().is_some());
+        let (Some((request, heard)), true) = (heard, now >= self.looked + LOOK_AGAIN) else { return Vec::new() };
+        let roots = heard.place_again_ambient(&rules.validation);
+        self.looked = now;
+        self.handle(rules, now, Event::LookedAgain { request, roots })
+    }
+
+    /// What a call does that arrived at `arrived`, after [`Event::Needed`] was handled for it.
+    pub(super) fn turn(&self, arrived: Duration, now: Duration) -> Turn {
+        match self.machine.standing(arrived, now) {
+            Standing::InForce(_) => Turn::GoOn,
+            Standing::Wait { .. } => Turn::Wait,
+            Standing::Overdue => Turn::Overdue,
+        }
+    }
+
+    /// Where nothing is in force because the client could not be asked, the refusal says so.
+    pub(super) fn told(&self, denial: &Denial) -> Denial {
+        match (denial.code(), self.machine.in_force().state) {
+            (Code::NoRoots, State::Failed) => Denial::new(Code::RootsFailed, denial.path(), denial.access()),
+            _ => denial.clone(),
+        }
+    }
+
+    /// Makes a new guard where other roots are in force.
+    fn publish(&mut self, rules: &Rules) {
+        let in_force = self.machine.in_force();
+        let set = match in_force.reach {
+            Reach::Roots => in_force.roots.clone(),
+            Reach::AllowAll => everything_ambient(rules),
+        };
+        self.reach = in_force.reach;
+        if *self.guard.root_set() != set {
+            self.guard = guard(rules, set, self.guard.generation() + 1);
+        }
+    }
+}
+
+fn guard(rules: &Rules, set: RootSet, generation: u64) -> Guard {
+    Guard::new(set, GuardOptions { generation, ..rules.guard.clone() })
+}
+
+/// The whole disk, for those who set `no-roots` to `allow-all`. Restrictions still hold.
+fn everything_ambient(rules: &Rules) -> RootSet {
+    let root = Root::from_path("/", Origin::Fallback).ok();
+    RootSet::place_ambient(root, &rules.validation)
+}
+
+/// The guard over nothing, for a server whose roots are not known yet. Its generation is that of no other.
+pub(super) fn nothing(rules: &Rules) -> Guard {
+    guard(rules, RootSet::default(), 0)
+}

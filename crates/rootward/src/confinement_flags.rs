@@ -1,0 +1,109 @@
+//! The flags that say how a command is confined: the same for every verb that starts one.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use rootward_sandbox::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+
+use crate::ground::Ground;
+
+#[derive(Args, Debug)]
+pub(crate) struct ConfinementFlags {
+    /// How strongly to confine
+    #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
+    pub(crate) strength: Wanted,
+    /// What to do where the kernel cannot hold a rule: a secret place below a root, a root of less access inside another
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
+    unheld: Unheld,
+    /// Whether the command can reach the network; it can unless the settings file says otherwise
+    #[arg(long, value_name = "STATE", value_enum)]
+    network: Option<Switch>,
+    /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9); it
+    /// cannot unless the settings file says otherwise
+    #[arg(long, value_name = "STATE", value_enum)]
+    unix_sockets: Option<Switch>,
+    /// Also readable, programs in it can be run; may be repeated (`sandbox.filesystem.allowRead`)
+    #[arg(long, value_name = "PATH")]
+    allow_read: Vec<PathBuf>,
+    /// Not readable, whatever else says so; may be repeated (`sandbox.filesystem.denyRead`)
+    #[arg(long, value_name = "PATH")]
+    deny_read: Vec<PathBuf>,
+    /// Also readable and writable; may be repeated (`sandbox.filesystem.allowWrite`)
+    #[arg(long, value_name = "PATH")]
+    allow_write: Vec<PathBuf>,
+    /// Not writable, whatever else says so; may be repeated (`sandbox.filesystem.denyWrite`)
+    #[arg(long, value_name = "PATH")]
+    deny_write: Vec<PathBuf>,
+    /// A variable of the environment to pass on; may be repeated
+    #[arg(long = "env", value_name = "NAME")]
+    variables: Vec<OsString>,
+}
+
+/// `--sandbox`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Wanted {
+    /// The strongest this machine allows; refuse to start below `landlock`
+    Auto,
+    /// Landlock and a filter of system calls
+    Landlock,
+    /// Not at all
+    Off,
+}
+
+/// `--unheld`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Unheld {
+    /// Do not start the command
+    Refuse,
+    /// Start it, and say what is open
+    Allow,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl ConfinementFlags {
+    /// The options that flags and settings file make together.
+    pub(crate) fn options(&self, ground: &Ground) -> Result<Options> {
+        let placed = |paths: &[PathBuf]| {
+            let path = |path: &PathBuf| ground.typed_root(path.as_os_str()).map(|named| named.root.path);
+            paths.iter().map(path).collect::<Result<Vec<_>>>()
+        };
+        let set = &ground.settings.sandbox;
+        let flags = Filesystem {
+            allow_read: placed(&self.allow_read)?,
+            deny_read: placed(&self.deny_read)?,
+            allow_write: placed(&self.allow_write)?,
+            deny_write: placed(&self.deny_write)?,
+        };
+        Ok(Options {
+            network: match self.network {
+                Some(Switch::On) => Network::On,
+                Some(Switch::Off) => Network::Off,
+                None => set.network.value,
+            },
+            unix_sockets: match self.unix_sockets {
+                Some(Switch::On) => UnixSockets::Open,
+                Some(Switch::Off) => UnixSockets::Closed,
+                None => set.unix_sockets.value,
+            },
+            unheld: match self.unheld {
+                Unheld::Refuse => UnheldPolicy::Refuse,
+                Unheld::Allow => UnheldPolicy::Allow,
+            },
+            trace: Trace::Off,
+            filesystem: set.filesystem(flags),
+            variables: match self.variables.as_slice() {
+                [] => set.variables.value.iter().map(OsString::from).collect(),
+                named => named.to_vec(),
+            },
+            launcher: None,
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! `rootward wrap`: one server, held to the roots.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use rootward_core::session::Sources;
+use rootward_core::{Audit, RootSet, Shown, Validation};
+use rootward_hub::scan::{Expansion, Need, Treatment};
+use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
+use rootward_server::AuditLog;
+
+use crate::confinement_flags::{ConfinementFlags, Wanted};
+use crate::ground::Ground;
+use crate::message::{self, Hinted};
+use crate::sandbox::told;
+
+/// Run an MCP server that is held to the roots
+///
+/// Put it before a server's command in a client's settings. The server is started in the roots that the client names, within the
+/// directories named here, and everything works as before, except for what lies outside: calls with such paths are refused with an
+/// explanation, and the kernel holds the server itself.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Wrap {
+    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
+    /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
+    /// `ROOTWARD_ROOTS`, else those of the settings file
+    #[arg(value_name = "DIR")]
+    roots: Vec<OsString>,
+    #[command(flatten)]
+    confinement: ConfinementFlags,
+    /// How the server is given its directories besides being told: as arguments where it is a file server that is known to take
+    /// them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In arguments and variables
+    /// `${root}` and `${roots}` stand for them, too
+    #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
+    inject: Inject,
+    /// What happens to a call with a path outside the roots
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Enforcing::Refuse)]
+    enforce: Enforcing,
+    /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be repeated
+    #[arg(long = "treat", value_name = "WHAT", value_parser = treatment)]
+    treatments: Vec<(String, String, Treatment)>,
+    /// Whether decisions are put on record. Where they cannot be, calls with paths are refused
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = Recording::On)]
+    audit: Recording,
+    /// The server's command and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const AFTER_HELP: &str =
+    "Exit codes: the server's own, 128 and the signal that ended it, or 2 where it was not started";
+
+/// `--enforce`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Enforcing {
+    /// It is refused and does not reach the server
+    Refuse,
+    /// It goes on record as refused, and reaches the server
+    Report,
+}
+
+/// `--audit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Recording {
+    On,
+    Off,
+}
+
+fn inject(text: &str) -> Result<Inject, String> {
+    match text {
+        "known" => Ok(Inject::Known),
+        "args" => Ok(Inject::Arguments),
+        "none" => Ok(Inject::Nothing),
+        _ => match text.strip_prefix("env:") {
+            Some(name) if !name.is_empty() && !name.contains('=') => Ok(Inject::Variable(name.into())),
+            _ => Err("expected `known`, `args`, `env:NAME` or `none`".to_owned()),
+        },
+    }
+}
+
+fn treatment(text: &str) -> Result<(String, String, Treatment), String> {
+    let expected = || "expected `TOOL.ARGUMENT=text`, `=read` or `=write`".to_owned();
+    let (place, what) = text.rsplit_once('=').ok_or_else(expected)?;
+    let (tool, argument) = place.rsplit_once('.').ok_or_else(expected)?;
+    let treatment = match what {
+        "text" => Treatment::Text,
+        "read" => Treatment::Path(Need::READ),
+        "write" => Treatment::Path(Need::UNKNOWN),
+        _ => return Err(expected()),
+    };
+    if tool.is_empty() || argument.is_empty() {
+        return Err(expected());
+    }
+    Ok((tool.to_owned(), argument.to_owned(), treatment))
+}
+
+impl Wrap {
+    pub(crate) fn run(self) -> Result<u8> {
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Err(told::no_command("wrap", &self.roots));
+        };
+        let ground = Ground::load_ambient()?;
+        let confine = match self.confinement.strength {
+            Wanted::Off => {
+                message::warning(
+                    "the server is not confined (`--sandbox off`): only the paths in its calls are checked",
+                );
+                Confine::Off
+            }
+            Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
+        };
+        let launch = Launch {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            variables: variables_with_roots(),
+            inject: self.inject.clone(),
+            confine,
+        };
+        let wrapped = Wrapped {
+            rules: self.rules(&ground)?,
+            launch,
+            handshakes: ground.directories.state.as_ref().map(|state| state.join("handshakes")),
+            longest: LONGEST,
+        };
+        let mut notice = |notice: Notice<'_>| tell(program, notice);
+        let code = wrapped.run(&mut notice)?;
+        Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    fn rules(&self, ground: &Ground) -> Result<Rules> {
+        let ceiling = ground.in_force_of_operator(&self.roots)?;
+        ceiling.warn();
+        let home = ground.directories.home.clone();
+        let fallback = ground.fallback();
+        fallback.warn();
+        let mut treatments = Treatments::default();
+        for (tool, argument, treatment) in &self.treatments {
+            treatments.add(tool, argument, *treatment);
+        }
+        Ok(Rules {
+            policy: ground.settings.policy(),
+            sources: Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set },
+            guard: ground.guard_options(None),
+            validation: Validation::new(home),
+            expansion: expansion(),
+            enforce: match self.enforce {
+                Enforcing::Refuse => Enforce::Refuse,
+                Enforcing::Report => Enforce::Report,
+            },
+            treatments,
+            audit: self.audit_ambient(ground)?,
+        })
+    }
+
+    fn audit_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
+        if self.audit == Recording::Off {
+            return Ok(None);
+        }
+        let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
+        let hinted = |says: String| Hinted { says, hint: hint.to_owned() };
+        let Some(state) = &ground.directories.state else {
+            return Err(hinted("no place for the audit log".to_owned()).into());
+        };
+        let directory = state.join("audit");
+        let log = AuditLog::open_ambient(&directory)
+            .map_err(|error| hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory))));
+        Ok(Some(Arc::new(log.map_err(|hinted| anyhow!(hinted))?)))
+    }
+}
+
+/// What variables and `~` mean to the server.
+fn expansion() -> Expansion {
+    let text = |value: OsString| value.into_string().ok();
+    let variables = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
+    Expansion { home: std::env::var("HOME").ok(), variables: variables.collect() }
+}
+
+/// Variables in which the roots are to stand.
+fn variables_with_roots() -> Vec<(OsString, OsString)> {
+    let stands = |value: &OsStr| {
+        let value = value.as_bytes();
+        value.windows(7).any(|part| part == b"${root}") || value.windows(8).any(|part| part == b"${roots}")
+    };
+    std::env::vars_os().filter(|(_, value)| stands(value)).collect()
+}
+
+/// Tells the operator.
+fn tell(program: &OsStr, notice: Notice<'_>) {
+    match notice {
+        Notice::Started(_, enforcement) => told::unheld(enforcement),
+        Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
+        Notice::Event(text) => message::line(&format!("rootward: {text}")),
+    }
+}

@@ -1,0 +1,88 @@
+//! `rootward wrap`, before a server that does as it is told.
+
+mod client;
+
+use serde_json::{Value, json};
+
+use client::{Client, Says, Scene};
+
+#[test]
+fn a_server_lives_in_the_roots_that_its_client_names() {
+    let scene = Scene::new();
+    for _ in ["not remembered", "remembered"] {
+        let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(client.says("read", json!({"path": scene.path("project/file.txt")})), "project");
+        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        let listed: Value = serde_json::from_str(&client.says("roots", json!({}))).unwrap();
+        assert_eq!(listed, json!({"roots": [{"uri": scene.uri("project")}]}));
+        let refused = client.tool("read", json!({"path": scene.path("outside/file.txt")}));
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        assert_eq!(client.end(), Some(0));
+    }
+    let denied = scene.decisions().iter().filter(|line| line["decision"] == "deny").count();
+    assert_eq!((denied, scene.decisions().len()), (2, 6));
+}
+
+/// What no rule finds is no path to the gate; the kernel holds the server all the same.
+#[test]
+fn what_the_gate_does_not_see_the_kernel_refuses() {
+    let scene = Scene::new();
+    let outside = scene.text("outside/file.txt");
+    for (strength, expect) in [("auto", "failed: Permission denied"), ("off", "outside")] {
+        let words = [scene.text("project")];
+        let treat = ["--treat", "read.path=text", "--sandbox", strength];
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(treat).collect();
+        let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+        assert_eq!(client.says("read", json!({"path": outside})), expect);
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn a_revoked_root_is_gone_for_the_next_call() {
+    let scene = Scene::new();
+    for strength in ["auto", "off"] {
+        let wrap = &mut scene.wrap(&["--sandbox", strength]);
+        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("read", json!({"path": scene.path("project/file.txt")})), "project");
+        client.share(&[scene.uri("other")]);
+        let refused = client.tool("read", json!({"path": scene.path("project/file.txt")}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        assert_eq!(client.says("read", json!({"path": scene.path("other/file.txt")})), "other");
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn relative_paths_mean_the_first_root_after_a_change() {
+    let scene = Scene::new();
+    for strength in ["auto", "off"] {
+        let wrap = &mut scene.wrap(&["--sandbox", strength]);
+        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        client.share(&[scene.uri("other"), scene.uri("project")]);
+        assert_eq!(client.says("read", json!({"path": "file.txt"})), "other");
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn without_a_record_no_call_with_paths_passes() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+    // The log is begun anew where it was taken away, and here it cannot be.
+    let log = scene.path("home/.local/state/rootward/audit");
+    std::fs::remove_dir_all(&log).unwrap();
+    std::fs::write(&log, "").unwrap();
+    let refused = client.tool("read", json!({"path": "file.txt"}));
+    assert_eq!(refused["result"]["structuredContent"]["code"], "audit_unavailable", "{refused}");
+    assert_eq!(client.says("echo", json!({"number": 7})), r#"{"number": 7}"#);
+    assert_eq!(client.end(), Some(0));
+    // And where none can be begun, nothing is.
+    let run = scene.wrap(&[&scene.text("project")]).stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("the audit log"), "{run:?}");
+}
