@@ -15,6 +15,13 @@ pub(super) const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: the server cannot do it.
 pub(super) const INTERNAL_ERROR: i32 = -32603;
 
+/// Which revisions of the protocol a client speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Era {
+    Legacy,
+    Modern,
+}
+
 /// An answer with a result that is written already.
 pub(super) fn result(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
@@ -47,15 +54,18 @@ pub(super) fn cancelled(id: &str, reason: &str) -> String {
 }
 
 /// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
-pub(super) fn refusal(id: &str, method: &str, refusal: &Refusal) -> String {
+pub(super) fn refusal(id: &str, method: &str, era: Era, refusal: &Refusal) -> String {
     if method != "tools/call" {
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
     }
-    let content = json!({
+    let mut content = json!({
         "content": [{"type": "text", "text": refusal.sentence()}],
         "structuredContent": refusal.data(),
         "isError": true,
     });
+    if era == Era::Modern {
+        content["resultType"] = json!("complete");
+    }
     result(id, &content.to_string())
 }
 

@@ -64,7 +64,9 @@ impl Engine {
         let list = answer::roots(child.guard.roots());
         child.send(&answer::result(id.as_str(), &list));
         child.settles_at = now;
-        let first = !std::mem::replace(&mut child.asks_for_roots, true);
+        // One that asks in the course of a call has no need of calls that wait for it.
+        let by_itself = child.owes.is_empty();
+        let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
         if let (true, Some(remembered), Some(fingerprint)) = (first, &mut self.remembered, fingerprint)
             && remembered.asks_for_roots.replace(true) != Some(true)
         {
@@ -107,6 +109,11 @@ impl Engine {
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
         let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(id.as_str()))
+            && self.wants_input(number, envelope, &sent)
+        {
+            return;
+        }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(number, envelope),
             Some(Owed::OwnHandshake) => self.greeted(number, envelope),
@@ -192,7 +199,7 @@ impl Engine {
     pub(super) fn fingerprint(&self) -> Option<String> {
         match &self.client {
             Client::Legacy(legacy) => Some(legacy.fingerprint.clone()),
-            Client::Silent => None,
+            Client::Silent | Client::Modern => None,
         }
     }
 

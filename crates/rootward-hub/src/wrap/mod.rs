@@ -33,10 +33,12 @@ mod from_client;
 mod gate;
 mod launch;
 mod memory;
+mod modern;
 mod outlet;
 mod process;
 mod pump;
 mod roots;
+mod rounds;
 mod rules;
 mod tools;
 
