@@ -7,7 +7,7 @@
 //! - [`race`]: attackers that swap directories, files and links while a door is at work.
 //! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
 //! - [`fuzz`]: the driver of the fuzz tests.
-//! - [`mod@bench`]: timing in turns and the table, for the benchmarks of all crates.
+//! - [`mod@bench`]: timing in turns, what is measured against, and the table, for the benchmarks of all crates.
 //! - [`transcript`]: wire conversations as text files, and their player.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
