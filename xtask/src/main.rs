@@ -18,6 +18,7 @@ mod servers;
 mod step;
 mod table;
 mod tidy;
+mod wait;
 
 use std::path::Path;
 use std::process::ExitCode;
