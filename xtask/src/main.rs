@@ -9,6 +9,7 @@
 mod bench;
 mod built;
 mod call;
+mod cases;
 mod check;
 mod conformance;
 mod corpus;
