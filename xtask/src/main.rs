@@ -9,6 +9,7 @@
 mod bench;
 mod built;
 mod call;
+mod cases;
 mod check;
 mod conformance;
 mod corpus;
@@ -18,6 +19,7 @@ mod servers;
 mod step;
 mod table;
 mod tidy;
+mod wait;
 
 use std::path::Path;
 use std::process::ExitCode;
