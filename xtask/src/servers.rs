@@ -3,7 +3,7 @@
 //! Each server is told that a directory outside is open to it, and is asked to use it. Confined, it must do all of its work in its
 //! root and none outside; not confined, it must do both, or the first outcome would prove nothing.
 
-mod conversation;
+pub(crate) mod conversation;
 mod install;
 mod server;
 
