@@ -27,6 +27,7 @@
 mod answer;
 mod backoff;
 mod child;
+mod closing;
 mod engine;
 mod from_child;
 mod from_client;
@@ -34,10 +35,13 @@ mod gate;
 mod launch;
 mod memory;
 mod outlet;
+mod pipe;
 mod process;
 mod pump;
 mod roots;
 mod rules;
+#[cfg(test)]
+mod scripts;
 mod tools;
 
 use std::io;
