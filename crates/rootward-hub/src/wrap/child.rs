@@ -30,6 +30,16 @@ pub(super) enum Owed {
     OwnTools,
 }
 
+impl Owed {
+    /// Whether the client awaits it.
+    pub(super) fn is_clients(self) -> bool {
+        match self {
+            Owed::Plain | Owed::Tools | Owed::Handshake => true,
+            Owed::OwnHandshake | Owed::OwnTools => false,
+        }
+    }
+}
+
 /// How far a child has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {

@@ -28,7 +28,7 @@ use super::tools::Tools;
 use crate::frame::object;
 
 /// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
-const GRACE: Duration = Duration::from_millis(300);
+pub(super) const GRACE: Duration = Duration::from_millis(300);
 
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,6 +121,8 @@ pub(super) struct Engine {
     pub(super) out: Outlet,
     effects: Vec<Effect>,
     pub(super) now: Duration,
+    /// The client has closed its end.
+    pub(super) closed: bool,
     own_ids: u64,
 }
 
@@ -146,6 +148,7 @@ impl Engine {
             out: Outlet::default(),
             effects: Vec::new(),
             now: Duration::ZERO,
+            closed: false,
             own_ids: 0,
         }
     }
@@ -195,6 +198,10 @@ impl Engine {
         self.note_silence();
         self.arrange();
         self.release();
+        let numbers: Vec<ChildNumber> = self.children.keys().copied().collect();
+        for number in numbers {
+            self.end_if_done(number);
+        }
     }
 
     /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it.
@@ -214,13 +221,12 @@ impl Engine {
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         let roots = self.roots.as_ref().and_then(Roots::wakes_at);
         let patience = self.waiting.front().map(|waiting| waiting.arrived + self.rules.policy.timeout);
-        let grace = self.grace_ends();
+        let grace = self.waiting.iter().map(|waiting| waiting.arrived + GRACE).find(|ends| *ends > self.now);
         let settles = self.waiting.front().and_then(|_| {
             let child = self.children.get(&self.current?)?;
             (child.settles_at > self.now).then_some(child.settles_at)
         });
-        let again =
-            (self.current.is_none() && self.coming.is_none()).then(|| self.backoff.not_before(self.now)).flatten();
+        let again = self.coming.is_none().then(|| self.backoff.not_before(self.now)).flatten();
         [roots, patience, grace, settles, again].into_iter().flatten().min()
     }
 
@@ -237,6 +243,9 @@ impl Engine {
         let legacy = matches!(self.client, Client::Legacy(_));
         for question in questions.into_iter().filter(|_| legacy) {
             match question {
+                Question::Ask(request) if self.closed => {
+                    self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
+                }
                 Question::Ask(request) => {
                     let id = self.own_id("roots");
                     self.tell_client(&answer::request(&id, "roots/list", None));
@@ -256,8 +265,9 @@ impl Engine {
     /// Sees that the child there is fits the roots in force, and that there is one where one is needed.
     pub(super) fn arrange(&mut self) {
         let Client::Legacy(legacy) = &self.client else { return };
-        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered.
-        if legacy.promised.is_none() {
+        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered. And nobody is started for a
+        // client that is gone, unless something waits.
+        if legacy.promised.is_none() || (self.closed && self.waiting.is_empty()) {
             return;
         }
         let known = self.roots.as_ref().filter(|roots| roots.is_known()).map(|roots| roots.guard().clone());
@@ -265,7 +275,7 @@ impl Engine {
             Some(guard) => self.fit(&guard),
             // Nobody has waited long enough yet, or there is a child that can serve without roots.
             None if self.current.is_some() || self.coming.is_some() => {}
-            None if self.grace_ends().is_some_and(|ends| ends <= self.now) => {
+            None if self.grace_is_over() && self.backoff.not_before(self.now).is_none() => {
                 let guard = roots::nothing(&self.rules);
                 self.start_and_greet(guard);
             }
@@ -273,12 +283,9 @@ impl Engine {
         }
     }
 
-    /// When a request has waited long enough for the client to name its roots.
-    fn grace_ends(&self) -> Option<Duration> {
-        let pending = self.roots.as_ref().is_some_and(|roots| !roots.is_known());
-        let without_child = self.current.is_none() && self.coming.is_none();
-        let first = self.waiting.front().filter(|_| pending && without_child)?;
-        Some(first.arrived + GRACE)
+    /// Whether a request has waited long enough for the client to name its roots.
+    fn grace_is_over(&self) -> bool {
+        self.waiting.front().is_some_and(|first| first.arrived + GRACE <= self.now)
     }
 
     /// Sees that a child runs in these roots.
@@ -414,6 +421,11 @@ impl Engine {
             self.effects.push(Effect::Leave);
         } else {
             self.impossible = Some((generation, reason.to_owned()));
+            // SECURITY: what it was given is not what is in force any more
+            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            if let Some(old) = self.current.take() {
+                self.retire(old);
+            }
         }
         self.release();
     }
@@ -471,7 +483,7 @@ impl Engine {
         self.current.take_if(|current| *current == number);
         self.coming.take_if(|coming| *coming == number);
         for (id, owed) in child.owes {
-            if !matches!(owed, Owed::OwnHandshake | Owed::OwnTools) {
+            if owed.is_clients() {
                 self.tell_client(&answer::error(&id, INTERNAL_ERROR, reason, None));
             }
         }

@@ -41,9 +41,16 @@ impl Engine {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
         let (Some(id), false) = (&long.id, long.has_method) else { return };
         let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id));
-        if owed.is_some_and(|owed| !matches!(owed, Owed::OwnHandshake | Owed::OwnTools)) {
-            self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+        match self.children.get_mut(&number).and_then(|child| child.owes.remove(id)) {
+            Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
+            Some(Owed::OwnTools) => {
+                self.tools.will_not_be_listed();
+                self.release();
+            }
+            Some(Owed::Plain | Owed::Tools | Owed::Handshake) => {
+                self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+            }
+            None => {}
         }
     }
 
@@ -147,6 +154,9 @@ impl Engine {
         }
         self.promise(result.get());
         self.remember(result);
+        if matches!(&self.client, Client::Legacy(legacy) if legacy.initialized) {
+            self.begin(&answer::notification("notifications/initialized"));
+        }
         self.arrange();
         self.release();
     }

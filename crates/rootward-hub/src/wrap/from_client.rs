@@ -208,11 +208,20 @@ impl Engine {
     fn initialized(&mut self, envelope: &Envelope<'_>) {
         if let Client::Legacy(legacy) = &mut self.client {
             legacy.initialized = true;
+            if legacy.promised.is_none() {
+                // It did not wait for the answer to `initialize`; the server is told in order.
+                return;
+            }
         }
+        self.begin(envelope.text());
+    }
+
+    /// The handshake is done: the server is told, and the client is asked for its roots.
+    pub(super) fn begin(&mut self, initialized: &str) {
         let (now, settles) = (self.now, self.settles_at());
         if let Some(child) = self.running().filter(|child| !child.greeted) {
             (child.greeted, child.since, child.settles_at) = (true, now, settles);
-            child.send(envelope.text());
+            child.send(initialized);
         }
         let arrived = self.now;
         self.roots_event(Event::Needed { arrived });
@@ -260,8 +269,20 @@ impl Engine {
             self.waiting.remove(position);
             return;
         }
-        if let Some(child) = self.children.values_mut().find(|child| child.owes.contains_key(id)) {
-            child.send(envelope.text());
+        match self.children.values_mut().find(|child| child.owes.contains_key(id)) {
+            Some(child) => {
+                // Nobody answers what was cancelled; a child that was replaced need not stay for it.
+                if matches!(child.owes.get(id), Some(Owed::Plain | Owed::Tools)) {
+                    child.owes.remove(id);
+                }
+                child.send(envelope.text());
+            }
+            // Answered already, or an id that is spelt in another way: the server knows.
+            None => {
+                if let Some(child) = self.running() {
+                    child.send(envelope.text());
+                }
+            }
         }
     }
 }

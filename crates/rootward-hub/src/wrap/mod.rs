@@ -27,6 +27,7 @@
 mod answer;
 mod backoff;
 mod child;
+mod closing;
 mod engine;
 mod from_child;
 mod from_client;
@@ -35,11 +36,14 @@ mod launch;
 mod memory;
 mod modern;
 mod outlet;
+mod pipe;
 mod process;
 mod pump;
 mod roots;
 mod rounds;
 mod rules;
+#[cfg(test)]
+mod scripts;
 mod tools;
 
 use std::io;
