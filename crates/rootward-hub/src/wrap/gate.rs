@@ -6,7 +6,7 @@ use rootward_core::session::Event;
 use rootward_core::{AuditEvent, Code, Decision, Denial, Shown};
 use rootward_server::Refusal;
 
-use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS};
+use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
 use super::engine::{Engine, GRACE};
 use super::roots::{Roots, Turn};
 use super::rules::Enforce;
@@ -63,6 +63,10 @@ impl Engine {
     /// Whether the server is where it should be, or nobody can tell where that is.
     fn is_in_place(&self, arrived: Duration) -> bool {
         let Some(roots) = &self.roots else { return true };
+        // A modern call says by its paths that it needs roots; without any, it is not asked for them.
+        if self.era() == Era::Modern {
+            return true;
+        }
         if !roots.is_known() {
             return self.now >= arrived + GRACE;
         }
@@ -81,7 +85,7 @@ impl Engine {
             if known {
                 answer::error(id, INTERNAL_ERROR, not_there, None)
             } else {
-                answer::refusal(id, method, &Refusal::pending())
+                answer::refusal(id, method, self.era(), &Refusal::pending())
             }
         }))
     }
