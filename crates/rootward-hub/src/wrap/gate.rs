@@ -47,7 +47,9 @@ impl Engine {
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
-                (Turn::Overdue, _) => Judgement::Refused(id.map(|id| answer::refusal(id, method, &Refusal::pending()))),
+                (Turn::Overdue, _) => {
+                    Judgement::Refused(id.map(|id| answer::refusal(id, method, tool.as_ref(), &Refusal::pending())))
+                }
                 (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
                 _ => Judgement::Wait,
             },
@@ -86,7 +88,7 @@ impl Engine {
         let Some(roots) = &self.roots else { return Judgement::Wait };
         let refused = |denial: &Denial| {
             let refusal = Refusal::among(&roots.told(denial), Some(roots.in_force()));
-            Judgement::Refused(id.map(|id| answer::refusal(id, method, &refusal)))
+            Judgement::Refused(id.map(|id| answer::refusal(id, method, tool, &refusal)))
         };
         // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
         for finding in &verdict.findings {
