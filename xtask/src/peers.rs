@@ -18,7 +18,7 @@ use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
-use case::{Route, Servers, Stage};
+use case::{Route, Servers, Stage, Wrap};
 use install::Installed;
 use situation::{DIRECTORIES, Era, SITUATIONS, Situation};
 
@@ -31,19 +31,28 @@ enum Sdk {
     TypeScriptV1,
 }
 
+/// The script of a file server that nobody here wrote.
+const FILE_SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
+
 /// Clients at once: most wait most of the time.
 const AT_ONCE: usize = 8;
 
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
 /// Where each era is tried. A modern client opens no stream of its own anyway.
-const WAYS: [(Route, Era); 5] = [
+const WAYS: [(Route, Era); 8] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
     (Route::HttpWithoutStream, Era::Legacy),
     (Route::Stdio, Era::Modern),
     (Route::Http, Era::Modern),
+    (Route::Wrapped, Era::Legacy),
+    (Route::WrappedFiles, Era::Legacy),
+    (Route::WrappedFiles, Era::FallsBack),
 ];
+
+/// The situations that a slow server is put into; the others are the same to it.
+const OF_FILES: [&str; 3] = ["two roots", "other roots", "none to begin with"];
 
 impl Sdk {
     fn name(self) -> &'static str {
@@ -96,12 +105,10 @@ impl Case {
             Route::Stdio => "stdio",
             Route::Http => "HTTP",
             Route::HttpWithoutStream => "HTTP without a stream",
+            Route::Wrapped => "wrap",
+            Route::WrappedFiles => "wrap of server-filesystem",
         };
-        let era = match self.era {
-            Era::Legacy => "legacy",
-            Era::Modern => "modern",
-        };
-        format!("{}, {route}, {era}", self.sdk.name())
+        format!("{}, {route}, {}", self.sdk.name(), self.era.name())
     }
 
     fn name(self) -> String {
@@ -114,7 +121,7 @@ impl Case {
     fn carry_out(self, top: &Path, installed: &Installed, servers: &Servers, stage: &Stage) -> Result<()> {
         match self.subject {
             Subject::In(situation) => {
-                let client = self.sdk.command(top, installed, "client");
+                let client = || self.sdk.command(top, installed, "client");
                 case::play(client, servers, self.route, self.era, situation, stage)
             }
             Subject::Shown => {
@@ -143,7 +150,11 @@ fn cases() -> Vec<Case> {
         for sdk in SDKS {
             for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.knows(*era)) {
                 // The script takes whatever era the server offers, and that is the modern one.
-                if matches!(subject, Subject::In(_)) || era == Era::Modern {
+                let is_wanted = match subject {
+                    Subject::In(situation) => route != Route::WrappedFiles || OF_FILES.contains(&situation.name),
+                    Subject::Shown => era == Era::Modern,
+                };
+                if is_wanted {
                     cases.push(Case { sdk, route, era, subject });
                 }
             }
@@ -156,9 +167,11 @@ fn cases() -> Vec<Case> {
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
-    let build = Call::cargo("build -p minimal-server -p http-server");
-    let [stdio, http] = built::programs(top, build, ["minimal-server", "http-server"])?;
-    let servers = Servers::start(stdio, &http)?;
+    let build = Call::cargo("build -p minimal-server -p http-server -p rootward --bins");
+    let [stdio, http, rootward] = built::programs(top, build, ["minimal-server", "http-server", "rootward"])?;
+    let files = install::packages(top, "servers")?.join("node_modules").join(FILE_SERVER);
+    let wrap = Wrap { rootward, files: [installed.node.clone(), files] };
+    let servers = Servers::start(stdio, &http, wrap)?;
     let stage = Stage::new()?;
     let outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(top, &installed, &servers, &stage));
 

@@ -45,17 +45,17 @@ impl Engine {
             Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
             Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
                 // What acts without naming a path acts where the server is.
-                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, method, arrived),
+                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, method, tool.as_ref(), arrived),
                 _ => Judgement::Pass,
             },
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
-                (Turn::Overdue, _) => {
-                    Judgement::Refused(id.map(|id| answer::refusal(id, method, self.era(), &Refusal::pending())))
-                }
+                (Turn::Overdue, _) => Judgement::Refused(
+                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_ref(), &Refusal::pending())),
+                ),
                 (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
-                _ => self.wait_or_give_up(id, method, arrived),
+                _ => self.wait_or_give_up(id, method, tool.as_ref(), arrived),
             },
         }
     }
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// Lets a message wait, but not for ever.
-    fn wait_or_give_up(&self, id: Option<&str>, method: &str, arrived: Duration) -> Judgement {
+    fn wait_or_give_up(&self, id: Option<&str>, method: &str, tool: Option<&Tool>, arrived: Duration) -> Judgement {
         if self.now < arrived + self.rules.policy.timeout {
             return Judgement::Wait;
         }
@@ -85,7 +85,7 @@ impl Engine {
             if known {
                 answer::error(id, INTERNAL_ERROR, not_there, None)
             } else {
-                answer::refusal(id, method, self.era(), &Refusal::pending())
+                answer::refusal(id, method, self.era(), tool, &Refusal::pending())
             }
         }))
     }
@@ -123,7 +123,7 @@ impl Engine {
         let Some(roots) = &self.roots else { return Judgement::Wait };
         let refused = |denial: &Denial| {
             let refusal = Refusal::among(&roots.told(denial), Some(roots.in_force()));
-            Judgement::Refused(id.map(|id| answer::refusal(id, method, era, &refusal)))
+            Judgement::Refused(id.map(|id| answer::refusal(id, method, era, tool, &refusal)))
         };
         // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
         for finding in &verdict.findings {

@@ -109,7 +109,7 @@ impl Engine {
             }
             Judgement::Wait if known => return Done::NotYet,
             Judgement::Wait => {
-                self.tell_client(&answer::refusal(id, method, self.era(), &Refusal::pending()));
+                self.tell_client(&answer::refusal(id, method, self.era(), None, &Refusal::pending()));
             }
         }
         Done::Yes
