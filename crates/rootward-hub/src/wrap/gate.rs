@@ -30,12 +30,10 @@ impl Engine {
         let method = envelope.method().unwrap_or_default();
         let id = envelope.id().map(Id::as_str);
         let tool = match (method, envelope.params()) {
-            ("tools/call", Some(params)) => {
-                tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments).into_owned())
-            }
+            ("tools/call", Some(params)) => tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments)),
             _ => None,
         };
-        let call = Call { method, params: envelope.params(), tool: tool.as_ref() };
+        let call = Call { method, params: envelope.params(), tool: tool.as_deref() };
         let ready = self.is_ready(arrived);
         let checked = match (&self.roots, ready) {
             (Some(roots), true) => check(roots.guard(), &self.rules.expansion, &call).map(Some),
@@ -45,17 +43,21 @@ impl Engine {
             Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
             Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
                 // What acts without naming a path acts where the server is.
-                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, method, tool.as_ref(), arrived),
+                "tools/call" if !self.is_in_place(arrived) => {
+                    self.wait_or_give_up(id, method, tool.as_deref(), arrived)
+                }
                 _ => Judgement::Pass,
             },
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
                 (Turn::Overdue, _) => Judgement::Refused(
-                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_ref(), &Refusal::pending())),
+                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_deref(), &Refusal::pending())),
                 ),
-                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
-                _ => self.wait_or_give_up(id, method, tool.as_ref(), arrived),
+                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => {
+                    self.decide(envelope, tool.as_deref(), &verdict)
+                }
+                _ => self.wait_or_give_up(id, method, tool.as_deref(), arrived),
             },
         }
     }
