@@ -9,6 +9,7 @@ use rootward_core::Access;
 
 use crate::Outcome;
 use crate::places::{guard, with_deep_file};
+use rootward_testkit::bench::built;
 use rootward_testkit::bench::measure::{in_turns, one_turn};
 use rootward_testkit::bench::table::{Bar, Table};
 
@@ -48,7 +49,7 @@ fn installed() -> Result<PathBuf, Box<dyn Error>> {
     if Command::new("node").arg("--version").stdout(Stdio::null()).status().is_err() {
         return Err("no node".into());
     }
-    let peers = target_directory()?.join("peers").join(format!("server-filesystem-{VERSION}"));
+    let peers = built::peer("server-filesystem", VERSION)?;
     let folder = peers.join("node_modules").join(PACKAGE).join("dist");
     if !folder.join("lib.js").exists() {
         eprintln!("fetching {PACKAGE} {VERSION}");
@@ -68,12 +69,6 @@ fn installed() -> Result<PathBuf, Box<dyn Error>> {
         }
     }
     Ok(folder)
-}
-
-/// Where cargo builds: this program lies in `target/release/deps`.
-pub(crate) fn target_directory() -> Result<PathBuf, Box<dyn Error>> {
-    let program = std::env::current_exe()?;
-    Ok(program.ancestors().nth(3).ok_or("no target directory")?.to_owned())
 }
 
 /// The server's validation, waiting for its turns.

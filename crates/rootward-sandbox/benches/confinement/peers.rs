@@ -1,9 +1,10 @@
-//! What is measured against: what this workspace builds, what the system has, what npm fetches.
+//! What is measured against: what the system has, what npm fetches.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Outcome;
+use rootward_testkit::bench::built;
 
 const PACKAGE: &str = "@anthropic-ai/sandbox-runtime";
 pub(crate) const VERSION: &str = "0.0.78";
@@ -15,23 +16,9 @@ pub(crate) fn version(program: &str) -> Option<String> {
     text.split_whitespace().last().map(str::to_owned)
 }
 
-/// Builds `rootward` from the sources at hand; what lay there may be older.
-pub(crate) fn rootward() -> Outcome<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "--package", "rootward"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdout(Stdio::null())
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("`rootward` could not be built".into());
-    }
-    Ok(target_directory()?.join("release/rootward"))
-}
-
 /// npm's sandbox runtime and its settings file, which gives it one directory to write; fetched where it is missing.
 pub(crate) fn sandbox_runtime(root: &Path, settings: &Path) -> Outcome<PathBuf> {
-    let peers = target_directory()?.join("peers").join(format!("sandbox-runtime-{VERSION}"));
+    let peers = built::peer("sandbox-runtime", VERSION)?;
     let program = peers.join("node_modules/.bin/srt");
     if !program.exists() {
         eprintln!("fetching {PACKAGE} {VERSION}");
@@ -56,10 +43,4 @@ pub(crate) fn sandbox_runtime(root: &Path, settings: &Path) -> Outcome<PathBuf> 
     });
     std::fs::write(settings, wanted.to_string())?;
     Ok(program)
-}
-
-/// Where cargo builds: this program lies in `target/release/deps`.
-fn target_directory() -> Outcome<PathBuf> {
-    let program = std::env::current_exe()?;
-    Ok(program.ancestors().nth(3).ok_or("no target directory")?.to_owned())
 }

@@ -6,6 +6,7 @@ use crate::Outcome;
 use crate::peers;
 use crate::server::Server;
 use crate::ways::Way;
+use rootward_testkit::bench::built;
 use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::table::{Bar, Table};
 
@@ -15,7 +16,7 @@ const MOST: f64 = 3e6;
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
     let root = top.join("root");
     std::fs::create_dir(&root)?;
-    let binary = peers::rootward()?;
+    let binary = built::rootward()?;
     let runtime = peers::sandbox_runtime(&root, &top.join("settings.json"));
     for server in [Server::Rust, Server::Node] {
         let rounds = if server == Server::Rust { 200 } else { 150 };
