@@ -29,8 +29,11 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
         let what = format!("{what}, wrapped{}", cores.told());
         let mut wrapped = begin(&ways.wrap())?;
         let mut direct = begin(&ways.direct())?;
-        let bar = if cores == Cores::One { Bar::AtMostMore(MOST) } else { Bar::Information };
-        table.add(&what, "direct", &compare_each(TURNS, || call(&mut wrapped), || call(&mut direct)), bar);
+        let (more, faster) = match cores {
+            Cores::One => (Bar::AtMostMore(MOST), Bar::Faster),
+            Cores::All => (Bar::Information, Bar::Information),
+        };
+        table.add(&what, "direct", &compare_each(TURNS, || call(&mut wrapped), || call(&mut direct)), more);
         let against = format!("behind `mcp-hub` {}", peers::VERSION);
         let hub = match hub {
             Ok(way) => begin(way),
@@ -39,7 +42,7 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
         match hub {
             Err(why) => table.add_missing(&what, &against, &why.to_string()),
             Ok(mut hub) => {
-                table.add(&what, &against, &compare_each(TURNS, || call(&mut wrapped), || call(&mut hub)), Bar::Faster);
+                table.add(&what, &against, &compare_each(TURNS, || call(&mut wrapped), || call(&mut hub)), faster);
                 hub.end()?;
             }
         }

@@ -11,10 +11,10 @@ use crate::{peers, server};
 use rootward_testkit::bench::built;
 
 /// The places of a run, and the binary.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ways {
     binary: PathBuf,
-    server: [OsString; 2],
+    server: Vec<OsString>,
     home: PathBuf,
     root: PathBuf,
     settings: PathBuf,
@@ -36,13 +36,18 @@ impl Ways {
         std::fs::create_dir(&root)?;
         let ways = Ways {
             binary: built::rootward()?,
-            server: [std::env::current_exe()?.into(), server::SERVE.into()],
+            server: vec![std::env::current_exe()?.into(), server::SERVE.into()],
             home,
             root,
             settings: top.join("hub.toml"),
         };
         std::fs::write(ways.file(), "")?;
         Ok(ways)
+    }
+
+    /// The same with a server in Node, which says much.
+    pub(crate) fn of_node(&self) -> Ways {
+        Ways { server: ["node", "-e", server::NODE].map(OsString::from).to_vec(), ..self.clone() }
     }
 
     /// The file in the root.
@@ -73,8 +78,9 @@ impl Ways {
     /// Behind the crate `mcp-hub`, which says nothing to its log.
     pub(crate) fn hub(&self) -> Outcome<Way> {
         let program = peers::hub()?;
-        let [server, argument] = self.server.each_ref().map(|word| word.display().to_string());
-        std::fs::write(&self.settings, format!("[servers.echo]\ncommand = {server:?}\nargs = [{argument:?}]\n"))?;
+        let words: Vec<String> = self.server.iter().map(|word| word.display().to_string()).collect();
+        let (server, arguments) = words.split_first().ok_or("no server")?;
+        std::fs::write(&self.settings, format!("[servers.echo]\ncommand = {server:?}\nargs = {arguments:?}\n"))?;
         let line = vec![program.into(), self.settings.clone().into()];
         Ok(Way { line, ..self.direct() })
     }

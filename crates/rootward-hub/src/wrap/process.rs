@@ -7,6 +7,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rootward_sandbox::Lifeline;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::launch::Started;
@@ -129,16 +130,18 @@ impl Process {
     }
 }
 
-/// Writes what waits to a pipe, as far as it goes without blocking.
+/// Writes what waits to a pipe, as far as it goes without blocking. One that took less is full: asking again would only hear that.
 pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
-    while !outlet.is_empty() {
-        match rustix::io::write(pipe, outlet.waiting()) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => outlet.advance(count),
-            Err(rustix::io::Errno::AGAIN) => return Ok(()),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+    if outlet.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    match retry_on_intr(|| rustix::io::write(pipe, outlet.waiting())) {
+        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+        Ok(count) => {
+            outlet.advance(count);
+            Ok(())
+        }
+        Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
