@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::outlet::Outlet;
 
@@ -26,18 +26,20 @@ pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
     }
 }
 
-/// Writes what waits, as far as it goes.
+/// Writes what waits, as far as it goes. A pipe that took less is full: asking again would only hear that.
 pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
-    while !outlet.is_empty() {
-        match rustix::io::write(pipe, outlet.waiting()) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => outlet.advance(count),
-            Err(Errno::AGAIN) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+    if outlet.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    match retry_on_intr(|| rustix::io::write(pipe, outlet.waiting())) {
+        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+        Ok(count) => {
+            outlet.advance(count);
+            Ok(())
+        }
+        Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.
