@@ -10,13 +10,12 @@ mod situation;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
-use std::thread;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use crate::built;
 use crate::call::Call;
+use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
 use case::{Route, Servers, Stage, Wrap};
@@ -144,8 +143,8 @@ impl Case {
     }
 }
 
-/// Every case whose name holds each of `parts`.
-fn cases(parts: &[&str]) -> Vec<Case> {
+/// Every case.
+fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for subject in SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]) {
         for sdk in SDKS {
@@ -161,16 +160,12 @@ fn cases(parts: &[&str]) -> Vec<Case> {
             }
         }
     }
-    cases.retain(|case| parts.iter().all(|part| case.name().contains(part)));
     cases
 }
 
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
-    let cases = cases(parts);
-    if cases.is_empty() {
-        bail!("no case has a name with `{}`", parts.join("` and `"));
-    }
+    let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
     let build = Call::cargo("build -p minimal-server -p http-server -p rootward --bins");
     let [stdio, http, rootward] = built::programs(top, build, ["minimal-server", "http-server", "rootward"])?;
@@ -178,47 +173,15 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let wrap = Wrap { rootward, files: [installed.node.clone(), files] };
     let servers = Servers::start(stdio, &http, wrap)?;
     let stage = Stage::new()?;
-    let outcomes = all_at_once(&cases, |case| case.carry_out(top, &installed, &servers, &stage));
+    let outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(top, &installed, &servers, &stage));
 
     let mut rows = vec![["client", "passed", "failed"].map(str::to_owned).to_vec()];
     let ways: BTreeSet<String> = cases.iter().map(|case| case.way()).collect();
-    let mut passed_in_all = 0;
     for way in ways {
         let of_way = || outcomes.iter().filter(|(case, _)| case.way() == way);
         let passed = of_way().filter(|(_, outcome)| outcome.is_ok()).count();
-        passed_in_all += passed;
         rows.push(vec![way.clone(), passed.to_string(), (of_way().count() - passed).to_string()]);
     }
     println!("\n{}", table::lay_out(&rows));
-    for (case, outcome) in &outcomes {
-        if let Err(error) = outcome {
-            println!("FAILED {}: {error:#}\n", case.name());
-        }
-    }
-    if passed_in_all != cases.len() {
-        bail!("of {} cases only {passed_in_all} passed", cases.len());
-    }
-    Ok(match passed_in_all {
-        1 => "1 case passed".to_owned(),
-        count => format!("{count} cases passed"),
-    })
-}
-
-/// Runs several cases at once; every one has an outcome.
-fn all_at_once(cases: &[Case], carry_out: impl Fn(&Case) -> Result<()> + Sync) -> Vec<(Case, Result<()>)> {
-    let (waiting, outcomes) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
-    let next = || waiting.lock().ok()?.next();
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(case) = next() {
-                    let outcome = carry_out(case);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((*case, outcome));
-                    }
-                }
-            });
-        }
-    });
-    outcomes.into_inner().unwrap_or_default()
+    judge(cases.len(), &outcomes, Case::name)
 }

@@ -3,19 +3,18 @@
 //! Each server is told that a directory outside is open to it, and is asked to use it. Confined, it must do all of its work in its
 //! root and none outside; not confined, it must do both, or the first outcome would prove nothing.
 
-mod conversation;
+pub(crate) mod conversation;
 mod install;
 mod server;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
 use conversation::{Conversation, Said};
@@ -154,8 +153,8 @@ impl Case {
     }
 }
 
-/// Every case whose name holds each of `parts`.
-fn cases(parts: &[&str]) -> Vec<Case> {
+/// Every case.
+fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for server in SERVERS {
         for way in server.ways {
@@ -168,52 +167,22 @@ fn cases(parts: &[&str]) -> Vec<Case> {
             cases.extend(walls.iter().map(|wall| Case { server, way: *way, wall: *wall }));
         }
     }
-    cases.retain(|case| parts.iter().all(|part| case.name().contains(part)));
     cases
 }
 
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
-    let cases = cases(parts);
-    if cases.is_empty() {
-        bail!("no case has a name with `{}`", parts.join("` and `"));
-    }
+    let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
-    let (waiting, outcomes) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
-    let next = || waiting.lock().ok()?.next();
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(case) = next() {
-                    let outcome = case.carry_out(&installed);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((case.name(), outcome));
-                    }
-                }
-            });
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(&installed));
+    outcomes.sort_by_key(|(case, _)| case.name());
     let mut rows = vec![["server", "outcome"].map(str::to_owned).to_vec()];
-    let row = |(name, outcome): &(String, Result<()>)| {
-        vec![name.clone(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
+    let row = |(case, outcome): &(Case, Result<()>)| {
+        vec![case.name(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
     };
     rows.extend(outcomes.iter().map(row));
     println!("\n{}", table::lay_out(&rows));
-    for (name, outcome) in &outcomes {
-        if let Err(error) = outcome {
-            println!("FAILED {name}: {error:#}\n");
-        }
-    }
-    let passed = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
-    if passed != cases.len() {
-        bail!("of {} cases only {passed} passed", cases.len());
-    }
-    Ok(match passed {
-        1 => "1 case passed".to_owned(),
-        count => format!("{count} cases passed"),
-    })
+    judge(cases.len(), &outcomes, Case::name)
 }
 
 #[cfg(test)]
@@ -222,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_server_has_a_control() {
-        let cases = cases(&[]);
+        let cases = cases();
         for server in SERVERS {
             let of = |wall| cases.iter().filter(|case| case.server.name == server.name && case.wall == wall).count();
             assert_eq!((of(Wall::Confined), of(Wall::Off)), (server.ways.len(), 1), "{}", server.name);

@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_mins(4);
 
 /// What a tool said.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// The text of its result.
     Result(String),
     /// The text of its refusal.
@@ -24,7 +24,7 @@ pub(super) enum Said {
 
 /// A server that runs.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(crate) struct Conversation {
     child: Child,
     lines: Receiver<String>,
     stderr: File,
@@ -33,7 +33,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// Starts a server and waits until it is ready.
-    pub(super) fn start(mut command: Command) -> Result<Conversation> {
+    pub(crate) fn start(mut command: Command) -> Result<Conversation> {
         let stderr = tempfile::tempfile()?;
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?).spawn();
         let mut child = child.with_context(|| format!("cannot start {command:?}"))?;
@@ -55,14 +55,14 @@ impl Conversation {
     }
 
     /// The names of its tools.
-    pub(super) fn tools(&mut self) -> Result<Vec<String>> {
+    pub(crate) fn tools(&mut self) -> Result<Vec<String>> {
         let answer = self.ask("tools/list", &json!({}))?;
         let tools = answer["result"]["tools"].as_array().context("`tools/list` was not answered by a list")?;
         Ok(tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect())
     }
 
     /// Calls a tool.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said> {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         if let Some(error) = answer.get("error") {
             return Ok(Said::Error(error.to_string()));
@@ -75,7 +75,7 @@ impl Conversation {
     }
 
     /// Closes its input; it must end by itself, and well.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         drop(self.child.stdin.take());
         let status = self.child.wait()?;
         ensure!(status.success(), "it ended with {status}: {}", self.complaint());

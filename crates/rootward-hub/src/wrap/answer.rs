@@ -16,6 +16,13 @@ pub(super) const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: the server cannot do it.
 pub(super) const INTERNAL_ERROR: i32 = -32603;
 
+/// Which revisions of the protocol a client speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Era {
+    Legacy,
+    Modern,
+}
+
 /// An answer with a result that is written already.
 pub(super) fn result(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
@@ -51,7 +58,7 @@ pub(super) fn cancelled(id: &str, reason: &str) -> String {
 const REFUSAL: &str = "rootward.dev/refusal";
 
 /// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
-pub(super) fn refusal(id: &str, method: &str, tool: Option<&Tool>, refusal: &Refusal) -> String {
+pub(super) fn refusal(id: &str, method: &str, era: Era, tool: Option<&Tool>, refusal: &Refusal) -> String {
     if method != "tools/call" {
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
     }
@@ -61,6 +68,9 @@ pub(super) fn refusal(id: &str, method: &str, tool: Option<&Tool>, refusal: &Ref
         content["_meta"] = json!({REFUSAL: refusal.data()});
     } else {
         content["structuredContent"] = refusal.data().clone();
+    }
+    if era == Era::Modern {
+        content["resultType"] = json!("complete");
     }
     result(id, &content.to_string())
 }
@@ -105,7 +115,7 @@ mod tests {
     fn a_refusal_does_not_pass_for_a_result_of_a_tool_that_has_a_schema_for_it() {
         let tool = |listed: Value| Tool::from_listing(&to_raw_value(&listed).unwrap()).unwrap();
         let said = |tool: Option<&Tool>| -> Value {
-            serde_json::from_str(&refusal("1", "tools/call", tool, &Refusal::pending())).unwrap()
+            serde_json::from_str(&refusal("1", "tools/call", Era::Legacy, tool, &Refusal::pending())).unwrap()
         };
         let check = |tool: Option<&Tool>, place: &str, other: &str| {
             let said = said(tool);

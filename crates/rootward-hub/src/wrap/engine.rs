@@ -16,17 +16,19 @@ use std::time::Duration;
 use rootward_core::Guard;
 use rootward_core::session::{Event, RequestNumber};
 
-use super::answer::{self, INTERNAL_ERROR};
+use super::answer::{self, Era, INTERNAL_ERROR};
 use super::backoff::Backoff;
 use super::child::{Child, ChildNumber, Owed, Phase, SETTLES_WITHIN};
 use super::memory::{Memory, Remembered};
 use super::outlet::Outlet;
 use super::roots::{self, Question, Roots};
+use super::rounds::Rounds;
 use super::rules::Rules;
 use super::tools::Tools;
+use crate::frame::object;
 
 /// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
-const GRACE: Duration = Duration::from_millis(300);
+pub(super) const GRACE: Duration = Duration::from_millis(300);
 
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,6 +59,8 @@ pub(super) enum Client {
     Silent,
     /// It began with `initialize`.
     Legacy(Legacy),
+    /// It says with every request what it can.
+    Modern,
 }
 
 /// A client of the legacy era.
@@ -108,6 +112,8 @@ pub(super) struct Engine {
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) tools: Tools,
     pub(super) remembered: Option<Remembered>,
+    /// What modern clients are asked between two rounds of a call.
+    pub(super) rounds: Rounds,
     backoff: Backoff,
     /// Why no child can be started in the roots of this generation.
     pub(super) impossible: Option<(u64, String)>,
@@ -115,6 +121,8 @@ pub(super) struct Engine {
     pub(super) out: Outlet,
     effects: Vec<Effect>,
     pub(super) now: Duration,
+    /// The client has closed its end.
+    pub(super) closed: bool,
     own_ids: u64,
 }
 
@@ -134,11 +142,13 @@ impl Engine {
             waiting: VecDeque::new(),
             tools: Tools::default(),
             remembered: None,
+            rounds: Rounds::default(),
             backoff: Backoff::default(),
             impossible: None,
             out: Outlet::default(),
             effects: Vec::new(),
             now: Duration::ZERO,
+            closed: false,
             own_ids: 0,
         }
     }
@@ -188,6 +198,10 @@ impl Engine {
         self.note_silence();
         self.arrange();
         self.release();
+        let numbers: Vec<ChildNumber> = self.children.keys().copied().collect();
+        for number in numbers {
+            self.end_if_done(number);
+        }
     }
 
     /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it.
@@ -207,13 +221,12 @@ impl Engine {
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         let roots = self.roots.as_ref().and_then(Roots::wakes_at);
         let patience = self.waiting.front().map(|waiting| waiting.arrived + self.rules.policy.timeout);
-        let grace = self.grace_ends();
+        let grace = self.waiting.iter().map(|waiting| waiting.arrived + GRACE).find(|ends| *ends > self.now);
         let settles = self.waiting.front().and_then(|_| {
             let child = self.children.get(&self.current?)?;
             (child.settles_at > self.now).then_some(child.settles_at)
         });
-        let again =
-            (self.current.is_none() && self.coming.is_none()).then(|| self.backoff.not_before(self.now)).flatten();
+        let again = self.coming.is_none().then(|| self.backoff.not_before(self.now)).flatten();
         [roots, patience, grace, settles, again].into_iter().flatten().min()
     }
 
@@ -226,8 +239,13 @@ impl Engine {
 
     /// Sends questions about roots to the client.
     pub(super) fn put(&mut self, questions: Vec<Question>) {
-        for question in questions {
+        // A modern client is asked by the answer to its call.
+        let legacy = matches!(self.client, Client::Legacy(_));
+        for question in questions.into_iter().filter(|_| legacy) {
             match question {
+                Question::Ask(request) if self.closed => {
+                    self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
+                }
                 Question::Ask(request) => {
                     let id = self.own_id("roots");
                     self.tell_client(&answer::request(&id, "roots/list", None));
@@ -247,8 +265,9 @@ impl Engine {
     /// Sees that the child there is fits the roots in force, and that there is one where one is needed.
     pub(super) fn arrange(&mut self) {
         let Client::Legacy(legacy) = &self.client else { return };
-        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered.
-        if legacy.promised.is_none() {
+        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered. And nobody is started for a
+        // client that is gone, unless something waits.
+        if legacy.promised.is_none() || (self.closed && self.waiting.is_empty()) {
             return;
         }
         let known = self.roots.as_ref().filter(|roots| roots.is_known()).map(|roots| roots.guard().clone());
@@ -256,7 +275,7 @@ impl Engine {
             Some(guard) => self.fit(&guard),
             // Nobody has waited long enough yet, or there is a child that can serve without roots.
             None if self.current.is_some() || self.coming.is_some() => {}
-            None if self.grace_ends().is_some_and(|ends| ends <= self.now) => {
+            None if self.grace_is_over() && self.backoff.not_before(self.now).is_none() => {
                 let guard = roots::nothing(&self.rules);
                 self.start_and_greet(guard);
             }
@@ -264,12 +283,9 @@ impl Engine {
         }
     }
 
-    /// When a request has waited long enough for the client to name its roots.
-    fn grace_ends(&self) -> Option<Duration> {
-        let pending = self.roots.as_ref().is_some_and(|roots| !roots.is_known());
-        let without_child = self.current.is_none() && self.coming.is_none();
-        let first = self.waiting.front().filter(|_| pending && without_child)?;
-        Some(first.arrived + GRACE)
+    /// Whether a request has waited long enough for the client to name its roots.
+    fn grace_is_over(&self) -> bool {
+        self.waiting.front().is_some_and(|first| first.arrived + GRACE <= self.now)
     }
 
     /// Sees that a child runs in these roots.
@@ -358,12 +374,18 @@ impl Engine {
 
     /// Asks a new child for its tools, where the client was told those of another.
     fn compare_tools(&mut self, number: ChildNumber) {
-        if !self.tools.are_told() {
-            return;
+        if self.tools.are_told() {
+            self.list_tools(number);
         }
+    }
+
+    /// Asks a child for its tools, unless that is under way.
+    pub(super) fn list_tools(&mut self, number: ChildNumber) {
         let id = self.own_id("tools");
-        if let Some(child) = self.children.get_mut(&number) {
-            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", None));
+        let params = self.rounds.meta().map(|meta| object([("_meta", meta)]));
+        let Some(child) = self.children.get_mut(&number) else { return };
+        if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
+            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", params.as_deref()));
         }
     }
 
@@ -391,7 +413,7 @@ impl Engine {
 
     /// A child could not be started. Until the roots change, no other will be.
     pub(super) fn not_started(&mut self, number: ChildNumber, reason: &str) {
-        let first = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_none());
+        let first = self.is_first();
         let generation = self.guard_of(number).map_or(0, Guard::generation);
         self.say(reason);
         self.lost(number, reason);
@@ -399,6 +421,11 @@ impl Engine {
             self.effects.push(Effect::Leave);
         } else {
             self.impossible = Some((generation, reason.to_owned()));
+            // SECURITY: what it was given is not what is in force any more
+            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            if let Some(old) = self.current.take() {
+                self.retire(old);
+            }
         }
         self.release();
     }
@@ -408,10 +435,7 @@ impl Engine {
         let Some(child) = self.children.get(&number) else { return };
         let (phase, since) = (child.phase, child.since);
         let reason = format!("the server ended ({how}) before it answered");
-        let first = match &self.client {
-            Client::Legacy(legacy) => legacy.promised.is_none(),
-            Client::Silent => true,
-        };
+        let first = self.is_first();
         self.lost(number, &reason);
         match phase {
             Phase::Retired => {}
@@ -425,6 +449,33 @@ impl Engine {
         self.release();
     }
 
+    pub(super) fn era(&self) -> Era {
+        if matches!(self.client, Client::Modern) { Era::Modern } else { Era::Legacy }
+    }
+
+    /// Whether no server has answered the client yet: then there is no session to save.
+    fn is_first(&self) -> bool {
+        match &self.client {
+            Client::Silent => true,
+            Client::Legacy(legacy) => legacy.promised.is_none(),
+            Client::Modern => false,
+        }
+    }
+
+    /// Whether a child may be started now.
+    pub(super) fn may_start(&self) -> bool {
+        self.impossible.is_none() && self.backoff.not_before(self.now).is_none()
+    }
+
+    /// Has a modern child take over at once: it needs no greeting.
+    pub(super) fn start_modern(&mut self, guard: Guard) {
+        let number = self.start(guard, Phase::Running);
+        if let Some(old) = self.current.replace(number) {
+            self.retire(old);
+        }
+        self.compare_tools(number);
+    }
+
     /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.
     fn lost(&mut self, number: ChildNumber, reason: &str) {
         let Some(child) = self.children.remove(&number) else { return };
@@ -432,7 +483,7 @@ impl Engine {
         self.current.take_if(|current| *current == number);
         self.coming.take_if(|coming| *coming == number);
         for (id, owed) in child.owes {
-            if !matches!(owed, Owed::OwnHandshake | Owed::OwnTools) {
+            if owed.is_clients() {
                 self.tell_client(&answer::error(&id, INTERNAL_ERROR, reason, None));
             }
         }

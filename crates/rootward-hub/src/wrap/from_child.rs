@@ -41,9 +41,16 @@ impl Engine {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
         let (Some(id), false) = (&long.id, long.has_method) else { return };
         let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id));
-        if owed.is_some_and(|owed| !matches!(owed, Owed::OwnHandshake | Owed::OwnTools)) {
-            self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+        match self.children.get_mut(&number).and_then(|child| child.owes.remove(id)) {
+            Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
+            Some(Owed::OwnTools) => {
+                self.tools.will_not_be_listed();
+                self.release();
+            }
+            Some(Owed::Plain | Owed::Tools | Owed::Handshake) => {
+                self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+            }
+            None => {}
         }
     }
 
@@ -64,7 +71,9 @@ impl Engine {
         let list = answer::roots(child.guard.roots());
         child.send(&answer::result(id.as_str(), &list));
         child.settles_at = now;
-        let first = !std::mem::replace(&mut child.asks_for_roots, true);
+        // One that asks in the course of a call has no need of calls that wait for it.
+        let by_itself = child.owes.is_empty();
+        let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
         if let (true, Some(remembered), Some(fingerprint)) = (first, &mut self.remembered, fingerprint)
             && remembered.asks_for_roots.replace(true) != Some(true)
         {
@@ -107,6 +116,11 @@ impl Engine {
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
         let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(id.as_str()))
+            && self.wants_input(number, envelope, &sent)
+        {
+            return;
+        }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(number, envelope),
             Some(Owed::OwnHandshake) => self.greeted(number, envelope),
@@ -140,6 +154,9 @@ impl Engine {
         }
         self.promise(result.get());
         self.remember(result);
+        if matches!(&self.client, Client::Legacy(legacy) if legacy.initialized) {
+            self.begin(&answer::notification("notifications/initialized"));
+        }
         self.arrange();
         self.release();
     }
@@ -192,7 +209,7 @@ impl Engine {
     pub(super) fn fingerprint(&self) -> Option<String> {
         match &self.client {
             Client::Legacy(legacy) => Some(legacy.fingerprint.clone()),
-            Client::Silent => None,
+            Client::Silent | Client::Modern => None,
         }
     }
 

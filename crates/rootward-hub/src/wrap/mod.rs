@@ -27,17 +27,23 @@
 mod answer;
 mod backoff;
 mod child;
+mod closing;
 mod engine;
 mod from_child;
 mod from_client;
 mod gate;
 mod launch;
 mod memory;
+mod modern;
 mod outlet;
+mod pipe;
 mod process;
 mod pump;
 mod roots;
+mod rounds;
 mod rules;
+#[cfg(test)]
+mod scripts;
 mod tools;
 
 use std::io;

@@ -38,6 +38,10 @@ impl Outlet {
         self.written += count;
         if self.is_empty() {
             self.clear();
+        } else if self.written > self.bytes.len() / 2 {
+            // A reader that is always a little behind must not have everything kept that was ever written.
+            self.bytes.drain(..self.written);
+            self.written = 0;
         }
     }
 
@@ -65,5 +69,17 @@ mod tests {
         assert_eq!(outlet.waiting(), b"d\n");
         outlet.advance(2);
         assert!(outlet.is_empty());
+    }
+
+    #[test]
+    fn a_reader_that_is_always_behind_costs_no_memory() {
+        let mut outlet = Outlet::default();
+        outlet.push(&"x".repeat(1000));
+        for _ in 0..10_000 {
+            outlet.push(&"y".repeat(99));
+            outlet.advance(100);
+        }
+        assert_eq!(outlet.waiting().len(), 1001);
+        assert!(outlet.bytes.capacity() < 10_000, "{}", outlet.bytes.capacity());
     }
 }

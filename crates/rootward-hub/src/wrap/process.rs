@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::launch::Started;
 use super::outlet::Outlet;
+use super::pipe::write;
 use crate::frame::FrameReader;
 
 /// How long a server has to end by itself once its input is closed, and again once it was asked to.
@@ -73,9 +74,14 @@ impl Process {
         }
     }
 
+    /// Lets it see that no more comes.
+    pub(super) fn close(&mut self) {
+        self.input = None;
+    }
+
     /// Begins its end.
     pub(super) fn end(&mut self, now: Duration) {
-        self.input = None;
+        self.close();
         if self.ending == Ending::NotAsked {
             self.ending = Ending::Closed(now + GRACE);
         }
@@ -127,18 +133,4 @@ impl Process {
     fn pid(&self) -> Option<Pid> {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
-}
-
-/// Writes what waits to a pipe, as far as it goes without blocking.
-pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
-    while !outlet.is_empty() {
-        match rustix::io::write(pipe, outlet.waiting()) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => outlet.advance(count),
-            Err(rustix::io::Errno::AGAIN) => return Ok(()),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }

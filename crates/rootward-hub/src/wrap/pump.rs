@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use rootward_core::Shown;
 use rootward_sandbox::PassedSignals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
@@ -19,7 +18,8 @@ use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
 use super::launch::Launch;
-use super::process::{Process, write};
+use super::pipe::{Read, do_not_block, read, write};
+use super::process::Process;
 use crate::frame::FrameReader;
 
 /// How much may wait for one side before the other is not read any more.
@@ -30,6 +30,10 @@ const MOST_HELD: usize = 64 << 20;
 const CHUNK: usize = 1 << 16;
 /// How long the last bytes may take to reach a client that is being left.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long a client that has closed its end waits for what it asked before.
+const LAST_ANSWERS: Duration = Duration::from_mins(1);
+/// How many chunks a server that has ended can have left in its output; a pipe has room for a megabyte at the most.
+const MOST_LEFT: usize = (1 << 20) / CHUNK + 1;
 
 /// The signals that end this process, and with it the server.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
@@ -38,6 +42,11 @@ const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUI
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Pumping,
+    /// The client has closed its end: what it asked is still answered.
+    Closing {
+        /// Until when.
+        until: Duration,
+    },
     /// Everything is being ended.
     Leaving {
         /// Until when the last bytes are written.
@@ -53,14 +62,17 @@ pub(super) struct Pump<'n> {
     notice: &'n mut dyn FnMut(Notice<'_>),
     processes: BTreeMap<ChildNumber, Process>,
     /// Processes that the engine has done with.
-    leaving: Vec<Process>,
+    leaving: Vec<(ChildNumber, Process)>,
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
     reader: FrameReader,
     signals: PassedSignals,
     begun: Instant,
     state: State,
-    code: i32,
+    /// Whether a process has ended since they were last looked at.
+    some_ended: bool,
+    /// The exit code, and the server whose it is: that of the last one.
+    code: (ChildNumber, i32),
 }
 
 /// What a wait was for.
@@ -99,7 +111,8 @@ impl<'n> Pump<'n> {
             signals,
             begun: Instant::now(),
             state: State::Pumping,
-            code: 0,
+            some_ended: false,
+            code: (ChildNumber(0), 0),
         })
     }
 
@@ -111,16 +124,24 @@ impl<'n> Pump<'n> {
             self.engine.tick(now);
             self.carry_out(now);
             self.write();
-            self.reap(now)?;
+            self.reap(now, &mut chunk)?;
+            self.close(now);
             if self.is_over(now) {
-                return Ok(self.code);
+                return Ok(self.code.1);
             }
-            for source in self.wait(now)? {
+            for (source, flags) in self.wait(now)? {
                 match source {
                     Source::Signals => self.take_signals(),
                     Source::Client => self.read_client(&mut chunk),
-                    Source::Child(number) => self.read_child(number, &mut chunk),
+                    Source::Child(number) => {
+                        self.read_child(number, &mut chunk);
+                    }
                     Source::Leaving(position) => self.drain(position, &mut chunk),
+                    // A client that reads no more is gone, whatever else it has open.
+                    Source::ClientWritable if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
+                        self.output = None;
+                        self.leave(now);
+                    }
                     // Written at the top.
                     Source::ClientWritable | Source::Writable => {}
                 }
@@ -147,7 +168,7 @@ impl<'n> Pump<'n> {
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
                             process.end(now);
-                            self.leaving.push(process);
+                            self.leaving.push((number, process));
                         }
                     }
                     Effect::Leave => self.leave(now),
@@ -158,6 +179,9 @@ impl<'n> Pump<'n> {
     }
 
     fn start(&mut self, number: ChildNumber) {
+        if matches!(self.state, State::Leaving { .. }) {
+            return self.engine.not_started(number, "the session ends");
+        }
         let Some(guard) = self.engine.guard_of(number) else { return };
         match self.launch.start_ambient(guard) {
             Ok(started) => {
@@ -169,7 +193,7 @@ impl<'n> Pump<'n> {
             }
             Err(error) => {
                 (self.notice)(Notice::NotStarted(error));
-                self.code = 2;
+                self.code = (number, 2);
                 let program = Shown::new(&self.launch.program);
                 let says = format!("server `{program}` was not started: Rootward's messages on standard error say why");
                 self.engine.not_started(number, &says);
@@ -179,13 +203,29 @@ impl<'n> Pump<'n> {
 
     /// Ends everything, in order.
     fn leave(&mut self, now: Duration) {
-        if self.state != State::Pumping {
+        if matches!(self.state, State::Leaving { .. }) {
             return;
         }
         self.state = State::Leaving { until: now + LAST_WORDS };
         self.input = None;
+        self.engine.give_up();
         for process in self.processes.values_mut() {
             process.end(now);
+        }
+    }
+
+    /// Goes on with a client that has closed its end: the servers see that once they have everything, and are left once they have
+    /// answered, or have had their time.
+    fn close(&mut self, now: Duration) {
+        let State::Closing { until } = self.state else { return };
+        let delivered = self.engine.is_delivered();
+        if delivered {
+            for process in self.processes.values_mut() {
+                process.close();
+            }
+        }
+        if (delivered && !self.engine.owes()) || now >= until {
+            self.leave(now);
         }
     }
 
@@ -209,33 +249,62 @@ impl<'n> Pump<'n> {
     }
 
     /// Takes note of processes that have ended, and goes on with the end of others.
-    fn reap(&mut self, now: Duration) -> io::Result<()> {
+    fn reap(&mut self, now: Duration, chunk: &mut [u8]) -> io::Result<()> {
         let mut kept = Vec::new();
-        for mut process in std::mem::take(&mut self.leaving) {
+        for (number, mut process) in std::mem::take(&mut self.leaving) {
             match process.go_on(now)? {
-                Some(code) if self.state != State::Pumping && self.code == 0 => self.code = code,
-                Some(_) => {}
-                None => kept.push(process),
+                Some(code) => self.note(number, code),
+                None => kept.push((number, process)),
             }
         }
         self.leaving = kept;
-        if self.state != State::Pumping {
-            // Its output may hold answers still: those that have ended are read to the end first.
-            for process in self.processes.values_mut() {
-                process.go_on(now)?;
+        let leaving = matches!(self.state, State::Leaving { .. });
+        // What a server has left in its output is not read before there is room for it.
+        if (self.some_ended || leaving) && self.client_keeps_up() {
+            self.some_ended = false;
+            let mut ended = Vec::new();
+            for (number, process) in &mut self.processes {
+                if let Some(code) = process.go_on(now)? {
+                    ended.push((*number, code));
+                }
+            }
+            for (number, code) in ended {
+                self.note(number, code);
+                self.finish(number, chunk);
             }
         }
         Ok(())
     }
 
+    /// A server has ended with this code.
+    fn note(&mut self, number: ChildNumber, code: i32) {
+        if number >= self.code.0 {
+            self.code = (number, code);
+        }
+    }
+
+    /// Reads what a server that has ended has left in its output. Others that it started may keep that open for as long as they like.
+    fn finish(&mut self, number: ChildNumber, chunk: &mut [u8]) {
+        for _ in 0..MOST_LEFT {
+            if !matches!(self.read_child(number, chunk), Read::Some(_)) {
+                break;
+            }
+        }
+        self.gone(number);
+    }
+
+    fn client_keeps_up(&self) -> bool {
+        self.output.is_none() || self.engine.out.waiting().len() < MOST_WAITING
+    }
+
     /// Waits for something to happen; what did.
-    fn wait(&self, now: Duration) -> io::Result<Vec<Source>> {
+    fn wait(&self, now: Duration) -> io::Result<Vec<(Source, PollFlags)>> {
         let watched = self.watched();
         let mut polled: Vec<PollFd<'_>> =
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
         let due = [self.engine.wakes_at()].into_iter().chain(self.ends().map(Process::wakes_at)).flatten().min();
         let due = match self.state {
-            State::Leaving { until } => Some(due.map_or(until, |due| due.min(until))),
+            State::Closing { until } | State::Leaving { until } => Some(due.map_or(until, |due| due.min(until))),
             State::Pumping => due,
         };
         let timeout = due.map(|due| Timespec::try_from(due.saturating_sub(now) + ROUNDED_UP)).transpose();
@@ -244,30 +313,29 @@ impl<'n> Pump<'n> {
             Err(error) => return Err(error.into()),
         }
         let happened = polled.iter().zip(&watched).filter(|(polled, _)| !polled.revents().is_empty());
-        Ok(happened.map(|(_, (source, ..))| *source).collect())
+        Ok(happened.map(|(polled, (source, ..))| (*source, polled.revents())).collect())
     }
 
     /// Those whose end is under way.
     fn ends(&self) -> impl Iterator<Item = &Process> {
-        self.leaving.iter().chain(self.processes.values())
+        self.leaving.iter().map(|(_, process)| process).chain(self.processes.values())
     }
 
     /// What is waited for: nobody is read from whose counterpart is behind.
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
         let children_keep_up = self.engine.children.values().all(|child| child.input.waiting().len() < MOST_WAITING);
-        if let Some(input) = &self.input
-            && children_keep_up
-            && self.engine.waiting_bytes() < MOST_HELD
-        {
-            watched.push((Source::Client, input.as_fd(), PollFlags::IN));
+        if let Some(input) = &self.input {
+            // Without flags its end is told all the same, and what is left in a pipe then is little.
+            let keep_up = children_keep_up && self.engine.waiting_bytes() < MOST_HELD;
+            watched.push((Source::Client, input.as_fd(), if keep_up { PollFlags::IN } else { PollFlags::empty() }));
         }
         if let Some(output) = &self.output {
             // Without flags its end is told all the same.
             let flags = if self.engine.out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             watched.push((Source::ClientWritable, output.as_fd(), flags));
         }
-        let client_keeps_up = self.engine.out.waiting().len() < MOST_WAITING;
+        let client_keeps_up = self.client_keeps_up();
         for (number, process) in &self.processes {
             if let (Some(output), true) = (&process.output, client_keeps_up) {
                 watched.push((Source::Child(*number), output.as_fd(), PollFlags::IN));
@@ -277,7 +345,7 @@ impl<'n> Pump<'n> {
                 watched.push((Source::Writable, input.as_fd(), PollFlags::OUT));
             }
         }
-        for (position, process) in self.leaving.iter().enumerate() {
+        for (position, (_, process)) in self.leaving.iter().enumerate() {
             if let Some(output) = &process.output {
                 watched.push((Source::Leaving(position), output.as_fd(), PollFlags::IN));
             }
@@ -288,10 +356,12 @@ impl<'n> Pump<'n> {
     fn take_signals(&mut self) {
         while let Some(number) = self.signals.take() {
             if ENDING.iter().any(|signal| signal.as_raw() == number) {
-                self.code = 128 + number;
+                self.code.1 = 128 + number;
                 self.leave(self.begun.elapsed());
             }
-            if number != Signal::CHILD.as_raw() {
+            if number == Signal::CHILD.as_raw() {
+                self.some_ended = true;
+            } else {
                 for process in self.processes.values() {
                     process.signal(number);
                 }
@@ -314,18 +384,21 @@ impl<'n> Pump<'n> {
                 if let Some(line) = self.reader.finish() {
                     self.engine.client_line(now, &line, self.limit);
                 }
-                self.carry_out(now);
-                self.write();
-                self.leave(now);
+                self.input = None;
+                if self.state == State::Pumping {
+                    self.state = State::Closing { until: now + LAST_ANSWERS };
+                }
+                self.engine.client_closed(now);
             }
         }
     }
 
-    fn read_child(&mut self, number: ChildNumber, chunk: &mut [u8]) {
+    fn read_child(&mut self, number: ChildNumber, chunk: &mut [u8]) -> Read {
         let now = self.begun.elapsed();
-        let Some(process) = self.processes.get_mut(&number) else { return };
-        let Some(output) = &process.output else { return };
-        match read(output, chunk) {
+        let Some(process) = self.processes.get_mut(&number) else { return Read::End };
+        let Some(output) = &process.output else { return Read::End };
+        let read = read(output, chunk);
+        match read {
             Read::Later => {}
             Read::Some(count) => {
                 let mut bytes = &chunk[..count];
@@ -333,28 +406,29 @@ impl<'n> Pump<'n> {
                     self.engine.child_line(now, number, &line);
                 }
             }
-            Read::End => {
-                if let Some(line) = process.reader.finish() {
-                    self.engine.child_line(now, number, &line);
-                }
-                process.output = None;
-                let code = process.go_on(now).ok().flatten();
-                if let Some(mut process) = self.processes.remove(&number) {
-                    process.end(now);
-                    self.leaving.push(process);
-                }
-                let how = code.map_or_else(|| "it closed its output".to_owned(), |code| format!("code {code}"));
-                if self.state == State::Pumping {
-                    self.engine.ended(number, &how);
-                }
-                self.code = if self.code == 0 { code.unwrap_or(0) } else { self.code };
-            }
+            Read::End => self.gone(number),
         }
+        read
+    }
+
+    /// Nothing more comes from a server.
+    fn gone(&mut self, number: ChildNumber) {
+        let now = self.begun.elapsed();
+        let Some(mut process) = self.processes.remove(&number) else { return };
+        if let Some(line) = process.reader.finish() {
+            self.engine.child_line(now, number, &line);
+        }
+        process.output = None;
+        process.end(now);
+        let code = process.go_on(now).ok().flatten();
+        let how = code.map_or_else(|| "it closed its output".to_owned(), |code| format!("code {code}"));
+        self.leaving.push((number, process));
+        self.engine.ended(number, &how);
     }
 
     /// Reads what somebody says whom nobody listens to any more, so that it can end.
     fn drain(&mut self, position: usize, chunk: &mut [u8]) {
-        if let Some(process) = self.leaving.get_mut(position)
+        if let Some((_, process)) = self.leaving.get_mut(position)
             && let Some(output) = &process.output
             && matches!(read(output, chunk), Read::End)
         {
@@ -365,30 +439,3 @@ impl<'n> Pump<'n> {
 
 /// A wait that ends a moment early would find nothing due, and wait again.
 const ROUNDED_UP: Duration = Duration::from_micros(50);
-
-/// What reading gave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Read {
-    Some(usize),
-    Later,
-    End,
-}
-
-fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
-    match rustix::io::read(pipe, chunk) {
-        Ok(0) => Read::End,
-        Ok(count) => Read::Some(count),
-        Err(Errno::AGAIN | Errno::INTR) => Read::Later,
-        Err(_) => Read::End,
-    }
-}
-
-/// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.
-fn do_not_block(pipe: &OwnedFd) -> io::Result<()> {
-    let kind = FileType::from_raw_mode(rustix::fs::fstat(pipe)?.st_mode);
-    if matches!(kind, FileType::Fifo | FileType::Socket) {
-        let flags = rustix::fs::fcntl_getfl(pipe)?;
-        rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
-    }
-    Ok(())
-}

@@ -47,8 +47,13 @@ impl Scene {
 
     /// `rootward wrap` with these words, before the server.
     pub(crate) fn wrap(&self, words: &[&str]) -> Command {
+        self.wrap_server("server.py", words)
+    }
+
+    /// The same for another server.
+    pub(crate) fn wrap_server(&self, server: &str, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rootward"));
-        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap").join(server);
         command.arg("wrap").args(words).args(["--", "python3"]).arg(server);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
         command.current_dir(self.path("outside"));

@@ -1,6 +1,7 @@
 //! `rootward wrap`, before a server that does as it is told.
 
 mod client;
+mod modern;
 
 use serde_json::{Value, json};
 

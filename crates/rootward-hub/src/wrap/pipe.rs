@@ -1,0 +1,51 @@
+//! Pipes that do not block.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+
+use super::outlet::Outlet;
+
+/// What reading gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Read {
+    Some(usize),
+    Later,
+    End,
+}
+
+/// Reads what is there.
+pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
+    match rustix::io::read(pipe, chunk) {
+        Ok(0) => Read::End,
+        Ok(count) => Read::Some(count),
+        Err(Errno::AGAIN | Errno::INTR) => Read::Later,
+        Err(_) => Read::End,
+    }
+}
+
+/// Writes what waits, as far as it goes.
+pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
+    while !outlet.is_empty() {
+        match rustix::io::write(pipe, outlet.waiting()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => outlet.advance(count),
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.
+pub(super) fn do_not_block(pipe: &OwnedFd) -> io::Result<()> {
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(pipe)?.st_mode);
+    if matches!(kind, FileType::Fifo | FileType::Socket) {
+        let flags = rustix::fs::fcntl_getfl(pipe)?;
+        rustix::fs::fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! What passes as it came, and what is answered for.
+
+use serde_json::{Value, json};
+
+use super::super::engine::Change;
+use super::{Client, LIMIT, Play};
+
+#[test]
+fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    play.given(1);
+    let lines = [
+        r#"{"jsonrpc":"2.0","id":0,"method":"new/thing","params":{"b":1.0,"a":1e400,"c":"\u0041"}}"#,
+        r#" {"id" : -1 , "method":"ping", "later": [1,{"x":null}] } "#,
+        r#"{"id":1.50,"method":"ping"}"#,
+        r#"{"id":123456789012345678901234567890,"method":"ping"}"#,
+        r#"{"id":"a\u0041\"\/","method":"ping"}"#,
+        r#"{"id":"","method":"ping"}"#,
+        r#"{"method":"notifications/progress","params":{"progressToken":0,"progress":1e2}}"#,
+        r#"{"method":"notifications/never/heard/of"}"#,
+        r#"{"id":"own","result":{"answer":"to nobody"}}"#,
+    ];
+    // As they come, and with what streams put around lines.
+    play.client_bytes((lines.join("\r\n\r\n \n") + "\n").as_bytes());
+    assert_eq!(play.given_text(1), lines);
+    let lines = [
+        r#"{"id":0,"result":{"b":1.0,"a":1e400,"b":"\/"},"extra":{}}"#,
+        r#"{"id":-1,"error":{"code":-1.5,"message":"","data":[]}}"#,
+        r#"{"id":1.50,"result":null}"#,
+        r#"{"id":123456789012345678901234567890,"result":[]}"#,
+        r#"{"id":"a\u0041\"\/","result":{}}"#,
+        r#"{"method":"notifications/progress","params":{"progressToken":0,"progress":1e2}}"#,
+        r#"{"method":"notifications/never/heard/of"}"#,
+        r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#,
+        r#"{"id":0,"method":"sampling/createMessage","params":{"x":1.0}}"#,
+        r#"{"id":"unknown","result":{}}"#,
+    ];
+    for line in lines {
+        play.child_text(1, line);
+    }
+    assert_eq!(play.heard_text(), lines);
+}
+
+#[test]
+fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
+    play.list_tools(1);
+    play.given(1);
+    let check = |play: &mut Play, line: &[u8], id: Value, code: i32| {
+        play.client_bytes(&[line, b"\n"].concat());
+        let heard = play.heard();
+        assert_eq!(heard.len(), 1, "{}", line.escape_ascii());
+        assert_eq!((&heard[0]["id"], &heard[0]["error"]["code"]), (&id, &json!(code)), "{}", line.escape_ascii());
+        assert_eq!(play.given(1), Vec::<Value>::new());
+    };
+    check(&mut play, b"{", Value::Null, -32700);
+    check(&mut play, b"nonsense", Value::Null, -32700);
+    check(&mut play, b"{\"id\":7,\"method\":\"\xff\"}", json!(7), -32700);
+    check(&mut play, br#"{"id":7,"method":"a","method":"b"}"#, json!(7), -32600);
+    check(&mut play, br#"{"id":7,"method":"tools/call","Params":{}}"#, json!(7), -32600);
+    check(&mut play, br#"{"id":7,"method":"tools/call","params":{"name":"x","name":"y"}}"#, json!(7), -32602);
+    check(&mut play, br#"{"id":[7],"method":"a"}"#, Value::Null, -32600);
+    check(&mut play, b"[]", Value::Null, -32600);
+    check(&mut play, b"[1]", Value::Null, -32700);
+    let long = format!(r#"{{"id":"long","method":"x","params":"{}"}}"#, "x".repeat(LIMIT));
+    check(&mut play, long.as_bytes(), json!("long"), -32600);
+    play.client(&json!({"id": 9, "method": "x"}));
+    assert_eq!(play.given_methods(1), ["x 9"]);
+}
+
+#[test]
+fn members_of_a_batch_are_decided_one_by_one() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
+    play.given(1);
+    play.heard();
+    play.pass(500);
+    let (inside, outside) = (play.path("project/file.txt"), play.path("other/file.txt"));
+    let read = |id: u64, path: &str| json!({"id": id, "method": "tools/call", "params": {"name": "read", "arguments": {"path": path}}});
+    play.client(&json!([read(1, &inside), read(2, &outside), 7, {"method": "n"}, {"id": 3, "method": "x"}]));
+    assert_eq!(play.given_methods(1), ["tools/call 1", "n null", "x 3"]);
+    let heard = play.heard();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert_eq!(heard[0]["result"]["structuredContent"]["code"], "outside_roots");
+    assert_eq!(heard[1]["id"], Value::Null);
+    // A server's batch, too.
+    play.child(1, &json!([{"id": 1, "result": {}}, {"id": 3, "result": {}}]));
+    assert_eq!(play.heard().len(), 2);
+}
+
+/// What a server prints beside its messages, and what is too long of it.
+#[test]
+fn noise_is_left_out_and_long_answers_are_errors() {
+    use super::super::child::ChildNumber;
+    use crate::frame::{Line, TooLong};
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    for id in 1..=2 {
+        play.client(&json!({"id": id, "method": "x"}));
+    }
+    play.heard();
+    for noise in ["Server running on stdio", "{\"level\":\"info\"}", "\u{1b}[32mready\u{1b}[0m", "7"] {
+        play.child_text(1, noise);
+    }
+    assert_eq!(play.heard_text(), Vec::<String>::new());
+    let long = |id: &str, has_method| Line::TooLong(TooLong { id: Some(id.into()), has_method, length: 99 });
+    play.engine.child_line(play.now, ChildNumber(1), &long("1", false));
+    play.engine.child_line(play.now, ChildNumber(1), &long("2", true));
+    play.engine.child_line(play.now, ChildNumber(1), &long("3", false));
+    let heard = play.heard();
+    assert_eq!((heard.len(), &heard[0]["id"], &heard[0]["error"]["code"]), (1, &json!(1), &json!(-32603)));
+    play.child(1, &json!({"id": 2, "result": 2}));
+    assert_eq!(play.heard()[0]["result"], 2);
+}
+
+/// A list of tools that cannot be read does not keep calls from being decided.
+#[test]
+fn a_list_of_tools_that_is_too_long_is_no_list() {
+    use super::super::child::ChildNumber;
+    use crate::frame::{Line, TooLong};
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    play.given(1);
+    play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
+    let id = play.given(1)[0]["id"].to_string();
+    let long = Line::TooLong(TooLong { id: Some(id.into()), has_method: false, length: 99 });
+    play.engine.child_line(play.now, ChildNumber(1), &long);
+    play.settle();
+    assert_eq!(play.given_methods(1), ["tools/call 1"]);
+}
