@@ -76,7 +76,7 @@ impl Engine {
 
     /// Lets a message wait, but not for ever.
     fn wait_or_give_up(&self, id: Option<&str>, call: &Call<'_>, arrived: Duration) -> Judgement {
-        if self.now < arrived + self.rules.policy.timeout {
+        if self.now < arrived + self.patience() {
             return Judgement::Wait;
         }
         let known = self.roots.as_ref().is_some_and(Roots::is_known);
