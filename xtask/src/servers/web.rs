@@ -27,13 +27,14 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let request = lines.next().transpose()?.unwrap_or_default();
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
     let (status, body) = match request.split(' ').nth(1) {
-        Some("/page") => ("200 OK", format!("<html><body><article><p>{PAGE}</p></article></body></html>")),
+        Some("/page") => ("200 OK", PAGE),
         // Also of `robots.txt` there is none, which allows everything.
-        _ => ("404 Not Found", String::new()),
+        _ => ("404 Not Found", ""),
     };
     let length = body.len();
+    // Plain text: what takes a page of HTML apart installs itself anew where it may write to its own place.
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
 }
