@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::built;
 use crate::call::Call;
 use crate::peers::install::{node, packages, runtimes};
-use crate::servers::conversation::{Conversation, Said};
+use crate::servers::conversation::{Conversation, Roots, Said};
 
 /// The server's script below `node_modules`.
 const SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
@@ -33,7 +33,7 @@ pub(crate) fn run(top: &Path) -> Result<()> {
     let mut wrap = Command::new(&rootward);
     // Nothing of this is for the user's own log.
     wrap.arg("wrap").arg(&project).arg("--").arg(node).arg(&server).env("XDG_STATE_HOME", stage.join("state"));
-    let mut client = Conversation::start(wrap)?;
+    let mut client = Conversation::start(wrap, Roots::Unknown)?;
     println!("the server offers {} tools\n", client.tools()?.len());
     let read = call(top, &mut client, &notes)?;
     ensure!(read == Said::Result("what the user shares".to_owned()), "an allowed call said {read:?}");

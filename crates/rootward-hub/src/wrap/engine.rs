@@ -30,6 +30,9 @@ use crate::frame::object;
 /// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
 pub(super) const GRACE: Duration = Duration::from_millis(300);
 
+/// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
+const STARTS_WITHIN: Duration = Duration::from_mins(1);
+
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
@@ -217,10 +220,19 @@ impl Engine {
         }
     }
 
+    /// How long a message may wait now. A server that is being started costs more than a client that says nothing: what starts it
+    /// may have to fetch it first.
+    pub(super) fn patience(&self) -> Duration {
+        let comes = |child: &Child| child.phase == Phase::Greeting || child.settles_at > self.now;
+        let timeout = self.rules.policy.timeout;
+        if self.children.values().any(comes) { timeout.max(STARTS_WITHIN) } else { timeout }
+    }
+
     /// When time next matters.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         let roots = self.roots.as_ref().and_then(Roots::wakes_at);
-        let patience = self.waiting.front().map(|waiting| waiting.arrived + self.rules.policy.timeout);
+        let patience = self.patience();
+        let patience = self.waiting.iter().map(|waiting| waiting.arrived + patience).find(|ends| *ends > self.now);
         let grace = self.waiting.iter().map(|waiting| waiting.arrived + GRACE).find(|ends| *ends > self.now);
         let settles = self.waiting.front().and_then(|_| {
             let child = self.children.get(&self.current?)?;

@@ -147,7 +147,7 @@ impl Engine {
         }
         let reason = match &self.impossible {
             Some((_, reason)) => reason.clone(),
-            None if self.now >= arrived + self.rules.policy.timeout => "the server does not run".to_owned(),
+            None if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
             None => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {

@@ -43,9 +43,7 @@ impl Engine {
             Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
             Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
                 // What acts without naming a path acts where the server is.
-                "tools/call" if !self.is_in_place(arrived) => {
-                    self.wait_or_give_up(id, method, tool.as_deref(), arrived)
-                }
+                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, &call, arrived),
                 _ => Judgement::Pass,
             },
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
@@ -57,7 +55,7 @@ impl Engine {
                 (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => {
                     self.decide(envelope, tool.as_deref(), &verdict)
                 }
-                _ => self.wait_or_give_up(id, method, tool.as_deref(), arrived),
+                _ => self.wait_or_give_up(id, &call, arrived),
             },
         }
     }
@@ -77,8 +75,8 @@ impl Engine {
     }
 
     /// Lets a message wait, but not for ever.
-    fn wait_or_give_up(&self, id: Option<&str>, method: &str, tool: Option<&Tool>, arrived: Duration) -> Judgement {
-        if self.now < arrived + self.rules.policy.timeout {
+    fn wait_or_give_up(&self, id: Option<&str>, call: &Call<'_>, arrived: Duration) -> Judgement {
+        if self.now < arrived + self.patience() {
             return Judgement::Wait;
         }
         let known = self.roots.as_ref().is_some_and(Roots::is_known);
@@ -87,7 +85,7 @@ impl Engine {
             if known {
                 answer::error(id, INTERNAL_ERROR, not_there, None)
             } else {
-                answer::refusal(id, method, self.era(), tool, &Refusal::pending())
+                answer::refusal(id, call.method, self.era(), call.tool, &Refusal::pending())
             }
         }))
     }
