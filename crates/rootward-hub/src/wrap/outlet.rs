@@ -38,6 +38,9 @@ impl Outlet {
         self.written += count;
         if self.is_empty() {
             self.clear();
+        } else if self.written > KEPT && self.written > self.bytes.len() / 2 {
+            // Where one side is always a little behind, nothing is ever all written.
+            self.bytes.drain(..std::mem::take(&mut self.written));
         }
     }
 
@@ -65,5 +68,18 @@ mod tests {
         assert_eq!(outlet.waiting(), b"d\n");
         outlet.advance(2);
         assert!(outlet.is_empty());
+    }
+
+    #[test]
+    fn an_outlet_that_is_never_empty_does_not_grow() {
+        let mut outlet = Outlet::default();
+        let message = "x".repeat(KEPT - 1);
+        outlet.push(&message);
+        for _ in 0..64 {
+            outlet.push(&message);
+            outlet.advance(KEPT);
+        }
+        assert_eq!(outlet.waiting().len(), KEPT);
+        assert!(outlet.bytes.len() <= 4 * KEPT, "{}", outlet.bytes.len());
     }
 }
