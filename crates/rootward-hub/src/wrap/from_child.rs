@@ -86,7 +86,10 @@ impl Engine {
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         let own: Box<str> = id.as_str().into();
-        if self.asked.contains_key(&own) {
+        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow; an
+        // id with escapes may be the same when the client writes it
+        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        if self.asked.contains_key(&own) || own.contains("rootward") || own.contains('\\') {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
                 self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
@@ -100,7 +103,7 @@ impl Engine {
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let Some(id) = id.map(RawValue::get) else { return self.tell_client(envelope.text()) };
+        let Some(id) = id.map(RawValue::get) else { return };
         let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && **own == *id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;

@@ -164,6 +164,8 @@ impl<'n> Pump<'n> {
             }
             for effect in effects {
                 match effect {
+                    // One that is started while everything ends would be ended by nobody.
+                    Effect::Start(_) if self.state != State::Pumping => {}
                     Effect::Start(number) => self.start(number),
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
