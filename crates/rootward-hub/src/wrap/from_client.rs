@@ -9,7 +9,7 @@ use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
 use super::child::{Owed, Phase};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
-use super::roots::{self, Roots};
+use super::roots::{self, Roots, Turn};
 use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
 
 /// What Rootward, as the client of the child, declares.
@@ -145,10 +145,12 @@ impl Engine {
             self.current = Some(number);
             return self.forward(envelope, arrived);
         }
+        // Other roots may be about to come, and with them another try.
+        let settled = self.roots.as_ref().is_none_or(|roots| roots.turn(arrived, self.now) == Turn::GoOn);
         let reason = match &self.impossible {
-            Some((_, reason)) => reason.clone(),
-            None if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
-            None => return Done::NotYet,
+            Some((_, reason)) if settled => reason.clone(),
+            _ if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
+            _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
             self.tell_client(&answer::error(id.as_str(), INTERNAL_ERROR, &reason, None));

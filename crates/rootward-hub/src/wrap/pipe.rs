@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
@@ -24,6 +25,12 @@ pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
         Err(Errno::AGAIN | Errno::INTR) => Read::Later,
         Err(_) => Read::End,
     }
+}
+
+/// Whether reading would give something now, or the end. Also of a terminal, which blocks whoever reads when there is nothing.
+pub(super) fn has_more(pipe: &OwnedFd) -> bool {
+    let mut polled = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// Writes what waits, as far as it goes. A pipe that took less is full: asking again would only hear that.

@@ -1,7 +1,14 @@
 //! `rootward wrap`, before a server that does as it is told.
 
 mod client;
+mod frames;
+mod giving;
+mod life;
 mod modern;
+mod pressure;
+mod questions;
+mod roots;
+mod stress;
 
 use serde_json::{Value, json};
 
