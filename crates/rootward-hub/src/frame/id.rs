@@ -30,6 +30,17 @@ impl<'f> Id<'f> {
         self.0
     }
 
+    /// What it is known by: a string that was written with escapes is the same string, and some peers escape more than others.
+    pub fn key(self) -> Box<str> {
+        if !self.0.contains('\\') {
+            return self.0.into();
+        }
+        match serde_json::from_str::<String>(self.0) {
+            Ok(text) => serde_json::Value::from(text).to_string().into(),
+            Err(_) => self.0.into(),
+        }
+    }
+
     /// Whether it is null, which an answer has whose request could not be read.
     pub fn is_null(self) -> bool {
         self.0 == "null"
@@ -45,6 +56,14 @@ impl fmt::Debug for Id<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_string_has_one_key_however_it_is_escaped() {
+        let key = |id| Id::read(id).unwrap().key();
+        assert_eq!(key(r#""a\/\u0062\"c""#), key(r#""a/b\u0022c""#));
+        assert_eq!(&*key(r#""a/b""#), r#""a/b""#);
+        assert_eq!((&*key("1"), &*key("1.0")), ("1", "1.0"));
+    }
 
     #[test]
     fn ids_of_every_legal_kind_are_kept_as_written() {

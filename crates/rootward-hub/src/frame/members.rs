@@ -1,6 +1,7 @@
 //! The members of a JSON object, looked at and replaced in the text: what is not replaced keeps its bytes.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -17,7 +18,8 @@ impl<'j> Members<'j> {
     /// Reads an object. `None` for anything else, and where a key stands twice: readers differ in which of the two they take.
     pub(crate) fn read(object: &'j RawValue) -> Option<Members<'j>> {
         let Listed(list) = serde_json::from_str(object.get()).ok()?;
-        let twice = list.iter().enumerate().any(|(at, (key, _))| list[..at].iter().any(|(known, _)| known == key));
+        let mut keys = HashSet::with_capacity(list.len());
+        let twice = !list.iter().all(|(key, _)| keys.insert(key.as_ref()));
         (!twice).then_some(Members { text: object.get(), list })
     }
 

@@ -7,6 +7,7 @@ use rootward_core::Guard;
 
 use super::outlet::Outlet;
 use super::rounds::Sent;
+use crate::frame::Id;
 
 /// How long calls wait for a server to ask for its roots after a start or a change.
 pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
@@ -95,7 +96,7 @@ impl Child {
 
     /// The same for a question, which it then owes an answer to.
     pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
-        self.owes.insert(id.into(), owed);
+        self.owes.insert(Id::read(id).map_or_else(|| id.into(), Id::key), owed);
         self.send(message);
     }
 }

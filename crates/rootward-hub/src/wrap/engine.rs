@@ -183,7 +183,7 @@ impl Engine {
     /// An id that no client and no server writes.
     pub(super) fn own_id(&mut self, what: &str) -> String {
         self.own_ids += 1;
-        format!(r#""rootward/{what}/{}""#, self.own_ids)
+        format!(r#""rootward-{what}-{}""#, self.own_ids)
     }
 
     /// The child that takes calls.

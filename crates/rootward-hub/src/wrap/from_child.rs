@@ -17,6 +17,9 @@ const LISTS: [(&str, &str); 3] = [
     ("resources", "notifications/resources/list_changed"),
 ];
 
+/// How much may wait for a child that asks for its roots.
+const MOST_UNREAD: usize = 8 << 20;
+
 impl Engine {
     /// A line of a child's.
     pub(super) fn child_line(&mut self, now: Duration, number: ChildNumber, line: &Line<'_>) {
@@ -68,6 +71,10 @@ impl Engine {
     fn child_asks_for_roots(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let (now, fingerprint) = (self.now, self.fingerprint());
         let (Some(child), Some(id)) = (self.children.get_mut(&number), envelope.id()) else { return };
+        // Whoever asks and does not read is not answered without end.
+        if child.input.waiting().len() > MOST_UNREAD {
+            return;
+        }
         let list = answer::roots(child.guard.roots());
         child.send(&answer::result(id.as_str(), &list));
         child.settles_at = now;
@@ -104,7 +111,9 @@ impl Engine {
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
         let Some(id) = id.map(RawValue::get) else { return };
-        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && **own == *id);
+        let key = |id: &str| Id::read(id).map(Id::key);
+        let is_it =
+            |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && key(own) == key(id));
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;
         };
@@ -118,8 +127,9 @@ impl Engine {
 
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
-        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(id.as_str()))
+        let key = id.key();
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&key));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&key))
             && self.wants_input(number, envelope, &sent)
         {
             return;

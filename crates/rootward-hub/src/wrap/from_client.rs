@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use rootward_core::Shown;
 use rootward_core::session::{Event, Support};
 use serde_json::value::RawValue;
 
@@ -60,16 +61,21 @@ impl Engine {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => self.client_answer(envelope),
             (Kind::Request, "initialize") => self.initialize(envelope),
-            (_, "notifications/initialized") => self.initialized(envelope),
-            (_, "notifications/roots/list_changed") => {
+            (Kind::Notification, "notifications/initialized") => self.initialized(envelope),
+            (Kind::Notification, "notifications/roots/list_changed") => {
                 self.roots_event(Event::ListChanged);
                 self.arrange();
             }
-            (_, "notifications/cancelled") => self.client_cancelled(envelope),
+            (Kind::Notification, "notifications/cancelled") => self.client_cancelled(envelope),
+            (Kind::Request, method) if method.starts_with("notifications/") => {
+                let says = format!("`{}` is a notification and has no id", Shown::new(method));
+                let id = envelope.id().map_or("null", Id::as_str);
+                self.tell_client(&answer::error(id, INVALID_REQUEST, &says, None));
+            }
             _ => {
                 let arrived = self.now;
                 if self.pass(envelope, arrived) == Done::NotYet {
-                    let id = envelope.id().map(|id| id.as_str().into());
+                    let id = envelope.id().map(Id::key);
                     self.waiting.push_back(Waiting { text: envelope.text().into(), id, arrived });
                     self.arrange();
                 }
@@ -233,7 +239,7 @@ impl Engine {
     /// An answer to a question of a child's, or of Rootward's own.
     fn client_answer(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
-        match self.asked.remove(id.as_str()) {
+        match self.asked.remove(&id.key()) {
             Some(Asked::Roots(request)) => {
                 let result = envelope.result().ok_or_else(|| {
                     let error = envelope.error().and_then(Members::read);
@@ -251,20 +257,17 @@ impl Engine {
                     child.input.push_with(|bytes| envelope.write_with_id(own, bytes));
                 }
             }
-            // Late, or to nobody: an answer that Rootward awaited once is not for the server.
-            None if id.as_str().starts_with("\"rootward/") => {}
-            None => {
-                if let Some(child) = self.running() {
-                    child.send(envelope.text());
-                }
-            }
+            // SECURITY: late, or to nobody. The server gets no answer that it did not ask for: it may be the client's roots
+            // (test: an_answer_that_nobody_asked_for_reaches_no_server)
+            None => self.say("an answer of the client's that nobody asked for is left out"),
         }
     }
 
     /// The client does not await an answer any more.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let id = id.map(RawValue::get).unwrap_or_default();
+        let id = id.and_then(|id| Id::read(id.get())).map(Id::key).unwrap_or_default();
+        let id = &*id;
         let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref() == Some(id));
         if let Some(position) = waiting {
             // It never left: nobody need be told, and nobody answers.

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use rootward_core::session::Event;
-use rootward_core::{AuditEvent, Code, Decision, Denial, Shown};
+use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Occasion, Shown};
 use rootward_server::Refusal;
 
 use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
@@ -13,6 +13,9 @@ use super::rules::Enforce;
 use crate::check::{Finding, Verdict, check};
 use crate::frame::{Envelope, Id};
 use crate::scan::{Call, ScanError, Tool, scan, tool_name};
+
+/// On record there is one session: a log is of one process, and that has one client.
+const SESSION: &str = "1";
 
 /// What becomes of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,12 +38,16 @@ impl Engine {
         };
         let call = Call { method, params: envelope.params(), tool: tool.as_deref() };
         let ready = self.is_ready(arrived);
+        let generation = self.generation();
         let checked = match (&self.roots, ready) {
             (Some(roots), true) => check(roots.guard(), &self.rules.expansion, &call).map(Some),
-            _ => has_paths(&call).map(|found| if found { None } else { Some(Verdict::default()) }),
+            _ => first_path(&call).map(|found| if found.is_some() { None } else { Some(Verdict::default()) }),
         };
         match checked {
-            Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
+            Err(error) => {
+                self.record_undecided(&call, Code::InvalidPath);
+                Judgement::Refused(id.map(|id| malformed(id, method, &error)))
+            }
             Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
                 // What acts without naming a path acts where the server is.
                 "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, &call, arrived),
@@ -49,10 +56,9 @@ impl Engine {
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
-                (Turn::Overdue, _) => Judgement::Refused(
-                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_deref(), &Refusal::pending())),
-                ),
-                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => {
+                (Turn::Overdue, _) => self.pending(id, &call),
+                // By the roots that are in force now, or not at all.
+                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) && generation == self.generation() => {
                     self.decide(envelope, tool.as_deref(), &verdict)
                 }
                 _ => self.wait_or_give_up(id, &call, arrived),
@@ -79,15 +85,31 @@ impl Engine {
         if self.now < arrived + self.patience() {
             return Judgement::Wait;
         }
-        let known = self.roots.as_ref().is_some_and(Roots::is_known);
-        let not_there = "the server does not run in the roots in force";
-        Judgement::Refused(id.map(|id| {
-            if known {
-                answer::error(id, INTERNAL_ERROR, not_there, None)
-            } else {
-                answer::refusal(id, call.method, self.era(), call.tool, &Refusal::pending())
-            }
-        }))
+        if !self.roots.as_ref().is_some_and(Roots::is_known) {
+            return self.pending(id, call);
+        }
+        let says = "the server does not run in the roots in force";
+        Judgement::Refused(id.map(|id| answer::error(id, INTERNAL_ERROR, says, None)))
+    }
+
+    /// The refusal of a call whose roots nobody could name in time.
+    fn pending(&self, id: Option<&str>, call: &Call<'_>) -> Judgement {
+        self.record_undecided(call, Code::RootsPending);
+        Judgement::Refused(id.map(|id| answer::refusal(id, call.method, self.era(), call.tool, &Refusal::pending())))
+    }
+
+    fn generation(&self) -> Option<u64> {
+        self.roots.as_ref().map(|roots| roots.guard().generation())
+    }
+
+    /// Puts on record that a call was refused before its paths were decided. It is refused whether or not that succeeds.
+    fn record_undecided(&self, call: &Call<'_>, code: Code) {
+        let Some(audit) = &self.rules.audit else { return };
+        let path = first_path(call).ok().flatten().unwrap_or_default();
+        let denial = Denial::new(code, path, Access::NONE);
+        let (requester, generation) = (requester(call.method, call.tool), self.generation().unwrap_or_default());
+        let occasion = Occasion { time: SystemTime::now(), session: SESSION, requester: &requester, generation };
+        let _ = audit.record(&AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial)));
     }
 
     /// Whether a call with paths can be decided and passed on now.
@@ -114,10 +136,7 @@ impl Engine {
     /// The decision about a message whose paths were checked.
     fn decide(&mut self, envelope: &Envelope<'_>, tool: Option<&Tool>, verdict: &Verdict) -> Judgement {
         let method = envelope.method().unwrap_or_default();
-        let requester = match tool {
-            Some(tool) => format!("{method} {}", Shown::new(tool.name())),
-            None => method.to_owned(),
-        };
+        let requester = requester(method, tool);
         let id = envelope.id().map(Id::as_str);
         let era = self.era();
         let Some(roots) = &self.roots else { return Judgement::Wait };
@@ -127,7 +146,7 @@ impl Engine {
         };
         // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
         for finding in &verdict.findings {
-            let event = event(finding, &requester, roots.guard().generation());
+            let event = event(finding, &requester, roots);
             if self.rules.audit.as_ref().is_some_and(|audit| audit.record(&event).is_err()) {
                 return refused(&Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access));
             }
@@ -148,11 +167,21 @@ impl Engine {
     }
 }
 
-/// Whether a call has paths at all.
-fn has_paths(call: &Call<'_>) -> Result<bool, ScanError> {
-    let mut found = false;
-    scan(call, &mut |_| found = true)?;
+/// The first path of a call, if it has any.
+fn first_path(call: &Call<'_>) -> Result<Option<String>, ScanError> {
+    let mut found = None;
+    scan(call, &mut |candidate| {
+        found.get_or_insert_with(|| candidate.text.into_owned());
+    })?;
     Ok(found)
+}
+
+/// What asks, for the record.
+fn requester(method: &str, tool: Option<&Tool>) -> String {
+    match tool {
+        Some(tool) => format!("{method} {}", Shown::new(tool.name())),
+        None => method.to_owned(),
+    }
 }
 
 /// The answer to params that can be read two ways.
@@ -160,7 +189,7 @@ fn malformed(id: &str, method: &str, error: &ScanError) -> String {
     answer::error(id, INVALID_PARAMS, &format!("the params of `{method}` are refused: {error}"), None)
 }
 
-fn event(finding: &Finding, requester: &str, generation: u64) -> AuditEvent {
+fn event(finding: &Finding, requester: &str, roots: &Roots) -> AuditEvent {
     let denial = finding.refusal.as_ref().map(|refusal| match &refusal.reading {
         Some((_, denial)) => denial,
         None => &refusal.denial,
@@ -168,15 +197,15 @@ fn event(finding: &Finding, requester: &str, generation: u64) -> AuditEvent {
     let shown = |path: &std::path::Path| Shown::new(path).to_string();
     AuditEvent {
         time: SystemTime::now(),
-        session: "1".to_owned(),
+        session: SESSION.to_owned(),
         requester: requester.to_owned(),
         path: Shown::new(&*finding.path).to_string(),
         resolved: denial.and_then(Denial::resolved).map(shown),
         access: finding.need.access,
         decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
-        code: denial.map(Denial::code),
+        code: denial.map(|denial| roots.told(denial).code()),
         root: denial.and_then(Denial::root).map(|root| shown(&root.path)),
-        generation,
+        generation: roots.guard().generation(),
     }
 }
 

@@ -46,7 +46,9 @@ struct Kept {
 impl Memory {
     /// The memory of a command in a directory; without one, nothing is remembered.
     pub(super) fn new(directory: Option<PathBuf>, program: &OsStr, arguments: &[OsString]) -> Memory {
-        let words = [program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
+        // The same words may mean another program from another directory.
+        let here = std::env::current_dir().unwrap_or_default();
+        let words = [here.as_os_str(), program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
         let words: Vec<String> = words.map(|word| Shown::new(word).to_string()).collect();
         // As JSON, because words may hold blanks.
         Memory { directory, command: serde_json::Value::from(words).to_string() }

@@ -15,7 +15,7 @@ use super::engine::{Client, Engine};
 use super::from_client::Done;
 use super::gate::Judgement;
 use super::roots::{self, Roots};
-use super::rounds::{Round, Rounds, Sent};
+use super::rounds::{Asks, Round, Rounds, Sent};
 use crate::frame::{Envelope, Id, Kind, Members, Message, object};
 
 /// Where a request says which revision it is of.
@@ -75,27 +75,33 @@ impl Engine {
                 return Done::Yes;
             }
         };
-        let roots =
-            Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, request.said.as_deref());
+        let is_call = method == "tools/call";
+        // What a tool does with an argument is in its schema; any child can tell.
+        if is_call && self.running().is_some() && self.waits_for_tools(arrived) {
+            return Done::NotYet;
+        }
+        let said = request.said.as_deref();
+        let roots = Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, said);
         let known = roots.is_known();
         self.roots = Some(roots);
         if let Some(waits) = self.stand_in(envelope, known, arrived) {
             return waits;
         }
-        if method == "tools/call" && !self.tools.are_listed() && self.now < arrived + self.rules.policy.timeout {
-            if let Some(number) = self.current {
-                self.list_tools(number);
-            }
+        if is_call && self.waits_for_tools(arrived) {
             return Done::NotYet;
         }
-        let text = self.text_for_child(envelope, request);
-        let Ok(Message::Single(passed)) = Message::parse(text.as_bytes()) else { return Done::Yes };
+        // Rootward's own answers are no paths of the client's.
+        let judged = Round { roots: Vec::new(), ..request.round.clone() };
+        let judged = self.text_for_child(envelope, &request.params, &judged);
+        let Ok(Message::Single(passed)) = Message::parse(judged.as_bytes()) else { return Done::Yes };
         match self.judge(&passed, self.now) {
             Judgement::Pass => {
+                let text = self.text_for_child(envelope, &request.params, &request.round);
                 let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
-                if let Some(child) = self.running() {
+                let asks = if known { Asks::Child } else { Asks::Client };
+                if let (Some(child), Some(key)) = (self.running(), envelope.id().map(Id::key)) {
                     if RETRIED.contains(&method) {
-                        child.sent.insert(id.into(), Sent { text: text.as_str().into(), asked: 0 });
+                        child.sent.insert(key, Sent { text: text.as_str().into(), asks, asked: 0 });
                     }
                     child.ask(id, owed, &text);
                 }
@@ -103,16 +109,30 @@ impl Engine {
             Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),
             Judgement::Refused(None) => {}
             // Roots are needed and not known: the answer is the question.
-            Judgement::Wait if !known && RETRIED.contains(&method) => {
-                let state = self.rounds.keep(request.round.clone());
-                self.tell_client(&answer::result(id, &question(&state)));
-            }
+            Judgement::Wait if !known && RETRIED.contains(&method) => self.ask_for_roots(id, request.round.clone()),
             Judgement::Wait if known => return Done::NotYet,
             Judgement::Wait => {
                 self.tell_client(&answer::refusal(id, method, self.era(), None, &Refusal::pending()));
             }
         }
         Done::Yes
+    }
+
+    /// Whether a call waits for the list of tools, which is asked for where nobody has.
+    fn waits_for_tools(&mut self, arrived: Duration) -> bool {
+        if self.tools.are_listed() || self.now >= arrived + self.rules.policy.timeout {
+            return false;
+        }
+        if let Some(number) = self.current {
+            self.list_tools(number);
+        }
+        true
+    }
+
+    /// Answers a call with the question for the client's roots.
+    fn ask_for_roots(&mut self, id: &str, round: Round) {
+        let state = self.rounds.keep(Round { asks_for_roots: true, ..round });
+        self.tell_client(&answer::result(id, &question(&state)));
     }
 
     /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
@@ -140,9 +160,9 @@ impl Engine {
     }
 
     /// The request as the child is to see it.
-    fn text_for_child(&self, envelope: &Envelope<'_>, request: &Request) -> String {
+    fn text_for_child(&self, envelope: &Envelope<'_>, params: &str, round: &Round) -> String {
         let mut text = Vec::new();
-        let params = with_roots(&request.params, &request.round, self.roots.as_ref());
+        let params = with_roots(params, round, self.roots.as_ref());
         match RawValue::from_string(params) {
             Ok(params) => envelope.write_with_params(&params, &mut text),
             Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
@@ -169,11 +189,8 @@ impl Engine {
         if own.is_empty() {
             return false;
         }
-        let round = Round {
-            state: result.get("requestState").map(|state| state.get().into()),
-            responses: Vec::new(),
-            roots: own,
-        };
+        let state = result.get("requestState").map(|state| state.get().into());
+        let round = Round { state, roots: own, ..Round::default() };
         let others: Vec<(&str, &str)> = questions
             .iter()
             .filter(|(_, question)| !asks_for_roots(question))
@@ -188,6 +205,11 @@ impl Engine {
                 ("requestState", &state),
             ]);
             self.tell_client(&answer::result(id, &result));
+            return true;
+        }
+        if sent.asks == Asks::Client {
+            // The call itself needed none, so the client was not asked for them yet.
+            self.ask_for_roots(id, round);
             return true;
         }
         if sent.asked == MOST_ASKED {
@@ -207,8 +229,8 @@ impl Engine {
         let list = answer::roots(child.guard.roots());
         let params = carried_on(params, round, &list);
         let Ok(params) = RawValue::from_string(params) else { return };
-        child.owes.insert(id.as_str().into(), Owed::Plain);
-        child.sent.insert(id.as_str().into(), Sent { text: sent.text.clone(), asked: sent.asked + 1 });
+        child.owes.insert(id.key(), Owed::Plain);
+        child.sent.insert(id.key(), Sent { asked: sent.asked + 1, ..sent.clone() });
         child.input.push_with(|bytes| envelope.write_with_params(&params, bytes));
     }
 }
@@ -227,7 +249,9 @@ fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Re
     };
     let mut said = None;
     for (key, value) in params.object("inputResponses").iter().flat_map(Members::iter) {
-        if key == QUESTION {
+        // SECURITY: only what Rootward asked for are roots; a server may put a question of its own under the same name
+        // (test: a_server_cannot_have_its_own_question_answered_as_roots)
+        if key == QUESTION && round.asks_for_roots {
             said = Some(value.to_owned());
         } else {
             round.responses.retain(|(known, _)| known != key);

@@ -29,6 +29,8 @@ pub(super) struct Process {
     /// None once it was killed.
     line: Option<Lifeline>,
     ending: Ending,
+    /// Until when one that reads no more may say its last words.
+    deaf_until: Option<Duration>,
     _empty: Option<tempfile::TempDir>,
 }
 
@@ -53,6 +55,7 @@ impl Process {
             reader: FrameReader::new(limit),
             line: Some(line),
             ending: Ending::NotAsked,
+            deaf_until: None,
             _empty: empty,
         }
     }
@@ -63,13 +66,18 @@ impl Process {
     }
 
     /// Writes what waits, as far as it goes.
-    pub(super) fn write(&mut self, outlet: &mut Outlet) {
+    pub(super) fn write(&mut self, now: Duration, outlet: &mut Outlet) {
         let Some(input) = &self.input else { return outlet.clear() };
         if write(input, outlet).is_err() {
-            // It reads no more; that it ends is noticed by its output.
-            self.input = None;
+            // Most often it has ended, and its output tells.
+            (self.input, self.deaf_until) = (None, Some(now + GRACE));
             outlet.clear();
         }
+    }
+
+    /// Whether it reads no more and has had its time to end.
+    pub(super) fn is_deaf(&self, now: Duration) -> bool {
+        self.deaf_until.is_some_and(|until| until <= now)
     }
 
     /// Lets it see that no more comes.
@@ -96,7 +104,8 @@ impl Process {
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         match self.ending {
             Ending::Closed(due) | Ending::Asked(due) => Some(due),
-            Ending::NotAsked | Ending::Killed => None,
+            Ending::NotAsked => self.deaf_until,
+            Ending::Killed => None,
         }
     }
 

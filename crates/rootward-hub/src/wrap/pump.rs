@@ -166,8 +166,6 @@ impl<'n> Pump<'n> {
             }
             for effect in effects {
                 match effect {
-                    // One that is started while everything ends would be ended by nobody.
-                    Effect::Start(_) if self.state != State::Pumping => {}
                     Effect::Start(number) => self.start(number),
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
@@ -235,19 +233,20 @@ impl<'n> Pump<'n> {
 
     /// Writes what waits, as far as it goes.
     fn write(&mut self) {
+        let now = self.begun.elapsed();
         match &self.output {
             Some(output) => {
                 if write(output, &mut self.engine.out).is_err() {
                     // A client that reads no more is gone.
                     self.output = None;
-                    self.leave(self.begun.elapsed());
+                    self.leave(now);
                 }
             }
             None => self.engine.out.clear(),
         }
         for (number, process) in &mut self.processes {
             if let Some(child) = self.engine.children.get_mut(number) {
-                process.write(&mut child.input);
+                process.write(now, &mut child.input);
             }
         }
     }
@@ -262,6 +261,12 @@ impl<'n> Pump<'n> {
             }
         }
         self.leaving = kept;
+        // A server that reads no more and lives on answers nobody.
+        let deaf: Vec<ChildNumber> =
+            self.processes.iter().filter(|(_, process)| process.is_deaf(now)).map(|(number, _)| *number).collect();
+        for number in deaf {
+            self.finish(number, chunk);
+        }
         let leaving = matches!(self.state, State::Leaving { .. });
         // What a server has left in its output is not read before there is room for it.
         if (self.some_ended || leaving) && self.client_keeps_up() {
@@ -334,7 +339,7 @@ impl<'n> Pump<'n> {
         let children_keep_up = self.engine.children.values().all(|child| child.input.waiting().len() < MOST_WAITING);
         if let Some(input) = &self.input {
             // Without flags its end is told all the same, and what is left in a pipe then is little.
-            let keep_up = children_keep_up && self.engine.waiting_bytes() < MOST_HELD;
+            let keep_up = children_keep_up && self.client_keeps_up() && self.engine.waiting_bytes() < MOST_HELD;
             watched.push((Source::Client, input.as_fd(), if keep_up { PollFlags::IN } else { PollFlags::empty() }));
         }
         if let Some(output) = &self.output {
@@ -436,7 +441,7 @@ impl<'n> Pump<'n> {
         process.output = None;
         process.end(now);
         let code = process.go_on(now).ok().flatten();
-        let how = code.map_or_else(|| "it closed its output".to_owned(), |code| format!("code {code}"));
+        let how = code.map_or_else(|| "it closed its pipes".to_owned(), |code| format!("code {code}"));
         self.leaving.push((number, process));
         self.engine.ended(number, &how);
     }

@@ -1,5 +1,6 @@
 //! The roots of the wrapped server: the core's machine, fed by the client, and the guard over what it says.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rootward_core::session::{Effect, Event, Reach, RequestNumber, SessionRoots, Standing, State, Support, Why};
@@ -64,9 +65,9 @@ impl Roots {
         }
         // The same roots keep their guard and its number, so that the child that runs in them fits.
         if let Some(before) = before {
-            let same = !roots.is_known() || before.guard.root_set() == roots.guard.root_set();
-            let next = before.guard.generation().max(roots.guard.generation()) + 1;
-            roots.guard = if same { before.guard } else { roots.guard.with_generation(next) };
+            if !roots.is_known() || before.guard.root_set() == roots.guard.root_set() {
+                roots.guard = before.guard;
+            }
         }
         roots
     }
@@ -165,12 +166,18 @@ impl Roots {
         };
         self.reach = in_force.reach;
         if *self.guard.root_set() != set {
-            self.guard = guard(rules, set, self.guard.generation() + 1);
+            self.guard = guard(rules, set);
         }
     }
 }
 
-fn guard(rules: &Rules, set: RootSet, generation: u64) -> Guard {
+/// A guard with a number that no other has had: a child fits the roots by it.
+///
+/// SECURITY: where numbers came again, a child that was started in wider roots would pass for one in these
+/// (test: a_child_that_was_started_in_wider_roots_is_replaced)
+fn guard(rules: &Rules, set: RootSet) -> Guard {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let generation = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     Guard::new(set, GuardOptions { generation, ..rules.guard.clone() })
 }
 
@@ -182,5 +189,5 @@ fn everything_ambient(rules: &Rules) -> RootSet {
 
 /// The guard over nothing, for a server whose roots are not known yet. Its generation is that of no other.
 pub(super) fn nothing(rules: &Rules) -> Guard {
-    guard(rules, RootSet::default(), 0)
+    Guard::new(RootSet::default(), GuardOptions { generation: 0, ..rules.guard.clone() })
 }

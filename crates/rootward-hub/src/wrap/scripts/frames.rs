@@ -18,7 +18,6 @@ fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
         r#"{"id":"","method":"ping"}"#,
         r#"{"method":"notifications/progress","params":{"progressToken":0,"progress":1e2}}"#,
         r#"{"method":"notifications/never/heard/of"}"#,
-        r#"{"id":"own","result":{"answer":"to nobody"}}"#,
     ];
     // As they come, and with what streams put around lines.
     play.client_bytes((lines.join("\r\n\r\n \n") + "\n").as_bytes());

@@ -80,13 +80,13 @@ fn relative_paths_mean_the_first_root_after_a_change() {
 fn a_server_cannot_take_the_id_of_the_question_for_roots() {
     let scene = Scene::new();
     let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
-    let call = client.ask("tools/call", json!({"name": "ask", "arguments": {"id": "rootward/roots/99"}}));
+    let call = client.ask("tools/call", json!({"name": "ask", "arguments": {"id": "rootward-roots-99"}}));
     let question = client.next_where(|message| message["method"] == "sampling/createMessage");
-    assert_ne!(question["id"], "rootward/roots/99");
+    assert_ne!(question["id"], "rootward-roots-99");
     client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"model": "m"}}));
     // The server has its answer all the same.
     let text = client.answer_to(&call)["result"]["content"][0]["text"].to_string();
-    assert!(text.contains("rootward/roots/99") && text.contains("model"), "{text}");
+    assert!(text.contains("rootward-roots-99") && text.contains("model"), "{text}");
     assert_eq!(client.end(), Some(0));
 }
 
@@ -107,4 +107,33 @@ fn without_a_record_no_call_with_paths_passes() {
     let run = scene.wrap(&[&scene.text("project")]).stdin(std::process::Stdio::null()).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&run.stderr).contains("the audit log"), "{run:?}");
+}
+
+/// A client that escapes more than it must: the same id, in another spelling.
+#[test]
+fn an_answer_counts_however_its_id_is_escaped() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    let call = client.ask("tools/call", json!({"name": "ask", "arguments": {"id": "a/b"}}));
+    client.next_where(|message| message["method"] == "sampling/createMessage");
+    client.send_line(r#"{"jsonrpc":"2.0","id":"a\/b","result":{"model":"m"}}"#);
+    assert!(client.answer_to(&call)["result"]["content"][0]["text"].to_string().contains("model"));
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn an_answer_that_nobody_asked_for_reaches_no_server() {
+    let scene = Scene::new();
+    let seen = scene.path("project/seen");
+    let mut wrap = scene.wrap(&[&scene.text("project"), "--env", "SEEN"]);
+    let mut client = Client::begin(wrap.env("SEEN", &seen), Says::Nothing, &[]);
+    client
+        .send(&json!({"jsonrpc": "2.0", "id": "rootward-roots-7", "result": {"roots": [{"uri": "file:///unasked"}]}}));
+    client.send(&json!({"jsonrpc": "2.0", "id": 99, "result": "unasked"}));
+    client.says("echo", json!({}));
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("echo") && !seen.contains("unasked"), "{seen}");
+    let answer = client.call("notifications/cancelled", json!({"requestId": 1}));
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert_eq!(client.end(), Some(0));
 }

@@ -115,8 +115,56 @@ fn a_client_without_roots_gets_the_ceiling_and_the_server_may_still_ask() {
 fn a_round_that_nobody_knows_is_refused() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
-    let carried = json!({"requestState": "rootward/99"});
+    let carried = json!({"requestState": "rootward-0-99"});
     let answer = call(&mut client, &json!({"roots": {}}), "read", &json!({"path": "file.txt"}), &carried);
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_child_that_was_started_in_wider_roots_is_replaced() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.path("project/inner")).unwrap();
+    let mut client = Client::start(&mut scene.wrap(&[&scene.text("project")]));
+    // Without roots of its own the ceiling holds; then it says that it has some.
+    client.call("server/discover", json!({"_meta": meta(&json!({}))}));
+    let initialize = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}});
+    client.call("initialize", initialize);
+    client.share(&[scene.uri("project/inner")]);
+    client.notify("notifications/initialized");
+    assert_eq!(client.says("where", json!({})), scene.text("project/inner"));
+    let refused = client.tool("read", json!({"path": scene.path("project/file.txt")}));
+    assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_server_cannot_have_its_own_question_answered_as_roots() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.path("project/inner")).unwrap();
+    let mut client = Client::start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
+    let root = scene.uri("project/inner");
+    let question = call_in(&mut client, &root, "named", json!({"path": "."}));
+    assert_eq!(question["result"]["inputRequests"]["rootward.dev/roots"]["method"], "elicitation/create", "{question}");
+    let capabilities = json!({"roots": {}, "elicitation": {}});
+    let carried = json!({
+        "requestState": question["result"]["requestState"],
+        "inputResponses": {"rootward.dev/roots": {"action": "accept"}},
+    });
+    // The call comes again with what looks like roots and is none: it is asked for them.
+    let again = call(&mut client, &capabilities, "named", &json!({"path": "."}), &carried);
+    assert_eq!(again["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{again}");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_server_that_wants_roots_for_a_call_without_paths_gets_those_of_the_client() {
+    let scene = Scene::new();
+    let mut client = with_roots(&scene);
+    for root in ["project", "other"] {
+        let answer = call_in(&mut client, &scene.uri(root), "own_roots", json!({}));
+        let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+        assert_eq!(seen["inputResponses"]["r"], json!({"roots": [{"uri": scene.uri(root)}]}), "{answer}");
+    }
     assert_eq!(client.end(), Some(0));
 }

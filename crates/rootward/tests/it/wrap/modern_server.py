@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("read", "own_roots", "both", "capabilities")]
+TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("read", "own_roots", "both", "named", "capabilities")]
 
 
 def answer(request, result):
@@ -29,6 +29,8 @@ def call(request, params):
             answer(request, text(file.read()))
     elif name == "own_roots":
         answer(request, text(json.dumps(carried)) if carried else ask(roots))
+    elif name == "named":
+        answer(request, text(json.dumps(carried)) if carried else ask({"rootward.dev/roots": words["w"]}))
     elif name == "both":
         answer(request, text(json.dumps(carried)) if carried else ask({**roots, **words}))
     else:
