@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -49,6 +50,12 @@ impl LogFile {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// When its log was begun, as its name says.
+    pub(crate) fn begun(&self) -> Option<SystemTime> {
+        let milliseconds = self.log.split('-').next()?.parse().ok()?;
+        UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
     }
 
     fn new(path: PathBuf) -> Option<LogFile> {
