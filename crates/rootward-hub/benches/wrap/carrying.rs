@@ -28,7 +28,10 @@ pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<(
     let (mut wrapped, mut direct) = (begin(&ways.wrap())?, begin(&ways.direct())?);
     add("a result of 1 MB, wrapped", &compare_each(TURNS, || read(&mut wrapped), || read(&mut direct)));
     let carried = |client: &mut Client| client.ask("tools/call", READY).expect("it answered before").len();
-    add("its bytes alone, wrapped", &compare_each(TURNS, || carried(&mut wrapped), || carried(&mut direct)));
+    add(
+        "a result of 1 MB, bytes alone, wrapped",
+        &compare_each(TURNS, || carried(&mut wrapped), || carried(&mut direct)),
+    );
     wrapped.end()?;
     direct.end()?;
     let ways = ways.of_node();

@@ -137,6 +137,11 @@ fn create_ambient(path: &Path) -> io::Result<File> {
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn remove_old_ambient(directory: &Path, now: SystemTime) -> io::Result<()> {
     for file in files_ambient(directory)? {
+        // Begun lately, it was written to lately. To look at each of thousands would take longer than the rest of a start.
+        let begun = UNIX_EPOCH + Duration::from_millis(file.begun());
+        if now.duration_since(begun).is_ok_and(|age| age <= KEPT) {
+            continue;
+        }
         let written = std::fs::symlink_metadata(file.path()).and_then(|metadata| metadata.modified());
         let is_old = |written| now.duration_since(written).is_ok_and(|age| age > KEPT);
         // One that is gone by now was removed by another process.
@@ -287,6 +292,8 @@ mod tests {
     #[test]
     fn only_files_of_the_log_that_are_old_go() {
         let (_directory, log) = long();
+        // Begun long ago, and written to just now.
+        std::fs::write(log.directory.join(LogFile::name("00000000000001-1-0", 0)), "").unwrap();
         let count = files_ambient(&log.directory).unwrap().len();
         let other = log.directory.join("notes.jsonl");
         std::fs::write(&other, "").unwrap();
