@@ -3,9 +3,14 @@
 //! `1`, `1.0` and `1e0` are the same number and not the same id: the peer that wrote it compares as it likes. It is given
 //! back byte for byte.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
+
+/// The greatest whole number below which a float misses none.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// An id: a number of any size, a string, or null, in the bytes it came in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +35,25 @@ impl<'f> Id<'f> {
         self.0
     }
 
+    /// The one spelling that it has in common with the same id in other bytes: a peer may write `"\u0061"` back as `"a"`, or `1.0` as
+    /// `1`. To look ids up by.
+    pub fn spelt(self) -> Cow<'f, str> {
+        match self.0.as_bytes() {
+            [b'"', ..] if self.0.contains('\\') => match serde_json::from_str::<String>(self.0) {
+                Ok(text) => Cow::Owned(Value::from(text).to_string()),
+                // Half a surrogate pair: no text that could be written otherwise.
+                Err(_) => Cow::Borrowed(self.0),
+            },
+            [b'"' | b'n', ..] => Cow::Borrowed(self.0),
+            number if number.iter().all(u8::is_ascii_digit) => Cow::Borrowed(self.0),
+            _ => match self.0.parse::<f64>() {
+                // Where every whole number has its own float.
+                Ok(float) if float.fract() == 0.0 && float.abs() <= EXACT => Cow::Owned(format!("{:.0}", float + 0.0)),
+                _ => Cow::Borrowed(self.0),
+            },
+        }
+    }
+
     /// Whether it is null, which an answer has whose request could not be read.
     pub fn is_null(self) -> bool {
         self.0 == "null"
@@ -45,6 +69,25 @@ impl fmt::Debug for Id<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spellings_of_an_id_are_known_for_the_same() {
+        let check = |id: &str, expect: &str| assert_eq!(Id::read(id).unwrap().spelt(), expect, "{id}");
+        check("7", "7");
+        check("-7", "-7");
+        check("-0", "0");
+        check("1.0", "1");
+        check("1e2", "100");
+        check("-1.50e1", "-15");
+        check("0.5", "0.5");
+        check("123456789012345678901234567890", "123456789012345678901234567890");
+        check("12345678901234567890.0", "12345678901234567890.0");
+        check(r#""a""#, r#""a""#);
+        check(r#""\u0061\/\"b\u00e9""#, r#""a/\"bé""#);
+        check(r#""\ud800""#, r#""\ud800""#);
+        check(r#""7""#, r#""7""#);
+        check("null", "null");
+    }
 
     #[test]
     fn ids_of_every_legal_kind_are_kept_as_written() {

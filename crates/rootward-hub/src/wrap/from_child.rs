@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR};
-use super::child::{ChildNumber, Owed, Phase};
+use super::child::{ChildNumber, Owed, Phase, spelt};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
 use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong};
@@ -41,7 +41,7 @@ impl Engine {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
         let (Some(id), false) = (&long.id, long.has_method) else { return };
         let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        match self.children.get_mut(&number).and_then(|child| child.owes.remove(id)) {
+        match self.children.get_mut(&number).and_then(|child| child.owes.remove(&spelt(id))) {
             Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
             Some(Owed::OwnTools) => {
                 self.tools.will_not_be_listed();
@@ -86,7 +86,8 @@ impl Engine {
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         let own: Box<str> = id.as_str().into();
-        if self.asked.contains_key(&own) {
+        let key: Box<str> = id.spelt().into();
+        if self.asked.contains_key(&key) {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
                 self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
@@ -94,19 +95,19 @@ impl Engine {
             self.asked.insert(other.into(), Asked::Child(number, own));
         } else {
             self.tell_client(envelope.text());
-            self.asked.insert(own.clone(), Asked::Child(number, own));
+            self.asked.insert(key, Asked::Child(number, own));
         }
     }
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let Some(id) = id.map(RawValue::get) else { return self.tell_client(envelope.text()) };
-        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && **own == *id);
+        let Some(id) = id.map(|id| spelt(id.get())) else { return self.tell_client(envelope.text()) };
+        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && spelt(own) == id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;
         };
         self.asked.remove(&sent);
-        if *sent == *id {
+        if sent == id {
             self.tell_client(envelope.text());
         } else {
             self.tell_client(&answer::cancelled(&sent, "the server does not await the answer any more"));
@@ -115,8 +116,8 @@ impl Engine {
 
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
-        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(id.as_str()))
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&*id.spelt()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&*id.spelt()))
             && self.wants_input(number, envelope, &sent)
         {
             return;

@@ -6,7 +6,7 @@ use rootward_core::session::{Event, Support};
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
-use super::child::{Owed, Phase};
+use super::child::{Owed, Phase, spelt};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
 use super::roots::{self, Roots};
@@ -231,7 +231,7 @@ impl Engine {
     /// An answer to a question of a child's, or of Rootward's own.
     fn client_answer(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
-        match self.asked.remove(id.as_str()) {
+        match self.asked.remove(&*id.spelt()) {
             Some(Asked::Roots(request)) => {
                 let result = envelope.result().ok_or_else(|| {
                     let error = envelope.error().and_then(Members::read);
@@ -262,8 +262,9 @@ impl Engine {
     /// The client does not await an answer any more.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let id = id.map(RawValue::get).unwrap_or_default();
-        let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref() == Some(id));
+        let id: &str = &spelt(id.map(RawValue::get).unwrap_or_default());
+        let waiting =
+            self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *spelt(own) == *id));
         if let Some(position) = waiting {
             // It never left: nobody need be told, and nobody answers.
             self.waiting.remove(position);
@@ -277,7 +278,7 @@ impl Engine {
                 }
                 child.send(envelope.text());
             }
-            // Answered already, or an id that is spelt in another way: the server knows.
+            // Answered already, or something that Rootward does not know of: the server knows.
             None => {
                 if let Some(child) = self.running() {
                     child.send(envelope.text());
