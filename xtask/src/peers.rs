@@ -40,13 +40,14 @@ const AT_ONCE: usize = 8;
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
 /// Where each era is tried. A modern client opens no stream of its own anyway.
-const WAYS: [(Route, Era); 8] = [
+const WAYS: [(Route, Era); 9] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
     (Route::HttpWithoutStream, Era::Legacy),
     (Route::Stdio, Era::Modern),
     (Route::Http, Era::Modern),
     (Route::Wrapped, Era::Legacy),
+    (Route::Wrapped, Era::Modern),
     (Route::WrappedFiles, Era::Legacy),
     (Route::WrappedFiles, Era::FallsBack),
 ];
@@ -152,7 +153,7 @@ fn cases() -> Vec<Case> {
                 // The script takes whatever era the server offers, and that is the modern one.
                 let is_wanted = match subject {
                     Subject::In(situation) => route != Route::WrappedFiles || OF_FILES.contains(&situation.name),
-                    Subject::Shown => era == Era::Modern,
+                    Subject::Shown => era == Era::Modern && route != Route::Wrapped,
                 };
                 if is_wanted {
                     cases.push(Case { sdk, route, era, subject });
