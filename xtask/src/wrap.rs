@@ -3,6 +3,7 @@
 //! What a client hears is compared with what it hears directly, the MCP Inspector is its client, and the escape corpus goes through
 //! it. More of its peers are in `peers` and `servers`.
 
+mod escapes;
 mod fidelity;
 mod listener;
 mod script;
@@ -12,6 +13,8 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 
+use crate::built;
+use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
 use crate::servers::install;
 use crate::table;
@@ -27,34 +30,45 @@ const AT_ONCE: usize = 2;
 enum Case {
     /// What a client hears.
     Fidelity(&'static Script),
+    /// The escape corpus, not confined.
+    Gate,
+    /// The escape corpus, in calls that nobody can read.
+    Wall,
 }
 
 impl Case {
     fn name(self) -> String {
         match self {
             Case::Fidelity(script) => format!("{} byte for byte", script.name),
+            Case::Gate => "escape corpus before a file server that was given everything, not confined".to_owned(),
+            Case::Wall => "escape corpus before a hostile server, confined".to_owned(),
         }
     }
 
     /// Carries it out; what was counted.
-    fn carry_out(self, installed: &Installed) -> Result<String> {
+    fn carry_out(self, installed: &Installed, hostile: &Path) -> Result<String> {
         match self {
             Case::Fidelity(script) => Ok(format!("{} frames equal", fidelity::play(script, installed)?)),
+            Case::Gate => escapes::through_the_gate(installed),
+            Case::Wall => escapes::through_the_wall(&installed.rootward, hostile),
         }
     }
 }
 
 fn cases() -> Vec<Case> {
-    SCRIPTS.iter().map(Case::Fidelity).collect()
+    // The longest first.
+    [Case::Wall, Case::Gate].into_iter().chain(SCRIPTS.iter().map(Case::Fidelity)).collect()
 }
 
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
+    let build = Call::cargo("build -p rootward-sandbox --bin sandbox-stage");
+    let [hostile] = built::programs(top, build, ["sandbox-stage"])?;
     let rows = Mutex::new(Vec::new());
     let outcomes = all_at_once(&cases, AT_ONCE, |case| {
-        let counted = case.carry_out(&installed);
+        let counted = case.carry_out(&installed, &hostile);
         if let Ok(mut rows) = rows.lock() {
             let outcome = counted.as_ref().map_or_else(|_| "FAILED".to_owned(), String::clone);
             rows.push(vec![case.name(), outcome]);
