@@ -216,10 +216,10 @@ impl Files<'_> {
     }
 }
 
-/// Which roots these are on disk: one that was made anew is another.
+/// Which roots these are on disk: one that was made anew is another, even if it got the same number.
 fn identity(request: &Request) -> String {
     let place = |path: &Path| {
-        let found = std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        let found = std::fs::metadata(path).map(|found| (found.dev(), found.ino(), found.created().ok())).ok();
         format!("{:?} {found:?}", path.canonicalize().ok())
     };
     let roots =
