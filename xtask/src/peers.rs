@@ -52,7 +52,8 @@ const WAYS: [(Route, Era); 9] = [
     (Route::WrappedFiles, Era::FallsBack),
 ];
 
-/// The situations that a slow server is put into; the others are the same to it.
+/// The situations that a slow server is put into, and any server that is wrapped once more, with its handshake remembered; the others
+/// are the same to it.
 const OF_FILES: [&str; 3] = ["two roots", "other roots", "none to begin with"];
 
 impl Sdk {

@@ -212,6 +212,10 @@ impl Handshake {
 }
 
 impl Lifeline {
+    pub(crate) fn of(enforcement: Enforcement, held: OwnedFd, report: BufReader<std::fs::File>) -> Lifeline {
+        Lifeline { enforcement, _held: held, report }
+    }
+
     /// How strongly the command is confined.
     pub fn enforcement(&self) -> &Enforcement {
         &self.enforcement

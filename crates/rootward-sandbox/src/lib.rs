@@ -31,7 +31,7 @@
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
-//! - `tied.rs`: a command that is not confined and ends with its host all the same.
+//! - `kept.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
 
 #[cfg(not(target_os = "linux"))]
@@ -41,6 +41,7 @@ mod broker;
 mod confinement;
 mod enforcement;
 mod error;
+mod kept;
 mod kernel;
 mod launch;
 mod launcher;
@@ -51,14 +52,13 @@ mod profile;
 mod rights;
 pub mod seatbelt;
 mod sys;
-mod tied;
 
 pub use confinement::{CommandLine, Confinement};
 pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
+pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use profile::{Program, ProgramError};
-pub use tied::spawn_tied;

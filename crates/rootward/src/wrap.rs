@@ -192,6 +192,6 @@ fn tell(program: &OsStr, notice: Notice<'_>) {
     match notice {
         Notice::Started(_, enforcement) => told::unheld(enforcement),
         Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
-        Notice::Event(text) => message::line(&format!("rootward: {text}")),
+        Notice::Event(text) => message::line_in_passing(&format!("rootward: {text}")),
     }
 }

@@ -3,7 +3,6 @@
 //! `1`, `1.0` and `1e0` are the same number and not the same id: the peer that wrote it compares as it likes. It is given
 //! back byte for byte.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
@@ -35,21 +34,20 @@ impl<'f> Id<'f> {
         self.0
     }
 
-    /// The one spelling that it has in common with the same id in other bytes: a peer may write `"\u0061"` back as `"a"`, or `1.0` as
-    /// `1`. To look ids up by.
-    pub fn spelt(self) -> Cow<'f, str> {
+    /// What it is known by, whatever its bytes: a peer may write `"\u0061"` back as `"a"`, or `1.0` as `1`.
+    pub fn key(self) -> Box<str> {
         match self.0.as_bytes() {
             [b'"', ..] if self.0.contains('\\') => match serde_json::from_str::<String>(self.0) {
-                Ok(text) => Cow::Owned(Value::from(text).to_string()),
+                Ok(text) => Value::from(text).to_string().into(),
                 // Half a surrogate pair: no text that could be written otherwise.
-                Err(_) => Cow::Borrowed(self.0),
+                Err(_) => self.0.into(),
             },
-            [b'"' | b'n', ..] => Cow::Borrowed(self.0),
-            number if number.iter().all(u8::is_ascii_digit) => Cow::Borrowed(self.0),
+            [b'"' | b'n', ..] => self.0.into(),
+            number if number.iter().all(u8::is_ascii_digit) => self.0.into(),
             _ => match self.0.parse::<f64>() {
                 // Where every whole number has its own float.
-                Ok(float) if float.fract() == 0.0 && float.abs() <= EXACT => Cow::Owned(format!("{:.0}", float + 0.0)),
-                _ => Cow::Borrowed(self.0),
+                Ok(float) if float.fract() == 0.0 && float.abs() <= EXACT => format!("{:.0}", float + 0.0).into(),
+                _ => self.0.into(),
             },
         }
     }
@@ -71,8 +69,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_an_id_are_known_for_the_same() {
-        let check = |id: &str, expect: &str| assert_eq!(Id::read(id).unwrap().spelt(), expect, "{id}");
+    fn an_id_has_one_key_however_it_is_written() {
+        let check = |id: &str, expect: &str| assert_eq!(&*Id::read(id).unwrap().key(), expect, "{id}");
         check("7", "7");
         check("-7", "-7");
         check("-0", "0");

@@ -63,14 +63,14 @@ pub(super) fn refusal(id: &str, method: &str, era: Era, tool: Option<&Tool>, ref
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
     }
     let mut content = json!({"content": [{"type": "text", "text": refusal.sentence()}], "isError": true});
+    if era == Era::Modern {
+        content["resultType"] = json!("complete");
+    }
     // Where the tool has a schema for structured content, clients hold errors to it, too: the TypeScript SDK 1.x does.
     if tool.is_some_and(Tool::has_structured_results) {
         content["_meta"] = json!({REFUSAL: refusal.data()});
     } else {
         content["structuredContent"] = refusal.data().clone();
-    }
-    if era == Era::Modern {
-        content["resultType"] = json!("complete");
     }
     result(id, &content.to_string())
 }

@@ -17,8 +17,8 @@ pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
 pub(super) struct ChildNumber(pub(super) u64);
 
 /// An id, as it is looked up.
-pub(super) fn spelt(id: &str) -> Box<str> {
-    Id::read(id).map_or_else(|| id.into(), |id| id.spelt().into())
+pub(super) fn key(id: &str) -> Box<str> {
+    Id::read(id).map_or_else(|| id.into(), Id::key)
 }
 
 /// What a child owes an answer to.
@@ -101,7 +101,7 @@ impl Child {
 
     /// The same for a question, which it then owes an answer to.
     pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
-        self.owes.insert(spelt(id), owed);
+        self.owes.insert(key(id), owed);
         self.send(message);
     }
 }

@@ -454,7 +454,9 @@ impl Engine {
             _ if first => self.effects.push(Effect::Leave),
             Phase::Greeting | Phase::Running => {
                 self.backoff.failed(self.now, self.now.saturating_sub(since));
-                self.say(format!("the server ended ({how}) and is started again"));
+                if !self.closed {
+                    self.say(format!("the server ended ({how}) and is started again"));
+                }
             }
         }
         self.arrange();

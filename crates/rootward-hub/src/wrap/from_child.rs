@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR};
-use super::child::{ChildNumber, Owed, Phase, spelt};
+use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
 use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong};
@@ -41,7 +41,7 @@ impl Engine {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
         let (Some(id), false) = (&long.id, long.has_method) else { return };
         let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        match self.children.get_mut(&number).and_then(|child| child.owes.remove(&spelt(id))) {
+        match self.children.get_mut(&number).and_then(|child| child.owes.remove(&key(id))) {
             Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
             Some(Owed::OwnTools) => {
                 self.tools.will_not_be_listed();
@@ -86,8 +86,10 @@ impl Engine {
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         let own: Box<str> = id.as_str().into();
-        let key: Box<str> = id.spelt().into();
-        if self.asked.contains_key(&key) {
+        let key = id.key();
+        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow
+        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        if self.asked.contains_key(&key) || key.contains("rootward") {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
                 self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
@@ -101,8 +103,8 @@ impl Engine {
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let Some(id) = id.map(|id| spelt(id.get())) else { return self.tell_client(envelope.text()) };
-        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && spelt(own) == id);
+        let Some(id) = id.map(|id| key(id.get())) else { return };
+        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && key(own) == id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;
         };
@@ -116,8 +118,8 @@ impl Engine {
 
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&*id.spelt()));
-        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&*id.spelt()))
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&id.key()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&id.key()))
             && self.wants_input(number, envelope, &sent)
         {
             return;

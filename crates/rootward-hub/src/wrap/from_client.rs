@@ -6,10 +6,10 @@ use rootward_core::session::{Event, Support};
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
-use super::child::{Owed, Phase, spelt};
+use super::child::{Owed, Phase, key};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
-use super::roots::{self, Roots};
+use super::roots::{self, Roots, Turn};
 use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
 
 /// What Rootward, as the client of the child, declares.
@@ -145,10 +145,12 @@ impl Engine {
             self.current = Some(number);
             return self.forward(envelope, arrived);
         }
+        // Other roots may be about to come, and with them another try.
+        let settled = self.roots.as_ref().is_none_or(|roots| roots.turn(arrived, self.now) == Turn::GoOn);
         let reason = match &self.impossible {
-            Some((_, reason)) => reason.clone(),
-            None if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
-            None => return Done::NotYet,
+            Some((_, reason)) if settled => reason.clone(),
+            _ if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
+            _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
             self.tell_client(&answer::error(id.as_str(), INTERNAL_ERROR, &reason, None));
@@ -231,7 +233,7 @@ impl Engine {
     /// An answer to a question of a child's, or of Rootward's own.
     fn client_answer(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
-        match self.asked.remove(&*id.spelt()) {
+        match self.asked.remove(&id.key()) {
             Some(Asked::Roots(request)) => {
                 let result = envelope.result().ok_or_else(|| {
                     let error = envelope.error().and_then(Members::read);
@@ -262,9 +264,8 @@ impl Engine {
     /// The client does not await an answer any more.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let id: &str = &spelt(id.map(RawValue::get).unwrap_or_default());
-        let waiting =
-            self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *spelt(own) == *id));
+        let id: &str = &key(id.map(RawValue::get).unwrap_or_default());
+        let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *key(own) == *id));
         if let Some(position) = waiting {
             // It never left: nobody need be told, and nobody answers.
             self.waiting.remove(position);

@@ -30,12 +30,10 @@ impl Engine {
         let method = envelope.method().unwrap_or_default();
         let id = envelope.id().map(Id::as_str);
         let tool = match (method, envelope.params()) {
-            ("tools/call", Some(params)) => {
-                tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments).into_owned())
-            }
+            ("tools/call", Some(params)) => tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments)),
             _ => None,
         };
-        let call = Call { method, params: envelope.params(), tool: tool.as_ref() };
+        let call = Call { method, params: envelope.params(), tool: tool.as_deref() };
         let ready = self.is_ready(arrived);
         let checked = match (&self.roots, ready) {
             (Some(roots), true) => check(roots.guard(), &self.rules.expansion, &call).map(Some),
@@ -52,9 +50,11 @@ impl Engine {
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
                 (Turn::Overdue, _) => Judgement::Refused(
-                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_ref(), &Refusal::pending())),
+                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_deref(), &Refusal::pending())),
                 ),
-                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
+                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => {
+                    self.decide(envelope, tool.as_deref(), &verdict)
+                }
                 _ => self.wait_or_give_up(id, &call, arrived),
             },
         }

@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, RootKind, RootSet};
-use rootward_sandbox::{CommandLine, Confinement, Enforcement, Lifeline, Options, StartError, spawn_tied};
+use rootward_sandbox::{CommandLine, Confinement, Lifeline, Options, StartError, spawn_kept};
 
 use super::engine::Change;
 
@@ -63,11 +63,10 @@ pub(super) struct Started {
     pub(super) child: Child,
     pub(super) input: OwnedFd,
     pub(super) output: OwnedFd,
-    /// What ties a confined one to this process.
-    pub(super) line: Option<Lifeline>,
+    /// What ties it to this process.
+    pub(super) line: Lifeline,
     /// Where one starts that has no roots and no home of its own.
     pub(super) empty: Option<tempfile::TempDir>,
-    pub(super) enforcement: Enforcement,
 }
 
 impl Launch {
@@ -118,41 +117,25 @@ impl Launch {
                 let mut prepared = confinement.prepare_ambient(&line)?;
                 prepared.command().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
                 let confined = prepared.spawn()?;
-                let enforcement = confined.line.enforcement().clone();
-                started(confined.child, Some(confined.line), None, enforcement)
+                started(confined.child, confined.line, None)
             }
             Confine::Off => {
-                let mut command = Command::new(&line.program);
-                command.args(&line.arguments).envs(line.variables);
-                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+                let mut line = line;
                 let empty = match &line.directory {
-                    Some(directory) => {
-                        command.current_dir(directory);
-                        None
-                    }
-                    None => {
-                        let empty = tempfile::tempdir().map_err(StartError::Prepare)?;
-                        command.current_dir(empty.path());
-                        Some(empty)
-                    }
+                    Some(_) => None,
+                    None => Some(tempfile::tempdir().map_err(StartError::Prepare)?),
                 };
-                let child = spawn_tied(&mut command).map_err(StartError::Spawn)?;
-                started(child, None, empty, Enforcement::off())
+                line.directory = line.directory.or_else(|| empty.as_ref().map(|empty| empty.path().to_owned()));
+                let (child, line) = spawn_kept(&line)?;
+                started(child, line, empty)
             }
         }
     }
 }
 
-fn started(
-    mut child: Child,
-    line: Option<Lifeline>,
-    empty: Option<tempfile::TempDir>,
-    enforcement: Enforcement,
-) -> Result<Started, StartError> {
+fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -> Result<Started, StartError> {
     match (child.stdin.take(), child.stdout.take()) {
-        (Some(input), Some(output)) => {
-            Ok(Started { child, input: input.into(), output: output.into(), line, empty, enforcement })
-        }
+        (Some(input), Some(output)) => Ok(Started { child, input: input.into(), output: output.into(), line, empty }),
         _ => Err(StartError::Silent),
     }
 }

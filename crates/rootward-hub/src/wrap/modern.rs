@@ -10,7 +10,7 @@ use rootward_server::Refusal;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INVALID_PARAMS};
-use super::child::{ChildNumber, Owed, spelt};
+use super::child::{ChildNumber, Owed, key};
 use super::engine::{Client, Engine};
 use super::from_client::Done;
 use super::gate::Judgement;
@@ -95,7 +95,7 @@ impl Engine {
                 let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
                 if let Some(child) = self.running() {
                     if RETRIED.contains(&method) {
-                        child.sent.insert(spelt(id), Sent { text: text.as_str().into(), asked: 0 });
+                        child.sent.insert(key(id), Sent { text: text.as_str().into(), asked: 0 });
                     }
                     child.ask(id, owed, &text);
                 }
@@ -207,8 +207,8 @@ impl Engine {
         let list = answer::roots(child.guard.roots());
         let params = carried_on(params, round, &list);
         let Ok(params) = RawValue::from_string(params) else { return };
-        child.owes.insert(id.spelt().into(), Owed::Plain);
-        child.sent.insert(id.spelt().into(), Sent { text: sent.text.clone(), asked: sent.asked + 1 });
+        child.owes.insert(id.key(), Owed::Plain);
+        child.sent.insert(id.key(), Sent { text: sent.text.clone(), asked: sent.asked + 1 });
         child.input.push_with(|bytes| envelope.write_with_params(&params, bytes));
     }
 }

@@ -3,8 +3,9 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::outlet::Outlet;
 
@@ -26,18 +27,26 @@ pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
     }
 }
 
-/// Writes what waits, as far as it goes.
+/// Whether reading would give something now, or the end. Also of a terminal, which blocks whoever reads when there is nothing.
+pub(super) fn has_more(pipe: &OwnedFd) -> bool {
+    let mut polled = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Writes what waits, as far as it goes. A pipe that took less is full: asking again would only hear that.
 pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
-    while !outlet.is_empty() {
-        match rustix::io::write(pipe, outlet.waiting()) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => outlet.advance(count),
-            Err(Errno::AGAIN) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+    if outlet.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    match retry_on_intr(|| rustix::io::write(pipe, outlet.waiting())) {
+        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+        Ok(count) => {
+            outlet.advance(count);
+            Ok(())
+        }
+        Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.

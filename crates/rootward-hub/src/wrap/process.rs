@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rootward_sandbox::Lifeline;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::launch::Started;
 use super::outlet::Outlet;
@@ -26,9 +26,8 @@ pub(super) struct Process {
     /// None once it is closed.
     pub(super) output: Option<OwnedFd>,
     pub(super) reader: FrameReader,
-    /// None where it is not confined, or was killed.
+    /// None once it was killed.
     line: Option<Lifeline>,
-    confined: bool,
     ending: Ending,
     _empty: Option<tempfile::TempDir>,
 }
@@ -52,8 +51,7 @@ impl Process {
             input: Some(input),
             output: Some(output),
             reader: FrameReader::new(limit),
-            confined: line.is_some(),
-            line,
+            line: Some(line),
             ending: Ending::NotAsked,
             _empty: empty,
         }
@@ -90,7 +88,7 @@ impl Process {
     /// Passes a signal on.
     pub(super) fn signal(&self, number: i32) {
         if let (Some(process), Some(signal)) = (self.pid(), Signal::from_named_raw(number)) {
-            let _ = if self.confined { kill_process(process, signal) } else { kill_process_group(process, signal) };
+            let _ = kill_process(process, signal);
         }
     }
 
@@ -122,12 +120,9 @@ impl Process {
         Ok(None)
     }
 
-    /// Kills it and all that it started: a confined one's supervisor sees to that, once its line is cut.
+    /// Kills it and all that it started: whoever stands for it sees to that, once its line is cut.
     fn kill(&mut self) {
         self.line = None;
-        if let (false, Some(process)) = (self.confined, self.pid()) {
-            let _ = kill_process_group(process, Signal::KILL);
-        }
     }
 
     fn pid(&self) -> Option<Pid> {

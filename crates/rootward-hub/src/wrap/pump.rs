@@ -18,7 +18,7 @@ use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
 use super::launch::Launch;
-use super::pipe::{Read, do_not_block, read, write};
+use super::pipe::{Read, do_not_block, has_more, read, write};
 use super::process::Process;
 use crate::frame::FrameReader;
 
@@ -131,8 +131,10 @@ impl<'n> Pump<'n> {
             }
             for (source, flags) in self.wait(now)? {
                 match source {
-                    Source::Signals => self.take_signals(),
-                    Source::Client => self.read_client(&mut chunk),
+                    Source::Signals => self.take_signals(&mut chunk),
+                    Source::Client => {
+                        self.read_client(&mut chunk);
+                    }
                     Source::Child(number) => {
                         self.read_child(number, &mut chunk);
                     }
@@ -164,6 +166,8 @@ impl<'n> Pump<'n> {
             }
             for effect in effects {
                 match effect {
+                    // One that is started while everything ends would be ended by nobody.
+                    Effect::Start(_) if self.state != State::Pumping => {}
                     Effect::Start(number) => self.start(number),
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
@@ -188,7 +192,7 @@ impl<'n> Pump<'n> {
                 for pipe in [&started.input, &started.output] {
                     let _ = do_not_block(pipe);
                 }
-                (self.notice)(Notice::Started(guard.roots(), &started.enforcement));
+                (self.notice)(Notice::Started(guard.roots(), started.line.enforcement()));
                 self.processes.insert(number, Process::new(started, self.limit));
             }
             Err(error) => {
@@ -304,8 +308,11 @@ impl<'n> Pump<'n> {
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
         let due = [self.engine.wakes_at()].into_iter().chain(self.ends().map(Process::wakes_at)).flatten().min();
         let due = match self.state {
-            State::Closing { until } | State::Leaving { until } => Some(due.map_or(until, |due| due.min(until))),
-            State::Pumping => due,
+            // Once it is past, only the ends of processes are waited for.
+            State::Closing { until } | State::Leaving { until } if until > now => {
+                Some(due.map_or(until, |due| due.min(until)))
+            }
+            _ => due,
         };
         let timeout = due.map(|due| Timespec::try_from(due.saturating_sub(now) + ROUNDED_UP)).transpose();
         match poll(&mut polled, timeout.map_err(io::Error::other)?.as_ref()) {
@@ -353,10 +360,16 @@ impl<'n> Pump<'n> {
         watched
     }
 
-    fn take_signals(&mut self) {
+    fn take_signals(&mut self, chunk: &mut [u8]) {
         while let Some(number) = self.signals.take() {
             if ENDING.iter().any(|signal| signal.as_raw() == number) {
                 self.code.1 = 128 + number;
+                // What the client said before is answered for.
+                for _ in 0..MOST_LEFT {
+                    if !self.input.as_ref().is_some_and(has_more) || self.read_client(chunk) == Read::End {
+                        break;
+                    }
+                }
                 self.leave(self.begun.elapsed());
             }
             if number == Signal::CHILD.as_raw() {
@@ -369,10 +382,11 @@ impl<'n> Pump<'n> {
         }
     }
 
-    fn read_client(&mut self, chunk: &mut [u8]) {
-        let Some(input) = &self.input else { return };
+    fn read_client(&mut self, chunk: &mut [u8]) -> Read {
+        let Some(input) = &self.input else { return Read::End };
         let now = self.begun.elapsed();
-        match read(input, chunk) {
+        let read = read(input, chunk);
+        match read {
             Read::Later => {}
             Read::Some(count) => {
                 let mut bytes = &chunk[..count];
@@ -391,6 +405,7 @@ impl<'n> Pump<'n> {
                 self.engine.client_closed(now);
             }
         }
+        read
     }
 
     fn read_child(&mut self, number: ChildNumber, chunk: &mut [u8]) -> Read {

@@ -14,6 +14,7 @@
 mod dispatch;
 mod ending;
 mod filter;
+mod keeper;
 mod own;
 mod removal;
 mod seal;
@@ -32,6 +33,7 @@ use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
 pub(crate) use filter::is_traced;
+pub(crate) use keeper::keep;
 pub(crate) use own::is_own;
 pub(crate) use seal::Ready;
 pub use waiting::PassedSignals;

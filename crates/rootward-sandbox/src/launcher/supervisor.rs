@@ -194,7 +194,7 @@ fn signalled(watched: &Watched) -> Option<i32> {
 }
 
 /// Takes note of all that have ended; the exit code, if the command is among them.
-fn ended(child: Pid) -> Option<i32> {
+pub(super) fn ended(child: Pid) -> Option<i32> {
     let mut code = None;
     while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
         if process == child {
@@ -235,7 +235,7 @@ fn heard(socket: &OwnedFd) -> Heard {
 
 /// The standard three are the command's: held here, they would not close when it closes them.
 #[expect(clippy::disallowed_methods, reason = "a fixed name")]
-fn let_go_of_the_standard_three() {
+pub(super) fn let_go_of_the_standard_three() {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     if let Ok(null) = openat(CWD, c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::stdio::dup2_stdin(&null);

@@ -23,7 +23,7 @@ pub fn rootward() -> Result<PathBuf, Box<dyn Error>> {
 /// A file of a package, named below `node_modules`; the package is fetched where the file is missing.
 pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, Box<dyn Error>> {
     let name = package.rsplit('/').next().unwrap_or(package);
-    let folder = target_directory()?.join("peers").join(format!("{name}-{version}"));
+    let folder = folder(name, version)?;
     let file = folder.join("node_modules").join(file);
     if !file.exists() {
         eprintln!("fetching {package} {version}");
@@ -43,6 +43,11 @@ pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, 
         }
     }
     Ok(file)
+}
+
+/// The directory that a peer of this name and version is kept in.
+pub fn folder(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    Ok(target_directory()?.join("peers").join(format!("{name}-{version}")))
 }
 
 /// Where cargo builds: this program lies in `target/release/deps`.

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -50,14 +50,28 @@ impl Scene {
         self.wrap_server("server.py", words)
     }
 
-    /// The same for another server.
+    /// The same for another server of this directory.
     pub(crate) fn wrap_server(&self, server: &str, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rootward"));
         let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap").join(server);
-        command.arg("wrap").args(words).args(["--", "python3"]).arg(server);
+        self.wrap_command(words, &["python3", server.to_str().unwrap()])
+    }
+
+    /// `rootward wrap` with these words, before this command.
+    pub(crate) fn wrap_command(&self, words: &[&str], server: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rootward"));
+        command.arg("wrap").args(words).arg("--").args(server);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
         command.current_dir(self.path("outside"));
         command
+    }
+
+    /// Has the server start a process that outlives it if nobody sees to it.
+    pub(crate) fn mark(&self, client: &mut Client) -> Mark {
+        let mark = Mark::new(self);
+        let started = client.says("start", json!({"mark": mark.words}));
+        assert!(started.parse::<u32>().is_ok(), "{started}");
+        let server = client.says("process", json!({})).parse().unwrap();
+        Mark { server: Some(server), ..mark }
     }
 
     /// Where the log of decisions is, and its lines.
@@ -70,6 +84,39 @@ impl Scene {
         }
         lines.retain(|line| line.get("decision").is_some());
         lines
+    }
+}
+
+/// By which the processes of a server are found.
+pub(crate) struct Mark {
+    pub(crate) words: String,
+    server: Option<u32>,
+}
+
+impl Mark {
+    pub(crate) fn new(scene: &Scene) -> Mark {
+        let name = scene.directory.path().file_name().unwrap().to_str().unwrap();
+        Mark { words: format!("mark of {name}"), server: None }
+    }
+
+    /// Waits until no process of the server's is left.
+    pub(crate) fn is_gone(&self) {
+        let begun = Instant::now();
+        while let Some(process) = self.left() {
+            assert!(begun.elapsed() < PATIENCE, "process {process} is left");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn left(&self) -> Option<u32> {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        numbers.find(|number| {
+            // Whoever is dead and only not yet asked for their code has no words any more.
+            let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+            let marked = String::from_utf8_lossy(&words).split('\0').any(|word| word == self.words);
+            marked || (self.server == Some(*number) && !words.is_empty())
+        })
     }
 }
 
@@ -88,7 +135,17 @@ pub(crate) struct Client {
     /// What came while something else was awaited.
     kept: VecDeque<Value>,
     roots: Vec<String>,
+    /// What is said to questions about roots.
+    pub(crate) answers: Answers,
     last: u64,
+}
+
+/// What a client says to questions about its roots.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Answers {
+    Roots,
+    Never,
+    With(Value),
 }
 
 impl Client {
@@ -105,13 +162,18 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        Client { child, input, lines, kept: VecDeque::new(), roots: Vec::new(), last: 0 }
+        Client { child, input, lines, kept: VecDeque::new(), roots: Vec::new(), answers: Answers::Roots, last: 0 }
     }
 
     /// Starts it and shakes hands.
     pub(crate) fn begin(command: &mut Command, says: Says, roots: &[String]) -> Client {
+        Client::begin_with(command, says, roots, Answers::Roots)
+    }
+
+    /// The same, with other answers to questions about roots.
+    pub(crate) fn begin_with(command: &mut Command, says: Says, roots: &[String], answers: Answers) -> Client {
         let mut client = Client::start(command);
-        client.roots = roots.to_vec();
+        (client.roots, client.answers) = (roots.to_vec(), answers);
         let capabilities = if says == Says::Roots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
         let answer = client.call("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": capabilities}));
         assert_eq!(answer["result"]["serverInfo"]["name"], "server", "{answer}");
@@ -188,7 +250,17 @@ impl Client {
                 return Some(message);
             }
             let roots: Vec<Value> = self.roots.iter().map(|uri| json!({"uri": uri})).collect();
-            self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": {"roots": roots}}));
+            let mut answer = match &self.answers {
+                Answers::Roots => json!({"result": {"roots": roots}}),
+                Answers::Never => continue,
+                Answers::With(answer) => answer.clone(),
+            };
+            answer["jsonrpc"] = json!("2.0");
+            answer["id"] = message["id"].clone();
+            // Whoever has closed their end answers nothing.
+            if self.input.is_some() {
+                self.send(&answer);
+            }
         }
     }
 
@@ -198,10 +270,31 @@ impl Client {
         self.notify("notifications/roots/list_changed");
     }
 
+    /// The next line, as it came.
+    pub(crate) fn next_line(&mut self) -> String {
+        self.lines.recv_timeout(PATIENCE).unwrap()
+    }
+
+    /// What came while something else was awaited.
+    pub(crate) fn kept(&self) -> &VecDeque<Value> {
+        &self.kept
+    }
+
+    /// Closes its end; what comes afterwards still comes.
+    pub(crate) fn close(&mut self) {
+        self.input = None;
+    }
+
     /// Closes its end; the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
-        self.input = None;
+        self.close();
         while self.next().is_some() {}
         self.child.wait().unwrap().code()
+    }
+
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let number = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &number]).status().unwrap().success());
     }
 }

@@ -1,17 +1,27 @@
 """A server that does as it is told, and misbehaves on request.
 
-Every line that it gets is written to the file that the variable SEEN names, if there is one, so that tests see what reached it.
+Every line that it gets is written to the file that the variable SEEN names, if there is one, so that tests see what reached it; STARTS
+names a file for the processes that were started.
+
+ENDS=early ends it on `initialize`, ENDS=always on the first call. STUBBORN=1 has it hear neither the end of its input nor SIGTERM.
+ASKS=roots has it ask for its roots once it is initialized. INSTRUCTIONS is what it says of itself. CODE is its exit code.
 """
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {}}}
-    for name in ("read", "echo", "where", "roots", "crash", "big", "ask", "slow", "noise", "write_file")
+    for name in ("read", "echo", "where", "roots", "crash", "big", "ask", "slow", "noise", "write_file", "raw", "flood", "hold")
 ]
+ENVIRONMENT = os.environ
+# Calls that are answered when `free` is called.
+HELD = []
+ROOTS = []
 
 
 def send(message):
@@ -36,28 +46,60 @@ def ask(method, identifier):
         handle(message)
 
 
+def note(variable, words):
+    if variable in ENVIRONMENT:
+        with open(ENVIRONMENT[variable], "a") as file:
+            file.write(words)
+
+
 def read():
     line = sys.stdin.readline()
     if not line:
-        sys.exit(int(os.environ.get("CODE", "0")))
-    if "SEEN" in os.environ:
-        with open(os.environ["SEEN"], "a") as seen:
-            seen.write(line)
+        while ENVIRONMENT.get("STUBBORN"):
+            time.sleep(1)
+        sys.exit(int(ENVIRONMENT.get("CODE", "0")))
+    note("SEEN", line)
     return json.loads(line)
 
 
+def start(arguments):
+    """Starts a process that outlives this one if nobody sees to it."""
+    script = "import time; time.sleep(1000)"
+    command = [sys.executable, "-c", script, arguments["mark"]]
+    output = None if arguments.get("holds") == "output" else subprocess.DEVNULL
+    process = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, stdout=output)
+    return "%d" % process.pid
+
+
 def call(request, name, arguments):
+    if ENVIRONMENT.get("ENDS") == "always":
+        os._exit(9)
     if name == "read":
         try:
             with open(arguments["path"]) as file:
                 answer(request, text(file.read()))
         except OSError as error:
             answer(request, text("failed: %s" % error.strerror))
+    elif name == "write_file":
+        try:
+            with open(arguments["path"], "w") as file:
+                file.write(arguments["content"])
+            answer(request, text("written"))
+        except OSError as error:
+            answer(request, text("failed: %s" % error.strerror))
     elif name == "where":
         answer(request, text(os.getcwd()))
+    elif name == "words":
+        answer(request, text(json.dumps(sys.argv[1:])))
+    elif name == "variable":
+        answer(request, text(json.dumps(ENVIRONMENT.get(arguments["name"]))))
+    elif name == "process":
+        answer(request, text(str(os.getpid())))
     elif name == "roots":
         listed = ask("roots/list", "same")
         answer(request, text(json.dumps(listed.get("result"))))
+    elif name == "asked":
+        answer(request, text(json.dumps(ROOTS)))
     elif name == "ask":
         answer(request, text(json.dumps(ask("sampling/createMessage", arguments.get("id", "same")))))
     elif name == "crash":
@@ -68,8 +110,30 @@ def call(request, name, arguments):
         time.sleep(arguments["seconds"])
         answer(request, text("done"))
     elif name == "noise":
-        sys.stdout.write("this is no message\n")
+        sys.stdout.write("this is no message\n" * arguments.get("lines", 1))
         answer(request, text("quiet again"))
+    elif name == "raw":
+        sys.stdout.write(arguments["text"])
+        sys.stdout.flush()
+    elif name == "flood":
+        words = "x" * 1000
+        for number in range(arguments["count"]):
+            sys.stdout.write('{"method":"notifications/flood","params":{"number":%d,"words":"%s"}}\n' % (number, words))
+        answer(request, text("done"))
+    elif name == "progress":
+        token = request["params"]["_meta"]["progressToken"]
+        for number in range(3):
+            progress = {"progressToken": token, "progress": number}
+            send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
+        answer(request, text("done"))
+    elif name == "hold":
+        HELD.append(request)
+    elif name == "free":
+        for held in HELD + [request]:
+            answer(held, text("free"))
+        HELD.clear()
+    elif name == "start":
+        answer(request, text(start(arguments)))
     else:
         answer(request, text(json.dumps(arguments)))
 
@@ -77,15 +141,24 @@ def call(request, name, arguments):
 def handle(message):
     method = message.get("method")
     if method == "initialize":
-        if os.environ.get("ENDS") == "early":
+        if ENVIRONMENT.get("ENDS") == "early":
             sys.exit(5)
-        answer(message, {
-            "protocolVersion": message["params"]["protocolVersion"],
+        result = {
+            "protocolVersion": message["params"].get("protocolVersion"),
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "server", "version": "1"},
-        })
-    elif method == "notifications/initialized" and os.environ.get("ASKS") == "roots":
-        send({"jsonrpc": "2.0", "id": "own", "method": "roots/list"})
+        }
+        if "INSTRUCTIONS" in ENVIRONMENT:
+            result["instructions"] = ENVIRONMENT["INSTRUCTIONS"]
+        answer(message, result)
+    elif method in ("notifications/initialized", "notifications/roots/list_changed"):
+        if ENVIRONMENT.get("ASKS") == "roots":
+            time.sleep(0.05)
+            send({"jsonrpc": "2.0", "id": "own", "method": "roots/list"})
+    elif message.get("id") == "own" and method is None:
+        ROOTS[:] = [root["uri"] for root in message["result"]["roots"]]
+    elif method == "notifications/cancelled":
+        HELD[:] = [held for held in HELD if held["id"] != message["params"]["requestId"]]
     elif method == "tools/list":
         answer(message, {"tools": TOOLS})
     elif method == "tools/call":
@@ -94,5 +167,8 @@ def handle(message):
         answer(message, {"method": method, "params": message.get("params")})
 
 
+note("STARTS", "%d\n" % os.getpid())
+if ENVIRONMENT.get("STUBBORN"):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 while True:
     handle(read())

@@ -1,0 +1,46 @@
+//! A command that nothing confines, kept all the same: it ends with this process, and so does all that it started.
+
+use std::io::{self, BufReader, Read};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::confinement::CommandLine;
+use crate::enforcement::Enforcement;
+use crate::error::StartError;
+use crate::launch::Lifeline;
+use crate::profile::Program;
+use crate::{launcher, sys};
+
+/// Starts a command with pipes for its input and output. The process that stands for it passes signals on and ends with its code; when
+/// the line is dropped, or this process ends, the command and all its descendants are killed.
+///
+/// For a program with one thread. The command inherits its working directory, unless the line names one, and its environment.
+pub fn spawn_kept(line: &CommandLine) -> Result<(Child, Lifeline), StartError> {
+    let prepare = |error: rustix::io::Errno| StartError::Prepare(error.into());
+    let (end_of_keeper, held) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
+    let (report, told_by_keeper) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
+    // From here, and not from where it starts: that is where the user typed it.
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let program = Program::find_ambient(&line.program, std::env::var_os("PATH").as_deref(), &here)?;
+    let mut command = Command::new(program.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    if let Some(directory) = &line.directory {
+        command.current_dir(directory);
+    }
+    let (lifeline, told, line) = (end_of_keeper.as_raw_fd(), told_by_keeper.as_raw_fd(), line.clone());
+    let copy = sys::spawn_copy(&mut command, move || launcher::keep(&line, program.path(), lifeline, told));
+    let threads = || StartError::Prepare(io::Error::other("this process has other threads"));
+    let mut child = copy.ok_or_else(threads)?.map_err(StartError::Spawn)?;
+    drop((end_of_keeper, told_by_keeper));
+    let mut report = BufReader::new(std::fs::File::from(report));
+    let mut told = String::new();
+    report.read_to_string(&mut told).map_err(StartError::Prepare)?;
+    if let Ok(number) = told.parse() {
+        let _ = child.wait();
+        return Err(StartError::Spawn(io::Error::from_raw_os_error(number)));
+    }
+    Ok((child, Lifeline::of(Enforcement::off(), held, report)))
+}

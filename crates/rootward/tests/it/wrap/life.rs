@@ -1,0 +1,256 @@
+//! Life and death of the server, as its client sees them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Mark, Says, Scene};
+
+const STRENGTHS: [&str; 2] = ["auto", "off"];
+
+#[test]
+fn a_server_that_ends_before_it_answers() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength, "--env", "ENDS"];
+        let mut client = Client::start(scene.wrap(&words).env("ENDS", "early"));
+        let answer = client.call("initialize", json!({"capabilities": {}}));
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("the server ended"), "{answer}");
+        assert_eq!(client.next(), None);
+        assert_eq!(client.child.wait().unwrap().code(), Some(5), "{strength}");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_be_started() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let mut command = scene.wrap_command(&[&scene.text("project"), "--sandbox", strength], &["no-such-server"]);
+        let mut client = Client::start(command.stderr(Stdio::piped()));
+        let answer = client.call("initialize", json!({"capabilities": {}}));
+        assert!(answer["error"]["message"].as_str().unwrap().contains("`no-such-server` was not started"), "{answer}");
+        let run = client.child.wait_with_output().unwrap();
+        assert_eq!(run.status.code(), Some(2));
+        let says = String::from_utf8_lossy(&run.stderr);
+        assert!(says.contains("no-such-server") && !says.contains("launcher"), "{says}");
+    }
+}
+
+#[test]
+fn a_crash_costs_the_calls_under_way_and_no_others() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let wrap = &mut scene.wrap(&["--sandbox", strength]);
+        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        let held = client.ask("tools/call", json!({"name": "hold"}));
+        let crashed = client.ask("tools/call", json!({"name": "crash"}));
+        for id in [held, crashed] {
+            let answer = client.answer_to(&id);
+            assert_eq!(answer["error"]["code"], -32603, "{answer}");
+            let says = answer["error"]["message"].as_str().unwrap();
+            assert!(says.contains("the server ended"), "{answer}");
+        }
+        // The next one is answered, by a server in the same roots.
+        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        // What ended long ago is not what the session ends with.
+        assert_eq!(client.end(), Some(0), "{strength}");
+    }
+}
+
+#[test]
+fn a_server_that_always_crashes_gives_errors_and_never_silence() {
+    let scene = Scene::new();
+    let starts = scene.path("project/starts");
+    let words = [&*scene.text("project"), "--sandbox", "off"];
+    let mut command = scene.wrap(&words);
+    command.env("ENDS", "always").env("STARTS", &starts).env("ROOTWARD_ROOTS_TIMEOUT_MS", "2000");
+    let mut client = Client::begin(&mut command, Says::Nothing, &[]);
+    for _ in 0..6 {
+        let answer = client.tool("echo", json!({}));
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    }
+    let count = std::fs::read_to_string(&starts).unwrap().lines().count();
+    assert!((3..=9).contains(&count), "{count} starts");
+    client.end();
+}
+
+#[test]
+fn answers_still_arrive_after_the_client_has_closed_its_end() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength, "--env", "CODE"];
+        let mut client = Client::begin(scene.wrap(&words).env("CODE", "3"), Says::Nothing, &[]);
+        let slow = client.ask("tools/call", json!({"name": "slow", "arguments": {"seconds": 3}}));
+        // More than a pipe holds, behind a server that does not read meanwhile.
+        let long = "y".repeat(300_000);
+        let last = client.ask("tools/call", json!({"name": "echo", "arguments": {"text": long}}));
+        client.close();
+        assert_eq!(client.answer_to(&slow)["result"]["content"][0]["text"], "done");
+        assert!(client.answer_to(&last)["result"]["content"][0]["text"].as_str().unwrap().contains(&long));
+        assert_eq!(client.end(), Some(3), "{strength}");
+    }
+}
+
+/// `printf … | rootward wrap -- server`.
+#[test]
+fn a_client_that_says_everything_at_once_is_answered() {
+    let scene = Scene::new();
+    // The second time the handshake is remembered.
+    for _ in 0..2 {
+        for capabilities in [json!({}), json!({"roots": {}})] {
+            let mut client = Client::start(&mut scene.wrap(&[]));
+            let initialize = client.ask("initialize", json!({"capabilities": capabilities}));
+            client.notify("notifications/initialized");
+            let list = client.ask("tools/list", json!({}));
+            let call = client.ask("tools/call", json!({"name": "echo", "arguments": {"number": 1}}));
+            client.close();
+            assert_eq!(client.answer_to(&initialize)["result"]["serverInfo"]["name"], "server");
+            assert!(client.answer_to(&list)["result"]["tools"].is_array());
+            assert_eq!(client.answer_to(&call)["result"]["content"][0]["text"], r#"{"number": 1}"#);
+            assert_eq!(client.end(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn signals_end_the_server_and_the_session() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+            let words = [&*scene.text("project"), "--sandbox", strength];
+            let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+            let mark = scene.mark(&mut client);
+            let held = client.ask("tools/call", json!({"name": "hold"}));
+            client.says("echo", json!({}));
+            client.signal(signal);
+            assert!(client.answer_to(&held)["error"].is_object(), "whoever waits is told");
+            assert_eq!(client.next(), None);
+            let code_of_it = client.child.wait().unwrap().code();
+            assert!(code_of_it == Some(code) || (signal == "INT" && code_of_it == Some(1)), "{signal}: {code_of_it:?}");
+            mark.is_gone();
+        }
+    }
+}
+
+#[test]
+fn a_server_that_hears_nothing_is_killed() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
+        let mut client = Client::begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
+        let mark = scene.mark(&mut client);
+        assert_eq!(client.end(), Some(137), "{strength}");
+        mark.is_gone();
+    }
+}
+
+/// The server is gone, and what it started keeps its output open.
+#[test]
+fn an_output_that_others_keep_open_does_not_hide_a_crash() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength];
+        let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+        let mark = scene.mark(&mut client);
+        let started = client.says("start", json!({"mark": mark.words, "holds": "output"}));
+        assert!(started.parse::<u32>().is_ok(), "{started}");
+        let answer = client.tool("crash", json!({}));
+        assert!(answer["error"].is_object(), "{answer}");
+        assert_eq!(client.says("echo", json!({})), "{}");
+        mark.is_gone();
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_nothing() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
+        let mut command = scene.wrap(&words);
+        let command = command.env("STUBBORN", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mark = Mark::new(&scene);
+        let started = json!({"name": "start", "arguments": {"mark": mark.words}});
+        let slow = json!({"name": "slow", "arguments": {"seconds": 1000}});
+        for message in [
+            json!({"id": 1, "method": "initialize", "params": {}}),
+            json!({"method": "notifications/initialized"}),
+            json!({"id": 2, "method": "tools/call", "params": started}),
+            json!({"id": 3, "method": "tools/call", "params": slow}),
+        ] {
+            writeln!(input, "{message}").unwrap();
+        }
+        assert!(BufReader::new(&mut output).lines().any(|line| line.unwrap().contains(r#""id": 2,"#)));
+        // Both ends at once, as the kernel closes them.
+        drop((input, output));
+        child.wait().unwrap();
+        mark.is_gone();
+    }
+}
+
+/// Nobody can tidy up after that but the kernel, and whoever stands for the server.
+#[test]
+fn a_killed_rootward_leaves_nothing() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
+        let mut client = Client::begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
+        let mark = scene.mark(&mut client);
+        client.child.kill().unwrap();
+        client.child.wait().unwrap();
+        mark.is_gone();
+    }
+}
+
+/// A client that has closed only the end it reads from: nothing can reach it any more.
+#[test]
+fn a_client_that_reads_no_more_is_gone() {
+    let scene = Scene::new();
+    let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    // Its input is open all the while.
+    let input = child.stdin.take();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drop(input);
+}
+
+#[test]
+fn a_remembered_handshake_starts_the_server_once() {
+    let scene = Scene::new();
+    let starts = scene.path("project/starts");
+    let begin = |instructions: &str| {
+        let mut command = scene.wrap(&["--sandbox", "off"]);
+        command.env("STARTS", &starts).env("INSTRUCTIONS", instructions);
+        let mut client = Client::begin(&mut command, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        let changed = client.kept().iter().any(|message| message["method"] == "notifications/tools/list_changed");
+        assert_eq!(client.end(), Some(0));
+        let count = std::fs::read_to_string(&starts).unwrap().lines().count();
+        std::fs::remove_file(&starts).unwrap();
+        (count, changed)
+    };
+    assert_eq!(begin("first"), (2, false));
+    assert_eq!(begin("first"), (1, false));
+    // Another answer than was promised is put right.
+    assert_eq!(begin("second"), (1, true));
+    assert_eq!(begin("second"), (1, false));
+}
+
+#[test]
+fn what_is_asked_before_initialize_is_the_servers_to_answer() {
+    let scene = Scene::new();
+    let mut client = Client::start(&mut scene.wrap(&[&scene.text("project")]));
+    assert_eq!(client.call("ping", Value::Null)["result"]["method"], "ping");
+    let answer = client.call("initialize", json!({"capabilities": {}}));
+    assert_eq!(answer["result"]["serverInfo"]["name"], "server");
+    client.notify("notifications/initialized");
+    assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+    assert_eq!(client.end(), Some(0));
+}

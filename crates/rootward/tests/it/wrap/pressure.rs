@@ -1,0 +1,109 @@
+//! Those who do not read hold up those who write, and nothing is lost.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Says, Scene};
+
+/// What a process has in memory at the most, in kilobytes.
+fn most_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_the_server_up_and_loses_nothing() {
+    let scene = Scene::new();
+    let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let call = json!({"name": "flood", "arguments": {"count": 100_000}});
+    for message in [
+        json!({"id": 1, "method": "initialize", "params": {"capabilities": {}}}),
+        json!({"method": "notifications/initialized"}),
+        json!({"id": 2, "method": "tools/call", "params": call}),
+    ] {
+        writeln!(input, "{message}").unwrap();
+    }
+    // Until the server can write no more, nothing is read; then slowly, so that there is always something behind.
+    let mut output = BufReader::with_capacity(1 << 12, child.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let before = most_memory(child.id());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let mut next = 0;
+    loop {
+        line.clear();
+        output.read_line(&mut line).unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap();
+        if message["id"] == 2 {
+            break;
+        }
+        assert_eq!(message["params"]["number"], next);
+        next += 1;
+    }
+    assert_eq!(next, 100_000);
+    let grown = most_memory(child.id()) - before;
+    assert!(grown < 20_000, "a hundred megabytes went through, and {grown} kB were kept");
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_server_that_does_not_read_holds_the_client_up() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project"), "--sandbox", "off"]), Says::Nothing, &[]);
+    client.says("echo", json!({}));
+    let before = most_memory(client.child.id());
+    let slow = client.ask("tools/call", json!({"name": "slow", "arguments": {"seconds": 2}}));
+    // From another thread, because it cannot be written.
+    let words = "z".repeat(100_000);
+    let ids: Vec<Value> =
+        (0..200).map(|_| client.ask("tools/call", json!({"name": "echo", "arguments": {"text": words}}))).collect();
+    let grown = most_memory(client.child.id()) - before;
+    assert!(grown < 10_000, "{grown} kB were kept for a server that does not read");
+    assert_eq!(client.answer_to(&slow)["result"]["content"][0]["text"], "done");
+    for id in ids {
+        assert!(client.answer_to(&id)["result"].is_object());
+    }
+    assert_eq!(client.end(), Some(0));
+}
+
+/// A server may say much on its output that is no message, and nobody need read what Rootward says about that.
+#[test]
+fn a_standard_error_that_nobody_reads_holds_nobody_up() {
+    let scene = Scene::new();
+    let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
+    let mut client = Client::begin(command.stderr(Stdio::piped()), Says::Nothing, &[]);
+    assert_eq!(client.says("noise", json!({"lines": 10_000})), "quiet again");
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn large_results_pass() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let size = 20 << 20;
+    let text = client.says("big", json!({"size": size}));
+    assert_eq!(text.len(), size);
+    assert!(text.bytes().all(|byte| byte == b'x'));
+    // And there.
+    let words = "w".repeat(size);
+    assert!(client.says("echo", json!({"text": words})).contains(&words));
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn what_is_longer_than_allowed_is_an_error_and_the_session_goes_on() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let answer = client.tool("big", json!({"size": 65 << 20}));
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    let answer = client.tool("echo", json!({"text": "w".repeat(65 << 20)}));
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert_eq!(client.says("echo", json!({})), "{}");
+    assert_eq!(client.end(), Some(0));
+}

@@ -1,0 +1,150 @@
+//! Servers and clients that are killed at random under load: every request is answered, and nothing is left.
+//!
+//! A few rounds among the tests; a minute where `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::{Mark, Scene};
+
+/// How many rounds there are: enough to meet every kind of end, or as many as fit into a minute.
+fn goes_on(round: u32, begun: Instant) -> bool {
+    let long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
+    if long { begun.elapsed() < Duration::from_mins(1) } else { round < 8 }
+}
+
+/// Numbers that look random and are the same each time (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+/// How a session ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Closed,
+    Dropped,
+    Terminated,
+    Killed,
+}
+
+#[test]
+fn whatever_is_killed_every_request_is_answered_and_nothing_is_left() {
+    let begun = Instant::now();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut round = 0;
+    while goes_on(round, begun) {
+        let end = [End::Closed, End::Dropped, End::Terminated, End::Killed][round as usize % 4];
+        let strength = if (round / 4).is_multiple_of(2) { "off" } else { "auto" };
+        session(&mut dice, strength, end);
+        round += 1;
+    }
+}
+
+/// One session: calls of every kind while the server is killed and the roots change, then the end.
+fn session(dice: &mut Dice, strength: &str, end: End) {
+    let scene = Scene::new();
+    let mark = Mark::new(&scene);
+    let mut command = scene.wrap(&["--sandbox", strength]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.env("ROOTWARD_ROOTS_TIMEOUT_MS", "3000").env("ROOTWARD_DEBOUNCE_MS", "20");
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    let mut open: BTreeSet<u64> = BTreeSet::new();
+    let mut share = "project";
+    // What the server's process is, as far as is known, and the calls that ask.
+    let (mut server, mut asking) = (None::<String>, BTreeSet::new());
+    let capabilities = json!({"roots": {"listChanged": true}});
+    writeln!(input, "{}", json!({"id": 0, "method": "initialize", "params": {"capabilities": capabilities}})).unwrap();
+    open.insert(0);
+    writeln!(input, "{}", json!({"method": "notifications/initialized"})).unwrap();
+    for id in 1..=30 {
+        let path = scene.text(if dice.next(2) == 0 { "project/file.txt" } else { "other/file.txt" });
+        let call = match dice.next(12) {
+            0 => json!({"name": "crash"}),
+            1 => json!({"name": "start", "arguments": {"mark": mark.words}}),
+            2 => json!({"name": "big", "arguments": {"size": 200_000}}),
+            3 => json!({"name": "slow", "arguments": {"seconds": 0.05}}),
+            4 => json!({"name": "noise"}),
+            5 => json!({"name": "where"}),
+            6 => json!({"name": "process"}),
+            _ => json!({"name": "read", "arguments": {"path": path}}),
+        };
+        if dice.next(15) == 0 {
+            share = if share == "project" { "other" } else { "project" };
+            writeln!(input, "{}", json!({"method": "notifications/roots/list_changed"})).unwrap();
+        }
+        writeln!(input, "{}", json!({"id": id, "method": "tools/call", "params": &call})).unwrap();
+        open.insert(id);
+        if call["name"] == "process" {
+            asking.insert(id);
+        }
+        // A server that is gone already cannot be killed again.
+        if let (Some(server), 0) = (&server, dice.next(3)) {
+            let _ = Command::new("kill").args(["-KILL", server]).stderr(Stdio::null()).status();
+        }
+        // A few are under way at all times.
+        while open.len() > 5 {
+            let message = hear(&mut output, &mut line, &mut open, &mut |question| {
+                let roots = json!({"roots": [{"uri": scene.uri(share)}]});
+                writeln!(input, "{}", json!({"id": question, "result": roots})).unwrap();
+            });
+            if message["id"].as_u64().is_some_and(|id| asking.contains(&id)) {
+                server = message["result"]["content"][0]["text"].as_str().map(str::to_owned);
+            }
+        }
+    }
+    let number = child.id().to_string();
+    match end {
+        End::Closed => drop(input),
+        End::Terminated => assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success()),
+        End::Dropped => {
+            drop((input, output));
+            child.wait().unwrap();
+            return mark.is_gone();
+        }
+        End::Killed => {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return mark.is_gone();
+        }
+    }
+    // Everybody is answered before the end, unless this side is gone itself.
+    while !open.is_empty() {
+        hear(&mut output, &mut line, &mut open, &mut |_| {});
+    }
+    child.wait().unwrap();
+    mark.is_gone();
+}
+
+/// Takes the next message.
+fn hear(
+    output: &mut BufReader<std::process::ChildStdout>,
+    line: &mut String,
+    open: &mut BTreeSet<u64>,
+    answer: &mut dyn FnMut(&Value),
+) -> Value {
+    line.clear();
+    assert_ne!(output.read_line(line).unwrap(), 0, "the end came, and these wait: {open:?}");
+    let message: Value = serde_json::from_str(line).unwrap();
+    if message["method"] == "roots/list" {
+        answer(&message["id"]);
+    }
+    if let (None, Some(id)) = (message.get("method"), message["id"].as_u64()) {
+        assert!(open.remove(&id), "{message} was answered twice, or never asked");
+        assert!(message["result"].is_object() || message["error"].is_object(), "{message}");
+    }
+    message
+}
