@@ -9,6 +9,7 @@ use crate::peers;
 use crate::servers;
 use crate::step::{self, AtLeast, Step};
 use crate::tidy;
+use crate::wrap;
 
 /// How much time the proofs get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +48,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
+        Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),

@@ -40,18 +40,20 @@ const AT_ONCE: usize = 8;
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
 /// Where each era is tried. A modern client opens no stream of its own anyway.
-const WAYS: [(Route, Era); 8] = [
+const WAYS: [(Route, Era); 9] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
     (Route::HttpWithoutStream, Era::Legacy),
     (Route::Stdio, Era::Modern),
     (Route::Http, Era::Modern),
     (Route::Wrapped, Era::Legacy),
+    (Route::Wrapped, Era::Modern),
     (Route::WrappedFiles, Era::Legacy),
     (Route::WrappedFiles, Era::FallsBack),
 ];
 
-/// The situations that a slow server is put into; the others are the same to it.
+/// The situations that a slow server is put into, and any server that is wrapped once more, with its handshake remembered; the others
+/// are the same to it.
 const OF_FILES: [&str; 3] = ["two roots", "other roots", "none to begin with"];
 
 impl Sdk {
@@ -152,7 +154,7 @@ fn cases() -> Vec<Case> {
                 // The script takes whatever era the server offers, and that is the modern one.
                 let is_wanted = match subject {
                     Subject::In(situation) => route != Route::WrappedFiles || OF_FILES.contains(&situation.name),
-                    Subject::Shown => era == Era::Modern,
+                    Subject::Shown => era == Era::Modern && route != Route::Wrapped,
                 };
                 if is_wanted {
                     cases.push(Case { sdk, route, era, subject });

@@ -5,7 +5,7 @@
 //! and calls that name what lies outside do not even reach it.
 
 pub(crate) mod conversation;
-mod install;
+pub(crate) mod install;
 mod server;
 mod web;
 

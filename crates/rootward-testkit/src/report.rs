@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -88,15 +88,29 @@ pub fn run<'a>(door: &dyn Door, rows: impl Iterator<Item = &'a Row>) -> Report {
     run_with_patience(door, rows, PATIENCE)
 }
 
+/// [`run`], with all trees at one place, each in turn: for a door that is costly to open.
+pub fn run_in<'a>(place: &Path, door: &dyn Door, rows: impl Iterator<Item = &'a Row>) -> Report {
+    run_each(door, rows, PATIENCE, Some(place))
+}
+
 /// [`run`], with another limit for each row.
 pub fn run_with_patience<'a>(door: &dyn Door, rows: impl Iterator<Item = &'a Row>, patience: Duration) -> Report {
+    run_each(door, rows, patience, None)
+}
+
+fn run_each<'a>(
+    door: &dyn Door,
+    rows: impl Iterator<Item = &'a Row>,
+    patience: Duration,
+    place: Option<&Path>,
+) -> Report {
     let mut report = Report::default();
     for row in rows {
         if row.needs == Needs::Root && !is_superuser() {
             report.needing_root.push(row.name);
             continue;
         }
-        match run_row(door, row, patience) {
+        match run_row(door, row, patience, place) {
             Ok(Verdict::Passed) => report.passed += 1,
             Ok(Verdict::Unsupported) => report.unsupported.push(row.name),
             Ok(Verdict::Failed { problems, detail }) => {
@@ -126,8 +140,9 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn set(row: &Row) -> io::Result<Stage> {
-        let tree = Tree::build(&[YARD, row.tree])?;
+    pub(crate) fn set(row: &Row, place: Option<&Path>) -> io::Result<Stage> {
+        let lists = [YARD, row.tree];
+        let tree = place.map_or_else(|| Tree::build(&lists), |place| Tree::build_in(place, &lists))?;
         let root =
             |spec: &crate::escape::RootSpec| Ok(Root { path: tree.expand_path(spec.path)?, access: spec.access });
         let request = Request {
@@ -148,8 +163,8 @@ impl Stage {
     }
 }
 
-fn run_row(door: &dyn Door, row: &Row, patience: Duration) -> io::Result<Verdict> {
-    let stage = Stage::set(row)?;
+fn run_row(door: &dyn Door, row: &Row, patience: Duration, place: Option<&Path>) -> io::Result<Verdict> {
+    let stage = Stage::set(row, place)?;
     let (outcome, mut problems) = match watch(door, &stage, patience) {
         Watched::Answered(Outcome::Unsupported) => return Ok(Verdict::Unsupported),
         Watched::Answered(outcome) => (outcome, Vec::new()),

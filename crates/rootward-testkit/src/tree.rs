@@ -57,8 +57,8 @@ pub enum Item {
 /// A tree on disk, removed when dropped.
 #[derive(Debug)]
 pub struct Tree {
-    // Dropped after `Drop::drop` has unmounted what is mounted below it.
-    _directory: TempDir,
+    // Dropped after `Drop::drop` has unmounted what is mounted below it. None where the directory stays.
+    _directory: Option<TempDir>,
     top: PathBuf,
     fifos: Vec<PathBuf>,
     mounts: Vec<PathBuf>,
@@ -70,6 +70,23 @@ impl Tree {
         // The name takes no escapes in a URI, so that `file://{T}/root` is one.
         let directory = tempfile::Builder::new().prefix("rootward-").tempdir()?;
         let top = directory.path().canonicalize()?;
+        Tree::fill(Some(directory), top, lists)
+    }
+
+    /// Builds a tree in a directory that outlives it. What was there is removed, but the directory `root` stays the same one, so that
+    /// a process which was started in it is still there.
+    pub fn build_in(place: &Path, lists: &[&[Item]]) -> io::Result<Tree> {
+        let top = place.canonicalize()?;
+        let root = top.join("root");
+        empty(&top, |entry| entry != root)?;
+        if fs::symlink_metadata(&root).is_ok_and(|root| root.is_dir()) {
+            fs::set_permissions(&root, fs::Permissions::from_mode(0o755))?;
+            empty(&root, |_| true)?;
+        }
+        Tree::fill(None, top, lists)
+    }
+
+    fn fill(directory: Option<TempDir>, top: PathBuf, lists: &[&[Item]]) -> io::Result<Tree> {
         let mut tree = Tree { _directory: directory, top, fifos: Vec::new(), mounts: Vec::new() };
         for item in lists.iter().copied().flatten() {
             tree.add(item).map_err(|error| io::Error::new(error.kind(), format!("{item:?}: {error}")))?;
@@ -174,6 +191,22 @@ impl Drop for Tree {
     }
 }
 
+/// Removes what is in a directory and not kept.
+fn empty(directory: &Path, goes: impl Fn(&Path) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if fs::symlink_metadata(&path)?.is_dir() {
+            if goes(&path) {
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+                fs::remove_dir_all(&path)?;
+            }
+        } else {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Where the roots really lie; those that do not exist are taken as written.
 pub fn real_places(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect()
@@ -220,6 +253,23 @@ mod tests {
         assert_eq!(fs::metadata(at("root/twin")).unwrap().permissions().mode() & 0o777, 0o640);
         drop(tree);
         assert!(!top.exists());
+    }
+
+    #[test]
+    fn a_place_that_stays_is_filled_anew_and_its_root_is_the_same_one() {
+        use std::os::unix::fs::MetadataExt;
+        let place = tempfile::tempdir().unwrap();
+        let number = || fs::symlink_metadata(place.path().join("root")).unwrap().ino();
+        let first = [Item::Inside("root/dir/in.txt"), Item::Link("root/l", "dir"), Item::Secret("outside/secret.txt")];
+        drop(Tree::build_in(place.path(), &[&first]).unwrap());
+        let root = number();
+        let tree = Tree::build_in(place.path(), &[&[Item::Inside("root/other.txt")]]).unwrap();
+        let found: Vec<PathBuf> = tree.snapshot().unwrap().paths().map(Path::to_owned).collect();
+        assert_eq!(found, [tree.top().to_owned(), tree.top().join("root"), tree.top().join("root/other.txt")]);
+        assert_eq!(number(), root);
+        drop(Tree::build_in(place.path(), &[&[Item::Link("root", "elsewhere")]]).unwrap_err());
+        drop(Tree::build_in(place.path(), &[]).unwrap());
+        assert!(place.path().exists());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::wait::ended_within;
 
+use super::OF_FILES;
 use super::situation::{DIRECTORIES, Era, Situation};
 
 /// A client that has not ended by then hangs.
@@ -171,8 +172,9 @@ pub(crate) fn play(
     script["server"] = servers.script(route, memory.path());
     script["patience"] = json!(patience(era));
     script["tool"] = json!(route.tool());
-    // Once without a handshake that is remembered, and once with it.
-    let times: &[&str] = if route.is_wrapped() { &["the first time", "the second time"] } else { &["it"] };
+    // Once without a handshake that is remembered, and where that matters once with it.
+    let again = route.is_wrapped() && OF_FILES.contains(&situation.name);
+    let times: &[&str] = if again { &["the first time", "the second time"] } else { &["it"] };
     for time in times {
         let printed = printed(client().arg(script.to_string())).with_context(|| (*time).to_owned())?;
         judge(&printed, situation, era, route)

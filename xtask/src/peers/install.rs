@@ -68,8 +68,13 @@ pub(crate) fn runtimes(top: &Path) -> Result<()> {
 
 /// The system's Node, or where that is too old, one from npm.
 pub(crate) fn node(top: &Path) -> Result<PathBuf> {
+    node_at_least(top, NODE)
+}
+
+/// The same, for what needs another one.
+pub(crate) fn node_at_least(top: &Path, least: u64) -> Result<PathBuf> {
     let version = |node: &str| Call::program(node).arguments(["--version"]).stdout(top);
-    let is_new = |version: &str| major(version).is_some_and(|major| major >= NODE);
+    let is_new = |version: &str| major(version).is_some_and(|major| major >= least);
     let system = version("node")?;
     if is_new(&system) {
         return Ok(PathBuf::from("node"));
@@ -79,7 +84,7 @@ pub(crate) fn node(top: &Path) -> Result<PathBuf> {
     let found = places.into_iter().find(|place| place.is_file());
     match found {
         Some(node) if is_new(&version(text(&node)?)?) => Ok(node),
-        _ => bail!("node {NODE} or later is needed to run clients, this is `{}`", system.trim()),
+        _ => bail!("node {least} or later is needed to run clients, this is `{}`", system.trim()),
     }
 }
 

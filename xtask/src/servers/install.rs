@@ -10,26 +10,26 @@ use crate::peers::install::{environment, node, once, packages, runtimes};
 
 /// Where everything is.
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(crate) struct Installed {
     /// The program under test.
-    pub(super) rootward: PathBuf,
+    pub(crate) rootward: PathBuf,
     /// A server that needs no library of the system.
-    pub(super) fixed: PathBuf,
-    pub(super) node: PathBuf,
+    pub(crate) fixed: PathBuf,
+    pub(crate) node: PathBuf,
     /// The `node_modules` with the servers.
-    pub(super) modules: PathBuf,
-    pub(super) python: PathBuf,
-    pub(super) uvx: PathBuf,
+    pub(crate) modules: PathBuf,
+    pub(crate) python: PathBuf,
+    pub(crate) uvx: PathBuf,
     /// The locked packages as files, for `uvx` to take them from.
-    pub(super) wheels: PathBuf,
+    pub(crate) wheels: PathBuf,
     /// What stands for the user's home, so that no test touches that.
-    pub(super) home: PathBuf,
+    pub(crate) home: PathBuf,
     /// The registry that npm knows from settings which a confined command does not see.
-    pub(super) registry: String,
+    pub(crate) registry: String,
 }
 
 /// Installs what is not there yet.
-pub(super) fn run(top: &Path) -> Result<Installed> {
+pub(crate) fn run(top: &Path) -> Result<Installed> {
     runtimes(top)?;
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let python = environment(top, "servers-python", "servers/requirements.txt")?;

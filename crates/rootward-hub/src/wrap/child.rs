@@ -16,6 +16,11 @@ pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct ChildNumber(pub(super) u64);
 
+/// An id, as it is looked up.
+pub(super) fn key(id: &str) -> Box<str> {
+    Id::read(id).map_or_else(|| id.into(), Id::key)
+}
+
 /// What a child owes an answer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Owed {
@@ -60,7 +65,7 @@ pub(super) struct Child {
     pub(super) guard: Guard,
     /// What waits to be written to it.
     pub(super) input: Outlet,
-    /// Requests it has not answered, by id as it was written.
+    /// Requests it has not answered, by id.
     pub(super) owes: HashMap<Box<str>, Owed>,
     /// Modern requests that it may answer with a question, by id.
     pub(super) sent: HashMap<Box<str>, Sent>,
@@ -96,7 +101,7 @@ impl Child {
 
     /// The same for a question, which it then owes an answer to.
     pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
-        self.owes.insert(Id::read(id).map_or_else(|| id.into(), Id::key), owed);
+        self.owes.insert(key(id), owed);
         self.send(message);
     }
 }

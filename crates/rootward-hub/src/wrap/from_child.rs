@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR};
-use super::child::{ChildNumber, Owed, Phase};
+use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
 use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong};
@@ -44,7 +44,7 @@ impl Engine {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
         let (Some(id), false) = (&long.id, long.has_method) else { return };
         let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        match self.children.get_mut(&number).and_then(|child| child.owes.remove(id)) {
+        match self.children.get_mut(&number).and_then(|child| child.owes.remove(&key(id))) {
             Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
             Some(Owed::OwnTools) => {
                 self.tools.will_not_be_listed();
@@ -93,10 +93,10 @@ impl Engine {
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         let own: Box<str> = id.as_str().into();
-        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow; an
-        // id with escapes may be the same when the client writes it
+        let key = id.key();
+        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow
         // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
-        if self.asked.contains_key(&own) || own.contains("rootward") || own.contains('\\') {
+        if self.asked.contains_key(&key) || key.contains("rootward") {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
                 self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
@@ -104,21 +104,19 @@ impl Engine {
             self.asked.insert(other.into(), Asked::Child(number, own));
         } else {
             self.tell_client(envelope.text());
-            self.asked.insert(own.clone(), Asked::Child(number, own));
+            self.asked.insert(key, Asked::Child(number, own));
         }
     }
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let Some(id) = id.map(RawValue::get) else { return };
-        let key = |id: &str| Id::read(id).map(Id::key);
-        let is_it =
-            |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && key(own) == key(id));
+        let Some(id) = id.map(|id| key(id.get())) else { return };
+        let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && key(own) == id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;
         };
         self.asked.remove(&sent);
-        if *sent == *id {
+        if sent == id {
             self.tell_client(envelope.text());
         } else {
             self.tell_client(&answer::cancelled(&sent, "the server does not await the answer any more"));
@@ -127,9 +125,8 @@ impl Engine {
 
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
-        let key = id.key();
-        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&key));
-        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&key))
+        let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&id.key()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&id.key()))
             && self.wants_input(number, envelope, &sent)
         {
             return;

@@ -7,7 +7,7 @@ use rootward_core::session::{Event, Support};
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
-use super::child::{Owed, Phase};
+use super::child::{Owed, Phase, key};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
 use super::roots::{self, Roots, Turn};
@@ -75,7 +75,7 @@ impl Engine {
             _ => {
                 let arrived = self.now;
                 if self.pass(envelope, arrived) == Done::NotYet {
-                    let id = envelope.id().map(Id::key);
+                    let id = envelope.id().map(|id| id.as_str().into());
                     self.waiting.push_back(Waiting { text: envelope.text().into(), id, arrived });
                     self.arrange();
                 }
@@ -266,9 +266,8 @@ impl Engine {
     /// The client does not await an answer any more.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let id = id.and_then(|id| Id::read(id.get())).map(Id::key).unwrap_or_default();
-        let id = &*id;
-        let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref() == Some(id));
+        let id: &str = &key(id.map(RawValue::get).unwrap_or_default());
+        let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *key(own) == *id));
         if let Some(position) = waiting {
             // It never left: nobody need be told, and nobody answers.
             self.waiting.remove(position);
@@ -282,7 +281,7 @@ impl Engine {
                 }
                 child.send(envelope.text());
             }
-            // Answered already, or an id that is spelt in another way: the server knows.
+            // Answered already, or something that Rootward does not know of: the server knows.
             None => {
                 if let Some(child) = self.running() {
                     child.send(envelope.text());

@@ -13,7 +13,7 @@
 //!   remembered from the last time, because a legacy client names its roots only afterwards, and the server starts in them.
 //! - `roots/list` of the server's is answered here; `notifications/roots/list_changed` of the client's is heard here, and the server is
 //!   told of changes, or started anew.
-//! - A call with a path that is refused is answered here.
+//! - A call with a path that is refused is answered here. Calls wait for a server that is being started in other roots.
 //! - The members of a batch are passed on one by one.
 //! - Lines that are no message are left out, and lines that are too long; whoever waits for an answer gets an error.
 //! - A question of the server's whose id another open question has gets another id.

@@ -13,12 +13,16 @@ use serde_json::{Value, json};
 /// The spec comes on standard input: paths of the corpus can be longer than an argument may be.
 pub(crate) fn act() -> ExitCode {
     let spec: Value = serde_json::from_reader(io::stdin()).expect("a spec");
-    let outcome = match perform(&spec) {
+    println!("\n{}", outcome(&spec));
+    ExitCode::SUCCESS
+}
+
+/// Does what the spec says; what came of it.
+pub(crate) fn outcome(spec: &Value) -> Value {
+    match perform(spec) {
         Ok(outcome) => outcome,
         Err(error) => json!({"error": error.raw_os_error(), "kind": format!("{:?}", error.kind())}),
-    };
-    println!("\n{outcome}");
-    ExitCode::SUCCESS
+    }
 }
 
 fn bytes(value: &Value) -> Vec<u8> {
@@ -44,10 +48,12 @@ fn perform(spec: &Value) -> io::Result<Value> {
         // What may be seen of files outside is told in SECURITY.md; the corpus is about what is opened.
         "Check" | "Stat" => {}
         // Whether it could be run is asked by trying: nothing in the corpus does anything.
-        "Execute" => match Command::new(std::env::current_dir()?.join(one)).stdout(Stdio::null()).status() {
-            Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
-            result => drop(result?),
-        },
+        "Execute" => {
+            match Command::new(std::env::current_dir()?.join(one)).stdin(Stdio::null()).stdout(Stdio::null()).status() {
+                Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}
+                result => drop(result?),
+            }
+        }
         "Put" => made(&one)?.write_all(&data)?,
         "Append" => at_once().append(true).open(one)?.write_all(&data)?,
         "CreateNew" => fs::File::create_new(one)?.write_all(&data)?,

@@ -1,6 +1,7 @@
 //! The other processes of the tests: a host that confines a command, and the command, which is hostile.
 //!
-//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path.
+//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path,
+//! `serve` does as many as its client wants.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,6 +17,7 @@ mod calls;
 mod files;
 mod host;
 mod processes;
+mod serve;
 mod sockets;
 
 use std::process::ExitCode;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         "host" => host::host(text(1), &arguments[2..]),
         "attack" => attack::attack(text(1)),
         "act" => act::act(),
+        "serve" => serve::serve(),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

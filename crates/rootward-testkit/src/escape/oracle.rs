@@ -100,7 +100,7 @@ fn leads_out(stage: &Stage, path: &[u8], place: impl Fn(&[u8]) -> Option<PathBuf
 
 /// `Some(true)` where the kernel bears the row out, nothing where it has no say.
 fn verdict(row: &Row) -> Option<bool> {
-    let stage = Stage::set(row).unwrap();
+    let stage = Stage::set(row, None).unwrap();
     let path = absolute(&stage, &stage.request.path)?;
     let to = match &stage.request.to {
         Some(to) => Some(absolute(&stage, to)?),

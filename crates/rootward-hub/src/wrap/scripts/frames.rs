@@ -127,3 +127,25 @@ fn a_list_of_tools_that_is_too_long_is_no_list() {
     play.settle();
     assert_eq!(play.given_methods(1), ["tools/call 1"]);
 }
+
+/// Who reads an id and writes it anew may spell it in another way: most JSON libraries do.
+#[test]
+fn an_id_may_come_back_in_another_spelling() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client_bytes(b"{\"id\":\"\\u0061\\/b\",\"method\":\"x\"}\n{\"id\":1.0,\"method\":\"x\"}\n");
+    play.child(2, &json!({"id": "a/b", "result": {}}));
+    play.child(2, &json!({"id": 1, "result": {}}));
+    play.child_text(2, r#"{"id":"\u0061sked","method":"sampling/createMessage"}"#);
+    play.given(2);
+    play.client(&json!({"id": "asked", "result": {}}));
+    assert_eq!(play.given_text(2), [r#"{"id":"\u0061sked","result":{}}"#]);
+    // It owes nothing and asks nothing: it can be replaced, and nobody is told of an answer that is missing.
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.greet(3);
+    play.settle();
+    assert!(play.is_let_end(2));
+    play.ended(2);
+    assert_eq!(play.heard().iter().filter(|message| message.get("error").is_some()).count(), 0);
+}

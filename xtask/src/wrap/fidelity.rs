@@ -1,0 +1,235 @@
+//! What a client hears through `rootward wrap` is what it hears directly, byte for byte, but for Rootward's own changes.
+//!
+//! Each script is played directly, directly again, through `rootward wrap` for the first time, and again with the handshake
+//! remembered. What differs between the two direct runs is the time of day, and nothing else is made equal.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::servers::install::Installed;
+
+use super::listener::{Answers, Listener};
+use super::script::{Script, Step};
+
+/// How a script is played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Run {
+    Direct,
+    /// Through `rootward wrap`, for the first time: a first server answers `initialize`, a second one works in the roots.
+    First,
+    /// Through `rootward wrap`, which knows the server's answer to `initialize`.
+    Remembered,
+}
+
+/// What is Rootward's own in what a client hears, besides refusals.
+///
+/// - Rootward asks for the roots, once, and the server does not: its `roots/list` is answered by Rootward.
+/// - A remembered answer to `initialize` is in Rootward's own envelope.
+/// - The first time, the first server's notifications are heard, too: it announced its tools, and that it has no roots.
+/// - Notifications that belong to no request have their order among themselves, not their place among answers.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Answers, progress, and the server's questions, in order.
+    ordered: Vec<String>,
+    /// Other notifications, in order.
+    aside: Vec<String>,
+    /// Questions for roots.
+    roots: Vec<String>,
+}
+
+/// The notifications that the first server may add.
+const OF_THE_FIRST: [&str; 2] = [r#""method":"notifications/tools/list_changed""#, "Roots updated: 0 root(s)"];
+
+/// Plays a script in every way; how many frames were compared.
+pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
+    let stage = tempfile::Builder::new().prefix("fidelity-").tempdir()?;
+    let play = |run: Run| once(script, installed, stage.path(), run).with_context(|| format!("{run:?}"));
+    let direct = Heard::sort(&play(Run::Direct)?)?;
+    let again = Heard::sort(&play(Run::Direct)?)?;
+    same("twice directly", &direct, &again)?;
+    let mut compared = 0;
+    for run in [Run::First, Run::Remembered] {
+        let mut wrapped = Heard::sort(&play(run)?)?;
+        wrapped.without_changes(run, &direct).with_context(|| format!("{run:?}"))?;
+        same(&format!("{run:?}"), &direct, &wrapped)?;
+        compared += wrapped.ordered.len() + wrapped.aside.len();
+    }
+    Ok(compared)
+}
+
+/// Plays a script once, in a directory that is as it was before; every line that the client heard.
+fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Result<Vec<String>> {
+    let root = stage.join("root");
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    fs::create_dir(&root)?;
+    fs::write(root.join("in.txt"), "inside\nin two lines\n")?;
+    let filled = |text: &str| text.replace("$ROOT", &root.display().to_string());
+    let program = installed.modules.join(script.program);
+    let mut command = match run {
+        Run::Direct => {
+            let mut command = Command::new(&installed.node);
+            command.arg(program).args(script.arguments.iter().map(|argument| filled(argument)));
+            command
+        }
+        Run::First | Run::Remembered => {
+            let mut command = Command::new(&installed.rootward);
+            command.arg("wrap").env("XDG_STATE_HOME", stage.join("state")).env("XDG_CONFIG_HOME", stage.join("config"));
+            command.args(script.variable.iter().flat_map(|(name, _)| ["--env", name]));
+            command.arg("--").arg(&installed.node).arg(program);
+            command
+        }
+    };
+    command.current_dir(&root).envs(script.variable.map(|(name, value)| (name, filled(value))));
+    let roots = format!(r#"{{"roots":[{{"uri":"file://{}"}}]}}"#, root.display());
+    let mut client = Listener::start(command, answers(roots))?;
+    client.ask("1", "initialize", HELLO)?;
+    client.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+    for (number, step) in (2..).zip(script.steps) {
+        let said = match *step {
+            Step::Ask(method, params) => client.ask(&number.to_string(), method, &filled(params)).map(drop),
+            Step::AskAs(id, method, params) => client.ask(id, method, &filled(params)).map(drop),
+            Step::Call(tool, arguments) => {
+                let params = format!(r#"{{"name":"{tool}","arguments":{}}}"#, filled(arguments));
+                client.ask(&number.to_string(), "tools/call", &params).map(drop)
+            }
+            Step::Say(line) => client.say(line),
+            Step::Hear(part) => client.hear(part, |_, line| line.contains(part)).map(drop),
+        };
+        said.with_context(|| format!("{step:?}"))?;
+    }
+    client.end()
+}
+
+const HELLO: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{}},"clientInfo":{"name":"listener","version":"0"}}"#;
+
+fn answers(roots: String) -> Answers {
+    let sampled =
+        r#"{"role":"assistant","content":{"type":"text","text":"an answer é"},"model":"none","stopReason":"endTurn"}"#;
+    let elicited = r#"{"action":"accept","content":{"name":"Ada","check":true}}"#;
+    vec![
+        ("roots/list", roots),
+        ("sampling/createMessage", sampled.to_owned()),
+        ("elicitation/create", elicited.to_owned()),
+    ]
+}
+
+impl Heard {
+    fn sort(lines: &[String]) -> Result<Heard> {
+        let mut heard = Heard::default();
+        for line in lines {
+            let message: Value = serde_json::from_str(line)?;
+            let kind = match (message["method"].as_str(), message.get("id")) {
+                (Some("roots/list"), Some(_)) => &mut heard.roots,
+                (_, Some(_)) | (Some("notifications/progress"), None) => &mut heard.ordered,
+                _ => &mut heard.aside,
+            };
+            kind.push(without_time(line));
+        }
+        Ok(heard)
+    }
+
+    /// Takes back what Rootward changed, and nothing else.
+    fn without_changes(&mut self, run: Run, direct: &Heard) -> Result<()> {
+        let own = matches!(self.roots.as_slice(), [question] if question.contains(r#""id":"rootward/"#));
+        ensure!(own, "Rootward did not ask for the roots once: {:?}", self.roots);
+        match run {
+            Run::First => {
+                let more = self.aside.len().saturating_sub(direct.aside.len());
+                for line in self.aside.drain(..more) {
+                    ensure!(OF_THE_FIRST.iter().any(|part| line.contains(part)), "one more notification: {line}");
+                }
+            }
+            Run::Remembered => {
+                let first = self.ordered.first_mut().context("nothing was heard")?;
+                let result =
+                    first.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).and_then(|rest| rest.strip_suffix('}'));
+                let result = result.with_context(|| format!("not an answer to `initialize`: {first}"))?;
+                *first = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":1}}"#);
+            }
+            Run::Direct => {}
+        }
+        Ok(())
+    }
+}
+
+fn same(when: &str, direct: &Heard, other: &Heard) -> Result<()> {
+    for (direct, other) in [(&direct.ordered, &other.ordered), (&direct.aside, &other.aside)] {
+        for (position, line) in direct.iter().enumerate() {
+            match other.get(position) {
+                Some(heard) if heard == line => {}
+                Some(heard) => bail!("{when}, a client hears\n{heard}\nin place of\n{line}"),
+                None => bail!("{when}, a client does not hear\n{line}"),
+            }
+        }
+        if let Some(more) = other.get(direct.len()) {
+            bail!("{when}, a client also hears\n{more}");
+        }
+    }
+    Ok(())
+}
+
+/// A line in which every time of day is the same one: `2:05:09` in any of its forms, and the date before it.
+fn without_time(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        text.push_str(before);
+        let length = number.find(|c: char| !(c.is_ascii_digit() || ":-.TZ".contains(c))).unwrap_or(number.len());
+        let (number, after) = number.split_at(length);
+        text.push_str(if number.matches(':').count() == 2 { "TIME" } else { number });
+        rest = after;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(lines: &[&str]) -> Heard {
+        Heard::sort(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    const ROOTS: &str = r#"{"jsonrpc":"2.0","id":"rootward/roots/1","method":"roots/list"}"#;
+    const HELLO: &str = r#"{"result":{"a":1.0},"jsonrpc":"2.0","id":1}"#;
+    const REMEMBERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}"#;
+    const TOOLS: &str = r#"{"method":"notifications/tools/list_changed","jsonrpc":"2.0"}"#;
+    const PONG: &str = r#"{"result":{},"jsonrpc":"2.0","id":2}"#;
+
+    #[test]
+    fn only_what_is_named_may_differ() {
+        let direct = heard(&[HELLO, TOOLS, r#"{"method":"roots/list","jsonrpc":"2.0","id":0}"#, PONG]);
+        let check = |run: Run, lines: &[&str], expect: bool| {
+            let mut wrapped = heard(lines);
+            let outcome = wrapped.without_changes(run, &direct).and_then(|()| same("", &direct, &wrapped));
+            assert_eq!(outcome.is_ok(), expect, "{lines:?}: {outcome:?}");
+        };
+        check(Run::First, &[HELLO, ROOTS, TOOLS, PONG], true);
+        check(Run::First, &[HELLO, TOOLS, ROOTS, PONG, TOOLS], true);
+        check(Run::First, &[HELLO, TOOLS, r#"{"method":"notifications/new","jsonrpc":"2.0"}"#, ROOTS, PONG], false);
+        check(Run::First, &[HELLO, ROOTS, PONG], false);
+        check(Run::First, &[HELLO, TOOLS, PONG], false);
+        check(Run::First, &[HELLO, ROOTS, ROOTS, TOOLS, PONG], false);
+        check(Run::First, &[REMEMBERED, ROOTS, TOOLS, PONG], false);
+        check(Run::First, &[HELLO, ROOTS, TOOLS, PONG, PONG], false);
+        check(Run::First, &[HELLO, ROOTS, TOOLS, r#"{"result":{ },"jsonrpc":"2.0","id":2}"#], false);
+        check(Run::Remembered, &[REMEMBERED, ROOTS, TOOLS, PONG], true);
+        check(Run::Remembered, &[REMEMBERED, ROOTS, TOOLS, TOOLS, PONG], false);
+        check(Run::Remembered, &[r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#, ROOTS, TOOLS, PONG], false);
+    }
+
+    #[test]
+    fn times_are_made_equal_and_other_numbers_are_not() {
+        let check = |line: &str, expect: &str| assert_eq!(without_time(line), expect);
+        check("at 2:05:09 AM, id 7", "at TIME AM, id 7");
+        check("2026-11-16T02:05:09.123Z!", "TIME!");
+        check(r#"{"id":12,"a":-1.5e3}"#, r#"{"id":12,"a":-1.5e3}"#);
+    }
+}
