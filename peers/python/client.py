@@ -39,6 +39,10 @@ class Peer(Client):
     def structured(result):
         return result.structured_content
 
+    @staticmethod
+    def is_error(result):
+        return result.is_error
+
 
 async def main():
     answers = Answers()
@@ -52,13 +56,15 @@ async def main():
     async with contextlib.AsyncExitStack() as stack:
         server = CASE["server"]
         if "command" in server:
-            target = StdioServerParameters(command=server["command"], env=server["environment"])
+            target = StdioServerParameters(
+                command=server["command"], args=server["arguments"], env=server["environment"]
+            )
         elif server["stream"] == "none":
             http = httpx2.AsyncClient(transport=NoStandingStream(), timeout=60)
             target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))
         else:
             target = server["url"]
-        mode = {"legacy": "legacy", "modern": "auto"}[CASE["era"]]
+        mode = "legacy" if CASE["era"] == "legacy" else "auto"
         callback = list_roots if CASE["declares"] else None
         client = await stack.enter_async_context(Peer(target, mode=mode, list_roots_callback=callback))
         say(version=client.protocol_version)

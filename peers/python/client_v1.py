@@ -47,6 +47,10 @@ class Peer(ClientSession):
     def structured(result):
         return result.structuredContent
 
+    @staticmethod
+    def is_error(result):
+        return result.isError
+
 
 async def main():
     async def list_roots(context):
@@ -58,7 +62,10 @@ async def main():
     async with contextlib.AsyncExitStack() as stack:
         server = CASE["server"]
         if "command" in server:
-            target = stdio_client(StdioServerParameters(command=server["command"], env=server["environment"]))
+            parameters = StdioServerParameters(
+                command=server["command"], args=server["arguments"], env=server["environment"]
+            )
+            target = stdio_client(parameters)
         elif server["stream"] == "none":
             http = httpx.AsyncClient(transport=NoStandingStream(), timeout=60)
             target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))

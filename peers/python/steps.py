@@ -39,11 +39,15 @@ class Answers:
 async def read(client, path):
     """Calls the tool; what came of it."""
     try:
-        result = await client.call_tool("read_file", {"path": path})
+        result = await client.call_tool(CASE["tool"], {"path": path})
     except client.refusals as error:
         return {"error": error.error.code}
-    structured = client.structured(result)
-    return {"code": structured["code"]} if structured else {"text": result.content[0].text}
+    text = result.content[0].text
+    if not client.is_error(result):
+        return {"text": text}
+    # Where a tool has a schema for structured content, a refusal is none.
+    refusal = client.structured(result) or (result.meta or {}).get("rootward.dev/refusal")
+    return {"code": refusal["code"]} if refusal else {"failed": text}
 
 
 async def read_beside_list(client, answers, path):
@@ -58,7 +62,7 @@ async def read_beside_list(client, answers, path):
         while not answers.asked:
             await anyio.sleep(0.01)
         listed = await client.list_tools()
-        say(tools=[tool.name for tool in listed.tools], waiting=not outcomes)
+        say(listed=CASE["tool"] in [tool.name for tool in listed.tools], waiting=not outcomes)
         with anyio.move_on_after(CASE["patience"]):
             while not outcomes:
                 await anyio.sleep(0.01)
@@ -89,6 +93,9 @@ async def run(client, answers):
             say(**await read_beside_list(client, answers, step["read_beside_list"]))
         elif "give_up" in step:
             say(**await give_up(client, answers, step["give_up"]))
+        elif "list" in step:
+            listed = await client.list_tools()
+            say(listed=CASE["tool"] in [tool.name for tool in listed.tools])
         else:
             raise ValueError(f"a step that is not known: {step}")
     say(asked=answers.asked, streams_refused=client.streams_refused())

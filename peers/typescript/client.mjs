@@ -9,14 +9,14 @@ const client = new Client(
   { name: 'peer', version: '1' },
   {
     capabilities: declares ? { roots: { listChanged: true } } : {},
-    versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' },
+    versionNegotiation: { mode: era === 'legacy' ? 'legacy' : 'auto' },
   },
 );
 client.call = (parameters, options) => client.callTool(parameters, options);
 if (declares) client.setRequestHandler('roots/list', () => answers.next(ProtocolError));
 
 const transport = server.command
-  ? new StdioClientTransport({ command: server.command, env: server.environment })
+  ? new StdioClientTransport({ command: server.command, args: server.arguments, env: server.environment })
   : new StreamableHTTPClientTransport(new URL(server.url), {
       fetch: server.stream === 'none' ? noStandingStream : fetch,
     });

@@ -15,7 +15,7 @@ client.call = (parameters, options) => client.callTool(parameters, undefined, op
 if (declares) client.setRequestHandler(ListRootsRequestSchema, () => answers.next(McpError));
 
 const transport = server.command
-  ? new StdioClientTransport({ command: server.command, env: server.environment })
+  ? new StdioClientTransport({ command: server.command, args: server.arguments, env: server.environment })
   : new StreamableHTTPClientTransport(new URL(server.url), {
       fetch: server.stream === 'none' ? noStandingStream : fetch,
     });

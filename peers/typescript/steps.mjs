@@ -37,11 +37,20 @@ export function noStandingStream(url, options) {
 /** Calls the tool; what came of it. */
 async function read(client, path, options) {
   try {
-    const result = await client.call({ name: 'read_file', arguments: { path } }, options);
-    return result.structuredContent ? { code: result.structuredContent.code } : { text: result.content[0].text };
+    const result = await client.call({ name: testCase.tool, arguments: { path } }, options);
+    const { text } = result.content[0];
+    if (!result.isError) return { text };
+    // Where a tool has a schema for structured content, a refusal is none.
+    const refusal = result.structuredContent ?? result._meta?.['rootward.dev/refusal'];
+    return refusal ? { code: refusal.code } : { failed: text };
   } catch (error) {
     return { error: error.code };
   }
+}
+
+async function isListed(client) {
+  const { tools } = await client.listTools();
+  return tools.some((tool) => tool.name === testCase.tool);
 }
 
 /** A call that waits for roots must not hold one that needs none. */
@@ -49,8 +58,8 @@ async function readBesideList(client, path) {
   let waiting = true;
   const call = read(client, path).finally(() => (waiting = false));
   while (!answers.asked) await after(0.01);
-  const { tools } = await client.listTools();
-  say({ tools: tools.map((tool) => tool.name), waiting });
+  const listed = await isListed(client);
+  say({ listed, waiting });
   return Promise.race([call, after(testCase.patience, { gave_up: true })]);
 }
 
@@ -77,6 +86,8 @@ export async function run(client) {
       say(await readBesideList(client, step.read_beside_list));
     } else if (step.give_up) {
       say(await giveUp(client, step.give_up));
+    } else if (step.list) {
+      say({ listed: await isListed(client) });
     } else {
       throw new Error(`a step that is not known: ${JSON.stringify(step)}`);
     }

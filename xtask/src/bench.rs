@@ -10,8 +10,12 @@ use crate::call::Call;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 3] =
-    [("rootward-core", "guard"), ("rootward-server", "session"), ("rootward-sandbox", "confinement")];
+const BENCHES: [(&str, &str); 4] = [
+    ("rootward-core", "guard"),
+    ("rootward-server", "session"),
+    ("rootward-sandbox", "confinement"),
+    ("rootward-hub", "wrap"),
+];
 
 /// Where the tables go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

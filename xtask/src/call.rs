@@ -1,12 +1,18 @@
 //! One command of a check: run from the top of the workspace, and shown the way a person would type it again.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+
+use crate::wait::ended_within;
+
+/// What npm may take: it waits for a registry, which may never answer.
+const NPM_LIMIT: Duration = Duration::from_mins(3);
 
 /// A program, its arguments and the variables it gets on top of the environment.
 #[derive(Clone, Debug)]
@@ -14,17 +20,24 @@ pub(crate) struct Call {
     program: String,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
+    /// When it is ended; none where it may take as long as it needs.
+    limit: Option<Duration>,
 }
 
 impl Call {
     /// A call of `program` without arguments.
     pub(crate) fn program(program: &str) -> Call {
-        Call { program: program.to_owned(), arguments: Vec::new(), variables: Vec::new() }
+        Call { program: program.to_owned(), arguments: Vec::new(), variables: Vec::new(), limit: None }
     }
 
     /// A call of cargo; `arguments` are separated by spaces.
     pub(crate) fn cargo(arguments: &str) -> Call {
         Call::program("cargo").arguments(arguments.split_whitespace())
+    }
+
+    /// A call of npm, which is ended if it takes too long; `arguments` are separated by spaces.
+    pub(crate) fn npm(arguments: &str) -> Call {
+        Call { limit: Some(NPM_LIMIT), ..Call::program("npm").arguments(arguments.split_whitespace()) }
     }
 
     /// Adds arguments.
@@ -48,40 +61,47 @@ impl Call {
     fn command(&self, top: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(self.variables.iter().map(|(name, value)| (name, value))).current_dir(top);
+        if self.limit.is_some() {
+            // A question would wait for an answer until the time is up.
+            command.stdin(Stdio::null());
+        }
         command
     }
 
-    /// Runs it with this terminal; anything but success is an error.
-    pub(crate) fn run(&self, top: &Path) -> Result<()> {
-        let status = self.command(top).status().with_context(|| format!("cannot run `{}`", self.program))?;
+    /// Runs `command`, which is this call's, to its end.
+    fn carry_out(&self, command: &mut Command) -> Result<()> {
+        let mut child = command.spawn().with_context(|| format!("cannot run `{}`", self.program))?;
+        let status = match self.limit {
+            None => child.wait()?,
+            Some(limit) => ended_within(&mut child, limit)?
+                .with_context(|| format!("`{}` took more than {limit:?}", self.program))?,
+        };
         if !status.success() {
             bail!("`{}` ended with {status}", self.program);
         }
         Ok(())
     }
 
+    /// Runs it with this terminal; anything but success is an error.
+    pub(crate) fn run(&self, top: &Path) -> Result<()> {
+        self.carry_out(&mut self.command(top))
+    }
+
     /// Whether it can be run and succeeds; prints nothing.
     pub(crate) fn succeeds(&self, top: &Path) -> bool {
-        self.command(top)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
+        let mut command = self.command(top);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.carry_out(&mut command).is_ok()
     }
 
     /// Runs it and gives back what it wrote to stdout; stderr goes to this terminal.
     pub(crate) fn stdout(&self, top: &Path) -> Result<String> {
-        let output = self
-            .command(top)
-            .stderr(Stdio::inherit())
-            .output()
-            .with_context(|| format!("cannot run `{}`", self.program))?;
-        if !output.status.success() {
-            bail!("`{}` ended with {}", self.program, output.status);
-        }
-        String::from_utf8(output.stdout)
-            .with_context(|| format!("`{}` wrote something that is not UTF-8", self.program))
+        // A file rather than a pipe: nobody has to read while it writes.
+        let (mut file, mut written) = (tempfile::tempfile()?, Vec::new());
+        self.carry_out(self.command(top).stdin(Stdio::null()).stdout(file.try_clone()?))?;
+        file.rewind()?;
+        file.read_to_end(&mut written)?;
+        String::from_utf8(written).with_context(|| format!("`{}` wrote something that is not UTF-8", self.program))
     }
 
     /// Runs tests, shows what they write, and gives back how many passed.
@@ -196,5 +216,16 @@ mod tests {
         assert!(error.to_string().contains("101"), "{error}");
         assert_eq!(shell("echo out").stdout(here).unwrap(), "out\n");
         assert!(shell("exit 1").run(here).is_err());
+    }
+
+    #[test]
+    fn a_call_that_has_a_limit_is_ended() {
+        assert_eq!(Call::npm("ci").limit, Some(NPM_LIMIT));
+        let here = Path::new(".");
+        let hanging = Call { limit: Some(Duration::from_millis(1)), ..Call::program("sleep").arguments(["600"]) };
+        assert!(!hanging.succeeds(here));
+        for error in [hanging.run(here).unwrap_err(), hanging.stdout(here).unwrap_err()] {
+            assert!(error.to_string().contains("`sleep` took more than 1ms"), "{error}");
+        }
     }
 }

@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::built;
 use crate::call::Call;
+use crate::peers::install::{major, packages};
+use crate::wait::ended_within;
 
 /// What a revision of the protocol requires, and what the suite knows beyond that.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,7 @@ const EXCUSED: [(&str, Status); 2] = [
     ("tasks-status-notifications", Status::Skipped),
 ];
 
-/// What installing or running the suite may take; a run takes about ten seconds.
+/// What a run of the suite may take; it takes about ten seconds.
 const LIMIT: Duration = Duration::from_mins(3);
 
 /// One check of a scenario, as the suite writes it.
@@ -64,7 +66,7 @@ enum Status {
 
 /// Installs the suite, starts the server, runs both revisions; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path) -> Result<String> {
-    let suite = install(top)?;
+    let suite = packages(top, "conformance")?;
     let node = node(top, &suite)?;
     let [program] = built::programs(top, Call::cargo("build -p conformance-server"), ["conformance-server"])?;
     let server = Server::start(&program)?;
@@ -79,40 +81,12 @@ pub(crate) fn run(top: &Path) -> Result<String> {
     Ok(notes.join(", "))
 }
 
-/// Installs what `peers/conformance` pins, unless just that is installed already.
-fn install(top: &Path) -> Result<PathBuf> {
-    let (pinned, suite) = (top.join("peers/conformance"), top.join("target/peers/conformance"));
-    fs::create_dir_all(&suite).context("cannot make `target/peers/conformance`")?;
-    let mut wanted = String::new();
-    for name in [".npmrc", "package.json", "package-lock.json"] {
-        let contents = fs::read_to_string(pinned.join(name)).with_context(|| format!("cannot read `{name}`"))?;
-        fs::write(suite.join(name), &contents)?;
-        wanted.push_str(&contents);
-    }
-    let installed = suite.join("installed");
-    if fs::read_to_string(&installed).is_ok_and(|contents| contents == wanted) {
-        return Ok(suite);
-    }
-    if !Call::program("npm").arguments(["--version"]).succeeds(top) {
-        bail!(
-            "npm is needed to install the conformance suite and cannot be run here\n\nhint: install Node.js, which brings it"
-        );
-    }
-    let child =
-        Command::new("npm").arg("ci").current_dir(&suite).stdin(Stdio::null()).spawn().context("cannot run npm")?;
-    let status = wait(child, "npm", LIMIT)?;
-    ensure!(status.success(), "npm ended with {status}");
-    fs::write(&installed, &wanted)?;
-    Ok(suite)
-}
-
 /// The Node that came with the suite, or the machine's own on a platform for which none is pinned.
 fn node(top: &Path, suite: &Path) -> Result<PathBuf> {
     let pinned = suite.join("node_modules/.bin/node");
     let node = if pinned.exists() { pinned } else { PathBuf::from("node") };
     let version = Call::program(&node.to_string_lossy()).arguments(["--version"]).stdout(top)?;
-    let major = version.trim().strip_prefix('v').and_then(|version| version.split('.').next()?.parse::<u32>().ok());
-    ensure!(major >= Some(22), "the conformance suite needs Node 22, not `{}`", version.trim());
+    ensure!(major(&version) >= Some(22), "the conformance suite needs Node 22, not `{}`", version.trim());
     Ok(node)
 }
 
@@ -161,7 +135,7 @@ fn run_suite(suite: &Path, node: &Path, address: &str, revision: Revision, resul
     }
     fs::create_dir_all(results).context("cannot make a folder for results")?;
     let log = File::create(results.join("log"))?;
-    let child = Command::new(node)
+    let mut child = Command::new(node)
         .arg("node_modules/.bin/conformance")
         .args(["server", "--url", address, "--requirements", revision.name, "--output-dir"])
         .arg(results)
@@ -171,23 +145,7 @@ fn run_suite(suite: &Path, node: &Path, address: &str, revision: Revision, resul
         .stderr(log)
         .spawn()
         .context("cannot run the conformance suite")?;
-    wait(child, "the conformance suite", LIMIT)
-}
-
-/// Waits for a child, which is ended if it takes too long.
-fn wait(mut child: Child, name: &str, limit: Duration) -> Result<ExitStatus> {
-    let began = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if began.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            bail!("{name} took more than {limit:?}");
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
+    ended_within(&mut child, LIMIT)?.with_context(|| format!("the conformance suite took more than {LIMIT:?}"))
 }
 
 /// The checks of each scenario, by the name of its folder.
@@ -260,13 +218,5 @@ mod tests {
         check(revision, "[]", None);
         check(Revision { checks: 3, ..revision }, &format!("[{two}]"), None);
         check(Revision { scenarios: 3, ..revision }, &format!("[{two}]"), None);
-    }
-
-    #[test]
-    fn a_suite_that_hangs_is_ended() {
-        let child = Command::new("sleep").arg("600").spawn().unwrap();
-        let process = PathBuf::from(format!("/proc/{}", child.id()));
-        assert!(wait(child, "sleep", Duration::from_millis(1)).is_err());
-        assert!(!process.exists());
     }
 }

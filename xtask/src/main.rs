@@ -9,15 +9,18 @@
 mod bench;
 mod built;
 mod call;
+mod cases;
 mod check;
 mod conformance;
 mod corpus;
+mod demo;
 mod peers;
 mod prove;
 mod servers;
 mod step;
 mod table;
 mod tidy;
+mod wait;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,6 +30,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
+  demo             a real server behind `rootward wrap`: a call that is allowed, one that is refused, and why
   check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in no workspace")?;
     match *words {
+        ["demo"] => demo::run(top),
         ["check"] => check::run(top),
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),

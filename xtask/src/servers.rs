@@ -1,24 +1,25 @@
-//! `cargo xtask servers`: MCP servers of other projects, confined by `rootward sandbox`, at their real work.
+//! `cargo xtask servers`: MCP servers of other projects, confined by `rootward sandbox` and behind `rootward wrap`, at their real work.
 //!
 //! Each server is told that a directory outside is open to it, and is asked to use it. Confined, it must do all of its work in its
-//! root and none outside; not confined, it must do both, or the first outcome would prove nothing.
+//! root and none outside; not confined, it must do both, or the first outcome would prove nothing. Wrapped, its client names the root,
+//! and calls that name what lies outside do not even reach it.
 
-mod conversation;
+pub(crate) mod conversation;
 mod install;
 mod server;
+mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
+use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
-use conversation::{Conversation, Said};
+use conversation::{Conversation, Roots, Said};
 use install::Installed;
 use server::{Act, SERVERS, Server, Talk, Way};
 
@@ -32,8 +33,20 @@ const TOKEN: &str = "a-token-of-the-user";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wall {
     Confined,
+    /// And its client is refused what lies outside.
+    Wrapped,
     /// The control.
     Off,
+}
+
+impl Wall {
+    fn name(self) -> &'static str {
+        match self {
+            Wall::Confined => "",
+            Wall::Wrapped => ", wrapped",
+            Wall::Off => ", not confined",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +60,14 @@ struct Case {
 #[derive(Debug)]
 struct Stage {
     directory: TempDir,
+    /// A page on this machine.
+    url: String,
 }
 
 impl Stage {
-    fn new() -> Result<Stage> {
-        let stage = Stage { directory: tempfile::Builder::new().prefix("servers-").tempdir()? };
+    fn new(url: &str) -> Result<Stage> {
+        let directory = tempfile::Builder::new().prefix("servers-").tempdir()?;
+        let stage = Stage { directory, url: url.to_owned() };
         for (name, file, text) in [("root", "in.txt", "INSIDE"), ("outside", "secret.txt", "SECRET")] {
             let directory = stage.path(name);
             fs::create_dir(&directory)?;
@@ -78,22 +94,24 @@ impl Stage {
     /// Puts the directories where their names stand.
     fn fill(&self, text: &str) -> String {
         let [root, outside] = ["root", "outside"].map(|name| self.path(name).display().to_string());
-        text.replace("$ROOT", &root).replace("$OUTSIDE", &outside)
+        text.replace("$ROOT", &root).replace("$OUTSIDE", &outside).replace("$URL", &self.url)
     }
 }
 
 impl Case {
     fn name(self) -> String {
-        let wall = if self.wall == Wall::Off { ", not confined" } else { "" };
-        format!("{} by {}{wall}", self.server.name, self.way.name())
+        format!("{} by {}{}", self.server.name, self.way.name(), self.wall.name())
     }
 
     fn command(self, installed: &Installed, stage: &Stage) -> Result<Command> {
         let mut command = Command::new(&installed.rootward);
-        command.arg("sandbox").current_dir(stage.path("root"));
-        if self.wall == Wall::Off {
-            command.args(["--sandbox", "off"]);
-        }
+        match self.wall {
+            Wall::Confined => command.arg("sandbox").current_dir(stage.path("root")),
+            // Where its client happens to be says nothing.
+            Wall::Wrapped => command.arg("wrap").current_dir(stage.directory.path()),
+            Wall::Off => command.args(["sandbox", "--sandbox", "off"]).current_dir(stage.path("root")),
+        };
+        command.env("XDG_STATE_HOME", stage.path("state"));
         command.env("HOME", &installed.home).env_remove("XDG_CACHE_HOME").env_remove("XDG_CONFIG_HOME");
         command.env("npm_config_registry", &installed.registry).env("ROOTWARD_TEST_TOKEN", TOKEN);
         if self.way == Way::Uvx {
@@ -103,14 +121,18 @@ impl Case {
         if let Some((name, value)) = self.server.variable {
             command.env(name, stage.fill(value)).args(["--env", name]);
         }
-        // Programs and scripts in a root run only where that is granted.
-        command.arg(if self.way == Way::Bash { ".:rwx" } else { "." }).arg("--");
-        command.args(self.server.command(self.way, installed)?);
+        match (self.wall, self.way) {
+            (Wall::Wrapped, _) => {}
+            // Programs and scripts in a root run only where that is granted.
+            (_, Way::Bash) => drop(command.arg(".:rwx")),
+            _ => drop(command.arg(".")),
+        }
+        command.arg("--").args(self.server.command(self.way, installed)?);
         Ok(command)
     }
 
-    fn carry_out(self, installed: &Installed) -> Result<()> {
-        let stage = Stage::new()?;
+    fn carry_out(self, installed: &Installed, url: &str) -> Result<()> {
+        let stage = Stage::new(url)?;
         let command = self.command(installed, &stage)?;
         match self.server.talk {
             Talk::Mcp { inside, outside } => self.converse(command, &stage, inside, outside),
@@ -119,7 +141,11 @@ impl Case {
     }
 
     fn converse(self, command: Command, stage: &Stage, inside: &[Act], outside: &[Act]) -> Result<()> {
-        let mut server = Conversation::start(command)?;
+        let roots = match self.wall {
+            Wall::Wrapped => Roots::Named(stage.path("root")),
+            Wall::Confined | Wall::Off => Roots::Unknown,
+        };
+        let mut server = Conversation::start(command, roots)?;
         let tools = server.tools()?;
         for act in inside.iter().chain(outside) {
             ensure!(tools.iter().any(|tool| tool == act.tool), "it has no tool `{}`", act.tool);
@@ -135,6 +161,9 @@ impl Case {
             let (Said::Result(text) | Said::Error(text)) = &said;
             let done = matches!(said, Said::Result(_)) && text.contains(act.proof);
             ensure!(done == (self.wall == Wall::Off), "outside, `{}` said {said:?}", act.tool);
+            let refused = text.contains("is outside every root");
+            let names_it = self.wall == Wall::Wrapped && act.arguments.contains("$OUTSIDE");
+            ensure!(refused || !names_it, "outside, `{}` was not refused but said {said:?}", act.tool);
         }
         server.end()
     }
@@ -154,66 +183,37 @@ impl Case {
     }
 }
 
-/// Every case whose name holds each of `parts`.
-fn cases(parts: &[&str]) -> Vec<Case> {
+/// Every case.
+fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for server in SERVERS {
         for way in server.ways {
             // One control for each server: what starts it makes no difference to it.
-            let walls: &[Wall] = if cases.iter().any(|case: &Case| case.server.name == server.name) {
-                &[Wall::Confined]
-            } else {
-                &[Wall::Confined, Wall::Off]
-            };
-            cases.extend(walls.iter().map(|wall| Case { server, way: *way, wall: *wall }));
+            let first = !cases.iter().any(|case: &Case| case.server.name == server.name);
+            let wrapped = matches!(server.talk, Talk::Mcp { .. });
+            let walls = [(Wall::Confined, true), (Wall::Wrapped, wrapped), (Wall::Off, first)]
+                .into_iter()
+                .filter(|(_, is)| *is);
+            cases.extend(walls.map(|(wall, _)| Case { server, way: *way, wall }));
         }
     }
-    cases.retain(|case| parts.iter().all(|part| case.name().contains(part)));
     cases
 }
 
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
-    let cases = cases(parts);
-    if cases.is_empty() {
-        bail!("no case has a name with `{}`", parts.join("` and `"));
-    }
+    let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
-    let (waiting, outcomes) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
-    let next = || waiting.lock().ok()?.next();
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some(case) = next() {
-                    let outcome = case.carry_out(&installed);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((case.name(), outcome));
-                    }
-                }
-            });
-        }
-    });
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let url = web::serve()?;
+    let mut outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(&installed, &url));
+    outcomes.sort_by_key(|(case, _)| case.name());
     let mut rows = vec![["server", "outcome"].map(str::to_owned).to_vec()];
-    let row = |(name, outcome): &(String, Result<()>)| {
-        vec![name.clone(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
+    let row = |(case, outcome): &(Case, Result<()>)| {
+        vec![case.name(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
     };
     rows.extend(outcomes.iter().map(row));
     println!("\n{}", table::lay_out(&rows));
-    for (name, outcome) in &outcomes {
-        if let Err(error) = outcome {
-            println!("FAILED {name}: {error:#}\n");
-        }
-    }
-    let passed = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
-    if passed != cases.len() {
-        bail!("of {} cases only {passed} passed", cases.len());
-    }
-    Ok(match passed {
-        1 => "1 case passed".to_owned(),
-        count => format!("{count} cases passed"),
-    })
+    judge(cases.len(), &outcomes, Case::name)
 }
 
 #[cfg(test)]
@@ -222,10 +222,12 @@ mod tests {
 
     #[test]
     fn every_server_has_a_control() {
-        let cases = cases(&[]);
+        let cases = cases();
         for server in SERVERS {
             let of = |wall| cases.iter().filter(|case| case.server.name == server.name && case.wall == wall).count();
             assert_eq!((of(Wall::Confined), of(Wall::Off)), (server.ways.len(), 1), "{}", server.name);
+            let wrapped = if matches!(server.talk, Talk::Mcp { .. }) { server.ways.len() } else { 0 };
+            assert_eq!(of(Wall::Wrapped), wrapped, "{}", server.name);
         }
     }
 }

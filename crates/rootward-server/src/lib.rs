@@ -74,7 +74,8 @@
 //!   `serve` would hear changes of roots too late.
 //! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
-//! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together.
+//! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together,
+//!   which `rootward audit` shows and checks.
 //! - [`RefusalForm`]: a refusal is a tool's result with `isError`, which a model can read, or else -32602.
 
 mod announce;

@@ -6,7 +6,8 @@
 //! - [`door`]: what a thing under test looks like to the corpus; [`report`] runs the table through one.
 //! - [`race`]: attackers that swap directories, files and links while a door is at work.
 //! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
-//! - [`mod@bench`]: timing in turns and the table, for the benchmarks of all crates.
+//! - [`fuzz`]: the driver of the fuzz tests.
+//! - [`mod@bench`]: timing in turns, what is measured against, and the table, for the benchmarks of all crates.
 //! - [`transcript`]: wire conversations as text files, and their player.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
@@ -22,6 +23,7 @@
 pub mod bench;
 pub mod door;
 pub mod escape;
+pub mod fuzz;
 pub mod naive;
 pub mod race;
 pub mod report;

@@ -3,6 +3,7 @@
 //! One file per verb. Standard output carries answers, standard error everything else.
 
 mod answer;
+mod audit;
 mod check;
 mod confinement_flags;
 mod decision;
@@ -27,7 +28,7 @@ struct CommandLine {
     verb: Verb,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied, 2 wrong use or failure";
+const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 wrong use or failure";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -35,6 +36,7 @@ enum Verb {
     Check(check::Check),
     Explain(explain::Explain),
     Sandbox(sandbox::Sandbox),
+    Audit(audit::Audit),
     Doctor(doctor::Doctor),
 }
 
@@ -43,7 +45,7 @@ enum Verb {
 enum Outcome {
     /// Done, or everything was allowed.
     Done,
-    /// Something was denied.
+    /// Something was denied, or is not whole.
     Denied,
     /// Something could not be decided at all; what was wrong has been said.
     Failed,
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
     let result = match CommandLine::parse().verb {
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
+        Verb::Audit(audit) => audit.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.
         Verb::Sandbox(sandbox) => match sandbox.run() {

@@ -53,13 +53,18 @@ pub(crate) fn hints(hints: &[String]) {
 
 /// What ended the program early. A reader that went away is no error worth a word: `rootward … | head`.
 pub(crate) fn failure(failure: &anyhow::Error) {
-    if failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe)) {
+    if reader_left(failure) {
         return;
     }
     error(&told(failure));
     if let Some(hinted) = failure.downcast_ref::<Hinted>() {
         hints(std::slice::from_ref(&hinted.hint));
     }
+}
+
+/// Whether something failed because nobody reads the answer any more.
+pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
+    failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe))
 }
 
 /// A failure in one line. The verbs write answers and nothing else, so an error of the system that nobody explained is about

@@ -162,10 +162,9 @@ impl Wrap {
         }
         let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
         let hinted = |says: String| Hinted { says, hint: hint.to_owned() };
-        let Some(state) = &ground.directories.state else {
+        let Some(directory) = ground.directories.audit_log() else {
             return Err(hinted("no place for the audit log".to_owned()).into());
         };
-        let directory = state.join("audit");
         let log = AuditLog::open_ambient(&directory)
             .map_err(|error| hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory))));
         Ok(Some(Arc::new(log.map_err(|hinted| anyhow!(hinted))?)))

@@ -1,4 +1,4 @@
-//! The SDKs, installed below `target/peers` from lock files, once for each state of the lock.
+//! What others made, installed below `target/peers` from lock files, once for each state of the lock and of npm's settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::call::Call;
+
+/// What npm goes by.
+const PINNED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
 /// What Debian calls what is needed.
 const PACKAGES: [&str; 4] = ["nodejs", "npm", "python3", "python3-venv"];
@@ -39,15 +42,13 @@ pub(crate) fn run(top: &Path) -> Result<Installed> {
 
 /// Node and Python; brought by the system's packages where this user may install them.
 pub(crate) fn runtimes(top: &Path) -> Result<()> {
-    // Debian splits off what makes an environment from Python itself.
-    let needed: [&[&str]; 3] =
-        [&["node", "--version"], &["npm", "--version"], &["python3", "-m", "ensurepip", "--version"]];
-    let runs = |words: &&[&str]| {
-        words
-            .split_first()
-            .is_some_and(|(program, rest)| Call::program(program).arguments(rest.iter().copied()).succeeds(top))
-    };
-    let present = || needed.iter().all(runs);
+    let needed = [
+        Call::program("node").arguments(["--version"]),
+        Call::npm("--version"),
+        // Debian splits off what makes an environment from Python itself.
+        Call::program("python3").arguments(["-m", "ensurepip", "--version"]),
+    ];
+    let present = || needed.iter().all(|call| call.succeeds(top));
     if !present() {
         let install = Call::program("apt-get").arguments(["install", "-y", "--no-install-recommends"]);
         let install = install.arguments(PACKAGES);
@@ -82,22 +83,32 @@ pub(crate) fn node(top: &Path) -> Result<PathBuf> {
     }
 }
 
-fn major(version: &str) -> Option<u64> {
+/// The first number of a version of Node.
+pub(crate) fn major(version: &str) -> Option<u64> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-/// The packages that the folder `name` of `peers` locks.
+/// The folder with the packages that the folder `name` of `peers` locks.
 pub(crate) fn packages(top: &Path, name: &str) -> Result<PathBuf> {
     let (source, target) = (top.join("peers").join(name), top.join("target/peers").join(name));
-    let lock = read(&source.join("package-lock.json"))?;
-    once(&target, &lock, || {
-        for name in ["package.json", "package-lock.json", ".npmrc"] {
+    once(&target, &pinned(&source)?, || {
+        if !Call::npm("--version").succeeds(top) {
+            bail!(
+                "npm is needed to install `peers/{name}` and cannot be run here\n\nhint: install Node.js, which brings it"
+            );
+        }
+        for name in PINNED {
             copy(&source.join(name), &target.join(name))?;
         }
         // In the folder and not with `--prefix`, which would also turn away from the machine's own npm settings.
-        Call::program("npm").arguments(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).run(&target)
+        Call::npm("ci --ignore-scripts --no-audit --no-fund").run(&target)
     })?;
     Ok(target)
+}
+
+/// All that a folder of packages pins.
+fn pinned(source: &Path) -> Result<String> {
+    PINNED.iter().map(|name| read(&source.join(name))).collect()
 }
 
 fn typescript(top: &Path) -> Result<PathBuf> {
@@ -185,6 +196,21 @@ mod tests {
         assert!(!target.join("package").exists());
         install("two", || Ok(())).unwrap();
         assert_eq!(times.get(), 3);
+    }
+
+    #[test]
+    fn whatever_npm_goes_by_makes_another_installation() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in PINNED {
+            fs::write(directory.path().join(name), "one").unwrap();
+        }
+        for name in [".npmrc", "package.json", "package-lock.json"] {
+            let before = pinned(directory.path()).unwrap();
+            fs::write(directory.path().join(name), "two").unwrap();
+            assert_ne!(pinned(directory.path()).unwrap(), before, "{name}");
+        }
+        fs::remove_file(directory.path().join(".npmrc")).unwrap();
+        assert!(pinned(directory.path()).is_err());
     }
 
     #[test]

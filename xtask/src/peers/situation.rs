@@ -9,6 +9,27 @@ pub(crate) enum Era {
     Legacy,
     /// The server answers with the question, and the client sends the call again. It is asked in every call.
     Modern,
+    /// The client looks for the modern era first, and finds a server of the legacy one.
+    FallsBack,
+}
+
+impl Era {
+    /// The era that client and server end up in.
+    fn spoken(self) -> Era {
+        match self {
+            Era::Legacy | Era::FallsBack => Era::Legacy,
+            Era::Modern => Era::Modern,
+        }
+    }
+
+    /// Its name, for people and for scripts.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+            Era::FallsBack => "modern, then legacy",
+        }
+    }
 }
 
 /// What a client says when it is asked for its roots.
@@ -36,6 +57,8 @@ pub(crate) enum Outcome {
 /// What a client does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
+    /// Lists the tools: an SDK then knows what their results must look like.
+    List,
     /// Answers like this from now on.
     Answer(Answer),
     /// Says that its roots changed; modern clients cannot.
@@ -80,7 +103,7 @@ pub(crate) const DIRECTORIES: [&str; 3] = ["first", "second #2 ü%", "third"];
 
 use Answer::{Error, Never, Roots};
 use Outcome::{Gives, Refused, Unanswered};
-use Step::{Announce, GiveUp, Read, ReadBesideList};
+use Step::{Announce, GiveUp, List, Read, ReadBesideList};
 
 const FIRST: &str = DIRECTORIES[0];
 const SECOND: &str = DIRECTORIES[1];
@@ -117,6 +140,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         capability: Capability::Declared,
         steps: &[
             Step::Answer(Roots(&[FIRST, SECOND])),
+            List,
             Read(FIRST, Gives(FIRST)),
             Read(SECOND, Gives(SECOND)),
             Read(THIRD, Refused("outside_roots")),
@@ -128,6 +152,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
         capability: Capability::Declared,
         steps: &[
             Step::Answer(Roots(&[FIRST, SECOND])),
+            List,
             Read(FIRST, Gives(FIRST)),
             Step::Answer(Roots(&[SECOND, THIRD])),
             Announce,
@@ -212,29 +237,26 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
 impl Situation {
     /// The script for a client, on a stage that lies at `stage`.
     pub(crate) fn script(&self, era: Era, stage: &str) -> Value {
-        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era, stage)).collect();
-        let era = match era {
-            Era::Legacy => "legacy",
-            Era::Modern => "modern",
-        };
-        json!({"era": era, "declares": self.capability == Capability::Declared, "steps": steps})
+        let steps: Vec<Value> = self.steps.iter().filter_map(|step| step.script(era.spoken(), stage)).collect();
+        json!({"era": era.name(), "declares": self.capability == Capability::Declared, "steps": steps})
     }
 
     /// The lines that the client must print, but for the last.
     pub(crate) fn expected(&self, era: Era) -> Vec<Value> {
         let version = match era {
-            Era::Legacy => "2025-11-25",
+            Era::Legacy | Era::FallsBack => "2025-11-25",
             Era::Modern => "2026-07-28",
         };
         let mut lines = vec![json!({"version": version})];
         for step in self.steps {
             match step {
                 Step::Answer(_) | Announce => {}
-                Read(_, outcome) => lines.push(outcome.line(era)),
+                List => lines.push(json!({"listed": true})),
+                Read(_, outcome) => lines.push(outcome.line(era.spoken())),
                 GiveUp(_) => lines.push(json!({"gave_up": true})),
                 ReadBesideList(_, outcome) => {
-                    lines.push(json!({"tools": ["read_file"], "waiting": true}));
-                    lines.push(outcome.line(era));
+                    lines.push(json!({"listed": true, "waiting": true}));
+                    lines.push(outcome.line(era.spoken()));
                 }
             }
         }
@@ -244,7 +266,7 @@ impl Situation {
     /// Whether `count` questions are as many as there must be.
     pub(crate) fn was_asked_well(&self, era: Era, count: u64) -> bool {
         match (self.asked, era) {
-            (Asked::Times { legacy, .. }, Era::Legacy) => count == legacy,
+            (Asked::Times { legacy, .. }, Era::Legacy | Era::FallsBack) => count == legacy,
             (Asked::Times { modern, .. }, Era::Modern) => count == modern,
             (Asked::Some, _) => count > 0,
         }
@@ -261,8 +283,9 @@ impl Step {
             }
             (Step::Answer(Error(code)), _) => Some(json!({"answer": {"error": code}})),
             (Step::Answer(Never), _) => Some(json!({"answer": "never"})),
-            (Announce, Era::Legacy) => Some(json!({"announce": true})),
+            (List, _) => Some(json!({"list": true})),
             (Announce, Era::Modern) => None,
+            (Announce, Era::Legacy | Era::FallsBack) => Some(json!({"announce": true})),
             (Read(directory, _), _) => Some(json!({"read": file(directory)})),
             (GiveUp(directory), _) => Some(json!({"give_up": file(directory)})),
             (ReadBesideList(directory, _), _) => Some(json!({"read_beside_list": file(directory)})),
@@ -275,7 +298,7 @@ impl Outcome {
         match (self, era) {
             (Gives(text), _) => json!({"text": text}),
             (Refused(code), _) => json!({"code": code}),
-            (Unanswered(_), Era::Legacy) => json!({"code": "roots_failed"}),
+            (Unanswered(_), Era::Legacy | Era::FallsBack) => json!({"code": "roots_failed"}),
             (Unanswered(Error(code)), Era::Modern) => json!({"error": code}),
             (Unanswered(Never | Roots(_)), Era::Modern) => json!({"gave_up": true}),
         }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -15,25 +16,35 @@ const LONGEST: Duration = Duration::from_mins(4);
 
 /// What a tool said.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// The text of its result.
     Result(String),
     /// The text of its refusal.
     Error(String),
 }
 
+/// What the client says of its roots.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Roots {
+    /// It knows of none.
+    Unknown,
+    /// It names this directory when it is asked.
+    Named(PathBuf),
+}
+
 /// A server that runs.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(crate) struct Conversation {
     child: Child,
     lines: Receiver<String>,
     stderr: File,
+    roots: Roots,
     last_id: u64,
 }
 
 impl Conversation {
     /// Starts a server and waits until it is ready.
-    pub(super) fn start(mut command: Command) -> Result<Conversation> {
+    pub(crate) fn start(mut command: Command, roots: Roots) -> Result<Conversation> {
         let stderr = tempfile::tempfile()?;
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?).spawn();
         let mut child = child.with_context(|| format!("cannot start {command:?}"))?;
@@ -46,23 +57,27 @@ impl Conversation {
                 }
             }
         });
-        let mut conversation = Conversation { child, lines, stderr, last_id: 0 };
+        let capabilities = match roots {
+            Roots::Unknown => json!({}),
+            Roots::Named(_) => json!({ "roots": { "listChanged": true } }),
+        };
+        let mut conversation = Conversation { child, lines, stderr, roots, last_id: 0 };
         let client = json!({ "name": "rootward-xtask", "version": "0" });
-        conversation
-            .ask("initialize", &json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }))?;
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client });
+        conversation.ask("initialize", &hello)?;
         conversation.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(conversation)
     }
 
     /// The names of its tools.
-    pub(super) fn tools(&mut self) -> Result<Vec<String>> {
+    pub(crate) fn tools(&mut self) -> Result<Vec<String>> {
         let answer = self.ask("tools/list", &json!({}))?;
         let tools = answer["result"]["tools"].as_array().context("`tools/list` was not answered by a list")?;
         Ok(tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect())
     }
 
     /// Calls a tool.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Said> {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         if let Some(error) = answer.get("error") {
             return Ok(Said::Error(error.to_string()));
@@ -75,7 +90,7 @@ impl Conversation {
     }
 
     /// Closes its input; it must end by itself, and well.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         drop(self.child.stdin.take());
         let status = self.child.wait()?;
         ensure!(status.success(), "it ended with {status}: {}", self.complaint());
@@ -91,9 +106,13 @@ impl Conversation {
             let line = line.map_err(|_| anyhow!("`{method}` was not answered: {}", self.complaint()))?;
             let message: Value =
                 serde_json::from_str(&line).with_context(|| format!("it wrote `{line}`, which is not JSON"))?;
-            // Whatever else it says meanwhile is none of a small client's business.
             if message["id"] == id && message.get("method").is_none() {
                 return Ok(message);
+            }
+            // Whatever else it says meanwhile is none of a small client's business.
+            if let (Some("roots/list"), Roots::Named(root)) = (message["method"].as_str(), &self.roots) {
+                let roots = json!({ "roots": [{ "uri": format!("file://{}", root.display()) }] });
+                self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": roots }))?;
             }
         }
     }

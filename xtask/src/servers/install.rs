@@ -44,7 +44,7 @@ pub(super) fn run(top: &Path) -> Result<Installed> {
         wheels: wheels(top, &python)?,
         python,
         home,
-        registry: Call::program("npm").arguments(["config", "get", "registry"]).stdout(top)?.trim().to_owned(),
+        registry: Call::npm("config get registry").stdout(top)?.trim().to_owned(),
     })
 }
 

@@ -117,6 +117,8 @@ pub(super) const SERVERS: &[Server] = &[
                 act("echo", r#"{"message": "hello"}"#, "hello"),
                 act("get-sum", r#"{"a": 2, "b": 3}"#, "5"),
                 act("get-env", "{}", "PATH"),
+                // By its end the server has asked for its roots, and does not wait for an answer when it is left.
+                act("trigger-long-running-operation", r#"{"duration": 1, "steps": 1}"#, "completed"),
             ],
             outside: &[act("get-env", "{}", super::TOKEN)],
         },
@@ -174,6 +176,15 @@ pub(super) const SERVERS: &[Server] = &[
                 act("git_add", r#"{"repo_path": "$OUTSIDE", "files": ["secret.txt"]}"#, "staged"),
             ],
         },
+    },
+    Server {
+        name: "mcp-server-fetch",
+        package: "mcp-server-fetch",
+        // It fetches nothing from its own machine otherwise.
+        arguments: &["--allow-private-ips"],
+        variable: None,
+        ways: &[Way::Python, Way::Uvx],
+        talk: Talk::Mcp { inside: &[act("fetch", r#"{"url": "$URL"}"#, super::web::PAGE)], outside: &[] },
     },
     Server {
         name: "minimal-server",

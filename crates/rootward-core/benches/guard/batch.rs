@@ -4,15 +4,15 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rootward_core::Access;
 
 use crate::Outcome;
 use crate::places::guard;
-use crate::reference::target_directory;
 use crate::walking::Tree;
 use rootward_testkit::bench::measure::{in_turns, one_turn};
+use rootward_testkit::bench::peers::rootward;
 use rootward_testkit::bench::table::{Bar, Table};
 
 const ROUNDS: usize = 11;
@@ -26,7 +26,7 @@ pub(crate) fn measure(tree: &Tree, top: &Path, table: &mut Table) -> Outcome {
         writeln!(lines, "{}", serde_json::json!({ "path": file }))?;
     }
     fs::write(&questions, lines)?;
-    let program = match built() {
+    let program = match rootward() {
         Ok(binary) => Program { binary, root: &tree.root, questions: &questions, answers: top.join("answers") },
         Err(why) => {
             table.add_missing(what, against, &why.to_string());
@@ -51,20 +51,6 @@ pub(crate) fn measure(tree: &Tree, top: &Path, table: &mut Table) -> Outcome {
     );
     table.add(what, against, &row, Bar::AtMost(2.5));
     Ok(())
-}
-
-/// Builds the binary from the sources at hand; what lay there may be older.
-fn built() -> Result<PathBuf, Box<dyn Error>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "--package", "rootward"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdout(Stdio::null())
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("`rootward` could not be built".into());
-    }
-    Ok(target_directory()?.join("release/rootward"))
 }
 
 /// The binary and what it is asked.

@@ -1,14 +1,13 @@
 // The reference file server's path validation, timed in its own process.
 //
-// Arguments: the folder that holds the package's files, the allowed directory, the path. Each line of stdin is a number of
+// Arguments: the package's file that validates, the allowed directory, the path. Each line of stdin is a number of
 // calls; the answer is a line with the nanoseconds that one of them took.
 
 import { createInterface } from "node:readline";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [folder, directory, path] = process.argv.slice(2);
-const { setAllowedDirectories, validatePath } = await import(pathToFileURL(join(folder, "lib.js")).href);
+const [library, directory, path] = process.argv.slice(2);
+const { setAllowedDirectories, validatePath } = await import(pathToFileURL(library).href);
 setAllowedDirectories([directory]);
 if ((await validatePath(path)) !== path) throw new Error("the path was not validated");
 

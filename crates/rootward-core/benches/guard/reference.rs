@@ -10,6 +10,7 @@ use rootward_core::Access;
 use crate::Outcome;
 use crate::places::{guard, with_deep_file};
 use rootward_testkit::bench::measure::{in_turns, one_turn};
+use rootward_testkit::bench::peers::npm_package;
 use rootward_testkit::bench::table::{Bar, Table};
 
 const PACKAGE: &str = "@modelcontextprotocol/server-filesystem";
@@ -23,7 +24,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let against = format!("`validatePath` of `{PACKAGE}` {VERSION}");
     let root = top.join("reference");
     let file = with_deep_file(&root)?;
-    let mut server = match installed().and_then(|folder| Reference::start(&folder, &root, &file)) {
+    let mut server = match installed().and_then(|library| Reference::start(&library, &root, &file)) {
         Ok(server) => server,
         Err(why) => {
             table.add_missing(what, &against, &why.to_string());
@@ -43,37 +44,12 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The folder of the package's files, fetched where it is missing.
+/// The file of the package that validates.
 fn installed() -> Result<PathBuf, Box<dyn Error>> {
     if Command::new("node").arg("--version").stdout(Stdio::null()).status().is_err() {
         return Err("no node".into());
     }
-    let peers = target_directory()?.join("peers").join(format!("server-filesystem-{VERSION}"));
-    let folder = peers.join("node_modules").join(PACKAGE).join("dist");
-    if !folder.join("lib.js").exists() {
-        eprintln!("fetching {PACKAGE} {VERSION}");
-        let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-package-lock"];
-        let fetched = Command::new("npm")
-            .arg("install")
-            .arg("--prefix")
-            .arg(&peers)
-            .arg(format!("{PACKAGE}@{VERSION}"))
-            .args(options)
-            .stdout(Stdio::null())
-            .status();
-        match fetched {
-            Err(_) => return Err("no npm".into()),
-            Ok(status) if !status.success() => return Err("npm could not fetch it".into()),
-            Ok(_) => {}
-        }
-    }
-    Ok(folder)
-}
-
-/// Where cargo builds: this program lies in `target/release/deps`.
-pub(crate) fn target_directory() -> Result<PathBuf, Box<dyn Error>> {
-    let program = std::env::current_exe()?;
-    Ok(program.ancestors().nth(3).ok_or("no target directory")?.to_owned())
+    npm_package(PACKAGE, VERSION, &format!("{PACKAGE}/dist/lib.js"))
 }
 
 /// The server's validation, waiting for its turns.
@@ -84,11 +60,11 @@ struct Reference {
 }
 
 impl Reference {
-    fn start(folder: &Path, root: &Path, file: &Path) -> Result<Reference, Box<dyn Error>> {
+    fn start(library: &Path, root: &Path, file: &Path) -> Result<Reference, Box<dyn Error>> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/guard/reference.mjs");
         let mut node = Command::new("node")
             .arg(script)
-            .args([folder, root, file])
+            .args([library, root, file])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -19,7 +19,7 @@ pub struct Directories {
     pub home: Option<PathBuf>,
     /// Rootward's settings and saved roots.
     pub settings: Option<PathBuf>,
-    /// Rootward's audit log.
+    /// What Rootward keeps of its own accord: the audit log.
     pub state: Option<PathBuf>,
 }
 
@@ -41,6 +41,11 @@ impl Directories {
     /// The settings file, whether or not it exists.
     pub fn settings_file(&self) -> Option<PathBuf> {
         Some(self.settings.as_ref()?.join("config.toml"))
+    }
+
+    /// The directory of the audit log, whether or not it exists.
+    pub fn audit_log(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join("audit"))
     }
 
     /// The places that are Rootward's own, and never inside a grant.

@@ -1,34 +1,19 @@
-//! Fuzzing on the stable toolchain: random input from small alphabets, as long as `ROOTWARD_FUZZ_SECONDS` says (one
-//! second each unless set). A failure is shrunk and printed.
+//! Random input from small alphabets, through every reader of paths and every verb.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use rootward_core::{
     Access, Code, Denial, GrantError, Guard, Origin, PathStyle, PathText, Replace, Resolver, RootUri, Visit,
     WalkOptions,
 };
+use rootward_testkit::fuzz;
 use rootward_testkit::snapshot::Snapshot;
 use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::yard::Yard;
-
-/// Runs `test` on values of `strategy` until the time is up.
-fn fuzz<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let seconds = std::env::var("ROOTWARD_FUZZ_SECONDS").map_or(1, |text| text.parse().expect("a number of seconds"));
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let mut runner = TestRunner::new(Config { cases: 50, failure_persistence: None, ..Config::default() });
-    let mut cases = 0;
-    while Instant::now() < end {
-        runner.run(strategy, &test).unwrap();
-        cases += 50;
-    }
-    assert!(cases > 0, "no time to fuzz");
-}
 
 /// Texts made of the pieces that path and URI readers stumble over.
 fn text() -> impl Strategy<Value = String> {
@@ -89,7 +74,7 @@ fn text() -> impl Strategy<Value = String> {
 
 #[test]
 fn fuzz_uris() {
-    fuzz(&text(), |text| {
+    fuzz::run(&text(), |text| {
         for style in [PathStyle::Posix, PathStyle::Windows] {
             for text in [text.clone(), format!("file:///{text}"), format!("file://{text}")] {
                 let Ok(uri) = RootUri::parse(&text, style) else { continue };
@@ -119,7 +104,7 @@ fn fuzz_path_texts() {
     yard.link("root/out", yard.path("outside"));
     yard.link("root/in", "a");
     let guards = [Resolver::Kernel, Resolver::Walk].map(|resolver| yard.guard_by(resolver, Origin::Flag, &["root"]));
-    fuzz(&text(), |text| {
+    fuzz::run(&text(), |text| {
         for style in [PathStyle::Posix, PathStyle::Windows] {
             if let Ok(PathText::Absolute(path)) = PathText::read(text.as_bytes(), style, Some(b"/home/me")) {
                 prop_assert!(!path.contains(&0));
@@ -189,7 +174,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 /// place is written, and the guard allows what the kernel finds inside and nothing else.
 #[test]
 fn fuzz_operations() {
-    fuzz(&prop::collection::vec(operation(), 1..25), |operations| {
+    fuzz::run(&prop::collection::vec(operation(), 1..25), |operations| {
         for resolver in [Resolver::Kernel, Resolver::Walk] {
             let yard = Yard::new();
             yard.file("root/.git/hooks/keep", "keep");

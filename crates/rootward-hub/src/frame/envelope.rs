@@ -68,6 +68,9 @@ pub enum EnvelopeError {
     /// A key that some readers take for another.
     #[error("a key that can be taken for `{0}`")]
     LikeAKey(&'static str),
+    /// A carriage return between two tokens.
+    #[error("a carriage return, where some readers end a line")]
+    CarriageReturn,
     /// Another protocol version.
     #[error("`jsonrpc` is not `2.0`")]
     Version,
@@ -131,6 +134,11 @@ impl<'f> Batch<'f> {
 
 impl<'f> Envelope<'f> {
     fn parse(text: &'f str) -> Result<Envelope<'f>, EnvelopeError> {
+        // SECURITY: universal newlines (Python), `readLine` (Java) and `ReadLine` (.NET) end a line here, too, and would do what
+        // stands between two of them (test: what_reads_two_ways_is_refused)
+        if text.contains('\r') {
+            return Err(EnvelopeError::CarriageReturn);
+        }
         let parts: Parts<'f> = serde_json::from_str(text).map_err(EnvelopeError::NotJson)?;
         if let Some(problem) = parts.problem {
             return Err(problem);
@@ -382,6 +390,7 @@ mod tests {
         check("{\"id\":1,\"method\":\"a\0\"}", "not a JSON-RPC", Some("1"));
         check(r#"{"id":1,"method":"a"} {}"#, "not a JSON-RPC", Some("1"));
         check(r#"{"id":1,"method":"a",}"#, "not a JSON-RPC", Some("1"));
+        check("{\"id\":1,\"method\":\"a\",\"x\":\r{\"id\":2,\"method\":\"b\"}\r}", "a carriage return", Some("1"));
         check("7", "not a JSON-RPC", None);
         check("[]", "empty batch", None);
         check("[1,]", "not a JSON-RPC", None);

@@ -36,6 +36,11 @@ impl<'j> Members<'j> {
         Members::read(self.get(key)?)
     }
 
+    /// The members, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'j RawValue)> {
+        self.list.iter().map(|(key, value)| (key.as_ref(), *value))
+    }
+
     /// The object's text with this value under `key`, in place of the one there is or before all others.
     pub(crate) fn with(&self, key: &str, value: &str) -> String {
         if let Some(old) = self.get(key) {
@@ -48,6 +53,13 @@ impl<'j> Members<'j> {
         let rest = self.text.trim_start().strip_prefix('{').unwrap_or("}");
         format!("{{{key}:{value}{comma}{rest}")
     }
+}
+
+/// An object of these members.
+pub(crate) fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
+    let members: Vec<String> =
+        members.into_iter().map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key))).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 struct Listed<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);

@@ -11,5 +11,5 @@ mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
 pub use id::Id;
-pub(crate) use members::Members;
+pub(crate) use members::{Members, object};
 pub use reader::{FrameReader, Line, TooLong};

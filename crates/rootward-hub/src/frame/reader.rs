@@ -110,7 +110,7 @@ impl FrameReader {
     fn forget_spent(&mut self) {
         if mem::take(&mut self.spent) {
             self.begun.clear();
-            // One large message must not hold its memory for as long as the session lasts.
+            // One huge message must not hold its memory for as long as the session lasts.
             self.begun.shrink_to(KEPT);
         }
     }
@@ -128,8 +128,9 @@ impl FrameReader {
     }
 }
 
-/// How much room stays for lines that span chunks.
-const KEPT: usize = 1 << 16;
+/// How much room stays for lines that span chunks: to give it back after each large file and take it again costs more than passing
+/// the file on.
+const KEPT: usize = 1 << 21;
 
 impl Skipping {
     fn new(begun: &[u8]) -> Skipping {

@@ -15,7 +15,17 @@ pub struct Tool {
     name: String,
     hints: Hints,
     pub(super) schema: Option<Node>,
+    results: Results,
     treatments: BTreeMap<String, Treatment>,
+}
+
+/// What a tool says of its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Results {
+    /// Nothing.
+    Unsaid,
+    /// Their structured content has a schema.
+    Structured,
 }
 
 /// What a user says about an argument, by its key: for false alarms, and for what is missed.
@@ -35,13 +45,21 @@ struct Listed {
     #[serde(default)]
     input_schema: Value,
     #[serde(default)]
+    output_schema: Value,
+    #[serde(default)]
     annotations: Value,
 }
 
 impl Tool {
     /// A tool of which only the name is known.
     pub fn named(name: impl Into<String>) -> Tool {
-        Tool { name: name.into(), hints: Hints::default(), schema: None, treatments: BTreeMap::new() }
+        Tool {
+            name: name.into(),
+            hints: Hints::default(),
+            schema: None,
+            results: Results::Unsaid,
+            treatments: BTreeMap::new(),
+        }
     }
 
     /// A tool as an entry of `tools/list` describes it; `None` where that cannot be read.
@@ -50,7 +68,8 @@ impl Tool {
         let hint = |key: &str| listed.annotations.get(key).and_then(Value::as_bool).unwrap_or(false);
         let hints = Hints { read_only: hint("readOnlyHint"), destructive: hint("destructiveHint") };
         let schema = listed.input_schema.is_object().then(|| Node::read(&listed.input_schema));
-        Some(Tool { name: listed.name, hints, schema, treatments: BTreeMap::new() })
+        let results = if listed.output_schema.is_null() { Results::Unsaid } else { Results::Structured };
+        Some(Tool { name: listed.name, hints, schema, results, treatments: BTreeMap::new() })
     }
 
     /// The same tool, with another say about the argument `key`, at any depth.
@@ -63,6 +82,11 @@ impl Tool {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether its results have a schema of their own, which nothing else must pass for.
+    pub fn has_structured_results(&self) -> bool {
+        self.results == Results::Structured
     }
 
     /// What it does with the argument `key`.

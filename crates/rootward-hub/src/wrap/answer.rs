@@ -5,6 +5,7 @@ use rootward_server::Refusal;
 use serde_json::{Value, json};
 
 use crate::frame::{EnvelopeError, TooLong};
+use crate::scan::Tool;
 
 /// JSON-RPC: what came is no JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
@@ -14,6 +15,13 @@ pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: the server cannot do it.
 pub(super) const INTERNAL_ERROR: i32 = -32603;
+
+/// Which revisions of the protocol a client speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Era {
+    Legacy,
+    Modern,
+}
 
 /// An answer with a result that is written already.
 pub(super) fn result(id: &str, result: &str) -> String {
@@ -46,16 +54,24 @@ pub(super) fn cancelled(id: &str, reason: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#)
 }
 
+/// Where the data of a refusal stands that is no structured content.
+const REFUSAL: &str = "rootward.dev/refusal";
+
 /// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
-pub(super) fn refusal(id: &str, method: &str, refusal: &Refusal) -> String {
+pub(super) fn refusal(id: &str, method: &str, era: Era, tool: Option<&Tool>, refusal: &Refusal) -> String {
     if method != "tools/call" {
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
     }
-    let content = json!({
-        "content": [{"type": "text", "text": refusal.sentence()}],
-        "structuredContent": refusal.data(),
-        "isError": true,
-    });
+    let mut content = json!({"content": [{"type": "text", "text": refusal.sentence()}], "isError": true});
+    if era == Era::Modern {
+        content["resultType"] = json!("complete");
+    }
+    // Where the tool has a schema for structured content, clients hold errors to it, too: the TypeScript SDK 1.x does.
+    if tool.is_some_and(Tool::has_structured_results) {
+        content["_meta"] = json!({REFUSAL: refusal.data()});
+    } else {
+        content["structuredContent"] = refusal.data().clone();
+    }
     result(id, &content.to_string())
 }
 
@@ -87,4 +103,30 @@ pub(super) fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
 pub(super) fn too_long(long: &TooLong, limit: usize) -> String {
     let says = format!("the message has {} bytes, more than {limit}", long.length);
     error(long.id.as_deref().unwrap_or("null"), INVALID_REQUEST, &says, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_does_not_pass_for_a_result_of_a_tool_that_has_a_schema_for_it() {
+        let tool = |listed: Value| Tool::from_listing(&to_raw_value(&listed).unwrap()).unwrap();
+        let said = |tool: Option<&Tool>| -> Value {
+            serde_json::from_str(&refusal("1", "tools/call", Era::Legacy, tool, &Refusal::pending())).unwrap()
+        };
+        let check = |tool: Option<&Tool>, place: &str, other: &str| {
+            let said = said(tool);
+            assert_eq!(said["result"]["isError"], true, "{said}");
+            assert_eq!(said.pointer(place), Some(Refusal::pending().data()), "{said}");
+            assert_eq!(said.pointer(other), None, "{said}");
+        };
+        let (structured, meta) = ("/result/structuredContent", "/result/_meta");
+        check(None, structured, meta);
+        check(Some(&tool(json!({"name": "read"}))), structured, meta);
+        let schema = json!({"name": "read", "outputSchema": {"type": "object", "required": ["content"]}});
+        check(Some(&tool(schema)), "/result/_meta/rootward.dev~1refusal", structured);
+    }
 }

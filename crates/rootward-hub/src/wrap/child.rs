@@ -6,6 +6,7 @@ use std::time::Duration;
 use rootward_core::Guard;
 
 use super::outlet::Outlet;
+use super::rounds::Sent;
 
 /// How long calls wait for a server to ask for its roots after a start or a change.
 pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
@@ -60,13 +61,15 @@ pub(super) struct Child {
     pub(super) input: Outlet,
     /// Requests it has not answered, by id as it was written.
     pub(super) owes: HashMap<Box<str>, Owed>,
+    /// Modern requests that it may answer with a question, by id.
+    pub(super) sent: HashMap<Box<str>, Sent>,
     /// Whether it was told `initialized`.
     pub(super) greeted: bool,
     /// When it began to run.
     pub(super) since: Duration,
     /// When calls need not wait any more for it to ask for its roots.
     pub(super) settles_at: Duration,
-    /// Whether it ever asked for its roots.
+    /// Whether it asked for its roots by itself, and not for a call.
     pub(super) asks_for_roots: bool,
 }
 
@@ -77,6 +80,7 @@ impl Child {
             guard,
             input: Outlet::default(),
             owes: HashMap::new(),
+            sent: HashMap::new(),
             greeted: false,
             since: now,
             settles_at: now,

@@ -16,17 +16,22 @@ use std::time::Duration;
 use rootward_core::Guard;
 use rootward_core::session::{Event, RequestNumber};
 
-use super::answer::{self, INTERNAL_ERROR};
+use super::answer::{self, Era, INTERNAL_ERROR};
 use super::backoff::Backoff;
 use super::child::{Child, ChildNumber, Owed, Phase, SETTLES_WITHIN};
 use super::memory::{Memory, Remembered};
 use super::outlet::Outlet;
 use super::roots::{self, Question, Roots};
+use super::rounds::Rounds;
 use super::rules::Rules;
 use super::tools::Tools;
+use crate::frame::object;
 
 /// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
 pub(super) const GRACE: Duration = Duration::from_millis(300);
+
+/// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
+const STARTS_WITHIN: Duration = Duration::from_mins(1);
 
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,6 +62,8 @@ pub(super) enum Client {
     Silent,
     /// It began with `initialize`.
     Legacy(Legacy),
+    /// It says with every request what it can.
+    Modern,
 }
 
 /// A client of the legacy era.
@@ -108,6 +115,8 @@ pub(super) struct Engine {
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) tools: Tools,
     pub(super) remembered: Option<Remembered>,
+    /// What modern clients are asked between two rounds of a call.
+    pub(super) rounds: Rounds,
     backoff: Backoff,
     /// Why no child can be started in the roots of this generation.
     pub(super) impossible: Option<(u64, String)>,
@@ -136,6 +145,7 @@ impl Engine {
             waiting: VecDeque::new(),
             tools: Tools::default(),
             remembered: None,
+            rounds: Rounds::default(),
             backoff: Backoff::default(),
             impossible: None,
             out: Outlet::default(),
@@ -211,10 +221,19 @@ impl Engine {
         }
     }
 
+    /// How long a message may wait now. A server that is being started costs more than a client that says nothing: what starts it
+    /// may have to fetch it first.
+    pub(super) fn patience(&self) -> Duration {
+        let comes = |child: &Child| child.phase == Phase::Greeting || child.settles_at > self.now;
+        let timeout = self.rules.policy.timeout;
+        if self.children.values().any(comes) { timeout.max(STARTS_WITHIN) } else { timeout }
+    }
+
     /// When time next matters.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
         let roots = self.roots.as_ref().and_then(Roots::wakes_at);
-        let patience = self.waiting.front().map(|waiting| waiting.arrived + self.rules.policy.timeout);
+        let patience = self.patience();
+        let patience = self.waiting.iter().map(|waiting| waiting.arrived + patience).find(|ends| *ends > self.now);
         let grace = self.waiting.iter().map(|waiting| waiting.arrived + GRACE).find(|ends| *ends > self.now);
         let settles = self.waiting.front().and_then(|_| {
             let child = self.children.get(&self.current?)?;
@@ -233,7 +252,9 @@ impl Engine {
 
     /// Sends questions about roots to the client.
     pub(super) fn put(&mut self, questions: Vec<Question>) {
-        for question in questions {
+        // A modern client is asked by the answer to its call.
+        let legacy = matches!(self.client, Client::Legacy(_));
+        for question in questions.into_iter().filter(|_| legacy) {
             match question {
                 Question::Ask(request) if self.closed => {
                     self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
@@ -366,12 +387,18 @@ impl Engine {
 
     /// Asks a new child for its tools, where the client was told those of another.
     fn compare_tools(&mut self, number: ChildNumber) {
-        if !self.tools.are_told() {
-            return;
+        if self.tools.are_told() {
+            self.list_tools(number);
         }
+    }
+
+    /// Asks a child for its tools, unless that is under way.
+    pub(super) fn list_tools(&mut self, number: ChildNumber) {
         let id = self.own_id("tools");
-        if let Some(child) = self.children.get_mut(&number) {
-            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", None));
+        let params = self.rounds.meta().map(|meta| object([("_meta", meta)]));
+        let Some(child) = self.children.get_mut(&number) else { return };
+        if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
+            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", params.as_deref()));
         }
     }
 
@@ -399,7 +426,7 @@ impl Engine {
 
     /// A child could not be started. Until the roots change, no other will be.
     pub(super) fn not_started(&mut self, number: ChildNumber, reason: &str) {
-        let first = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_none());
+        let first = self.is_first();
         let generation = self.guard_of(number).map_or(0, Guard::generation);
         self.say(reason);
         self.lost(number, reason);
@@ -421,10 +448,7 @@ impl Engine {
         let Some(child) = self.children.get(&number) else { return };
         let (phase, since) = (child.phase, child.since);
         let reason = format!("the server ended ({how}) before it answered");
-        let first = match &self.client {
-            Client::Legacy(legacy) => legacy.promised.is_none(),
-            Client::Silent => true,
-        };
+        let first = self.is_first();
         self.lost(number, &reason);
         match phase {
             Phase::Retired => {}
@@ -438,6 +462,33 @@ impl Engine {
         }
         self.arrange();
         self.release();
+    }
+
+    pub(super) fn era(&self) -> Era {
+        if matches!(self.client, Client::Modern) { Era::Modern } else { Era::Legacy }
+    }
+
+    /// Whether no server has answered the client yet: then there is no session to save.
+    fn is_first(&self) -> bool {
+        match &self.client {
+            Client::Silent => true,
+            Client::Legacy(legacy) => legacy.promised.is_none(),
+            Client::Modern => false,
+        }
+    }
+
+    /// Whether a child may be started now.
+    pub(super) fn may_start(&self) -> bool {
+        self.impossible.is_none() && self.backoff.not_before(self.now).is_none()
+    }
+
+    /// Has a modern child take over at once: it needs no greeting.
+    pub(super) fn start_modern(&mut self, guard: Guard) {
+        let number = self.start(guard, Phase::Running);
+        if let Some(old) = self.current.replace(number) {
+            self.retire(old);
+        }
+        self.compare_tools(number);
     }
 
     /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.

@@ -71,7 +71,9 @@ impl Engine {
         let list = answer::roots(child.guard.roots());
         child.send(&answer::result(id.as_str(), &list));
         child.settles_at = now;
-        let first = !std::mem::replace(&mut child.asks_for_roots, true);
+        // One that asks in the course of a call has no need of calls that wait for it.
+        let by_itself = child.owes.is_empty();
+        let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
         if let (true, Some(remembered), Some(fingerprint)) = (first, &mut self.remembered, fingerprint)
             && remembered.asks_for_roots.replace(true) != Some(true)
         {
@@ -84,7 +86,10 @@ impl Engine {
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         let own: Box<str> = id.as_str().into();
-        if self.asked.contains_key(&own) {
+        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow; an
+        // id with escapes may be the same when the client writes it
+        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        if self.asked.contains_key(&own) || own.contains("rootward") || own.contains('\\') {
             let other = self.own_id("question");
             if let Some(other) = Id::read(&other) {
                 self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
@@ -98,7 +103,7 @@ impl Engine {
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
-        let Some(id) = id.map(RawValue::get) else { return self.tell_client(envelope.text()) };
+        let Some(id) = id.map(RawValue::get) else { return };
         let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && **own == *id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
             return;
@@ -114,6 +119,11 @@ impl Engine {
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
         let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(id.as_str()));
+        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(id.as_str()))
+            && self.wants_input(number, envelope, &sent)
+        {
+            return;
+        }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(number, envelope),
             Some(Owed::OwnHandshake) => self.greeted(number, envelope),
@@ -202,7 +212,7 @@ impl Engine {
     pub(super) fn fingerprint(&self) -> Option<String> {
         match &self.client {
             Client::Legacy(legacy) => Some(legacy.fingerprint.clone()),
-            Client::Silent => None,
+            Client::Silent | Client::Modern => None,
         }
     }
 

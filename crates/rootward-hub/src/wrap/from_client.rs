@@ -17,7 +17,7 @@ const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 
 /// Whether a message is done with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Done {
+pub(super) enum Done {
     Yes,
     /// It waits for roots or for a child.
     NotYet,
@@ -68,7 +68,7 @@ impl Engine {
             (_, "notifications/cancelled") => self.client_cancelled(envelope),
             _ => {
                 let arrived = self.now;
-                if self.forward(envelope, arrived) == Done::NotYet {
+                if self.pass(envelope, arrived) == Done::NotYet {
                     let id = envelope.id().map(|id| id.as_str().into());
                     self.waiting.push_back(Waiting { text: envelope.text().into(), id, arrived });
                     self.arrange();
@@ -85,9 +85,16 @@ impl Engine {
         let waiting = std::mem::take(&mut self.waiting);
         for message in waiting {
             let Ok(Message::Single(envelope)) = Message::parse(message.text.as_bytes()) else { continue };
-            if self.forward(&envelope, message.arrived) == Done::NotYet {
+            if self.pass(&envelope, message.arrived) == Done::NotYet {
                 self.waiting.push_back(message);
             }
+        }
+    }
+
+    fn pass(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
+        match self.modern_request(envelope) {
+            Some(request) => self.forward_modern(envelope, &request, arrived),
+            None => self.forward(envelope, arrived),
         }
     }
 
@@ -100,7 +107,9 @@ impl Engine {
         let method = envelope.method().unwrap_or_default();
         if method == "tools/call" && !self.tools.are_listed() {
             // What a tool does with an argument is in its schema.
-            self.list_tools();
+            if let Some(number) = self.current {
+                self.list_tools(number);
+            }
             if self.now < arrived + self.rules.policy.timeout {
                 return Done::NotYet;
             }
@@ -128,7 +137,7 @@ impl Engine {
     }
 
     /// A message for a server that does not run now.
-    fn without_child(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
+    pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
         if let (Client::Silent, None) = (&self.client, self.current) {
             // Something before `initialize`: whoever answers it, it is not Rootward.
             let guard = roots::nothing(&self.rules);
@@ -140,7 +149,7 @@ impl Engine {
         let settled = self.roots.as_ref().is_none_or(|roots| roots.turn(arrived, self.now) == Turn::GoOn);
         let reason = match &self.impossible {
             Some((_, reason)) if settled => reason.clone(),
-            _ if self.now >= arrived + self.rules.policy.timeout => "the server does not run".to_owned(),
+            _ if self.now >= arrived + self.patience() => "the server does not run".to_owned(),
             _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
@@ -149,20 +158,11 @@ impl Engine {
         Done::Yes
     }
 
-    /// Asks the child for its tools, where nobody has.
-    fn list_tools(&mut self) {
-        let id = self.own_id("tools");
-        let Some(child) = self.running() else { return };
-        if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
-            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", None));
-        }
-    }
-
     /// The client begins.
     fn initialize(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id().map(Id::as_str) else { return };
-        if matches!(self.client, Client::Legacy(_)) {
-            self.tell_client(&answer::error(id, INVALID_REQUEST, "`initialize` was sent before", None));
+        if !matches!(self.client, Client::Silent) {
+            self.tell_client(&answer::error(id, INVALID_REQUEST, "the session has begun before", None));
             return;
         }
         let Some((legacy, support)) = envelope.params().and_then(read_initialize) else {

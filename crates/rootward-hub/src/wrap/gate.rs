@@ -6,7 +6,7 @@ use rootward_core::session::Event;
 use rootward_core::{AuditEvent, Code, Decision, Denial, Shown};
 use rootward_server::Refusal;
 
-use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS};
+use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
 use super::engine::{Engine, GRACE};
 use super::roots::{Roots, Turn};
 use super::rules::Enforce;
@@ -30,12 +30,10 @@ impl Engine {
         let method = envelope.method().unwrap_or_default();
         let id = envelope.id().map(Id::as_str);
         let tool = match (method, envelope.params()) {
-            ("tools/call", Some(params)) => {
-                tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments).into_owned())
-            }
+            ("tools/call", Some(params)) => tool_name(params).map(|name| self.tools.get(&name, &self.rules.treatments)),
             _ => None,
         };
-        let call = Call { method, params: envelope.params(), tool: tool.as_ref() };
+        let call = Call { method, params: envelope.params(), tool: tool.as_deref() };
         let ready = self.is_ready(arrived);
         let checked = match (&self.roots, ready) {
             (Some(roots), true) => check(roots.guard(), &self.rules.expansion, &call).map(Some),
@@ -45,15 +43,19 @@ impl Engine {
             Err(error) => Judgement::Refused(id.map(|id| malformed(id, method, &error))),
             Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
                 // What acts without naming a path acts where the server is.
-                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, method, arrived),
+                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, &call, arrived),
                 _ => Judgement::Pass,
             },
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
             Ok(found) => match (self.turn(arrived), found) {
-                (Turn::Overdue, _) => Judgement::Refused(id.map(|id| answer::refusal(id, method, &Refusal::pending()))),
-                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => self.decide(envelope, tool.as_ref(), &verdict),
-                _ => self.wait_or_give_up(id, method, arrived),
+                (Turn::Overdue, _) => Judgement::Refused(
+                    id.map(|id| answer::refusal(id, method, self.era(), tool.as_deref(), &Refusal::pending())),
+                ),
+                (Turn::GoOn, Some(verdict)) if self.is_ready(arrived) => {
+                    self.decide(envelope, tool.as_deref(), &verdict)
+                }
+                _ => self.wait_or_give_up(id, &call, arrived),
             },
         }
     }
@@ -61,6 +63,10 @@ impl Engine {
     /// Whether the server is where it should be, or nobody can tell where that is.
     fn is_in_place(&self, arrived: Duration) -> bool {
         let Some(roots) = &self.roots else { return true };
+        // A modern call says by its paths that it needs roots; without any, it is not asked for them.
+        if self.era() == Era::Modern {
+            return true;
+        }
         if !roots.is_known() {
             return self.now >= arrived + GRACE;
         }
@@ -69,8 +75,8 @@ impl Engine {
     }
 
     /// Lets a message wait, but not for ever.
-    fn wait_or_give_up(&self, id: Option<&str>, method: &str, arrived: Duration) -> Judgement {
-        if self.now < arrived + self.rules.policy.timeout {
+    fn wait_or_give_up(&self, id: Option<&str>, call: &Call<'_>, arrived: Duration) -> Judgement {
+        if self.now < arrived + self.patience() {
             return Judgement::Wait;
         }
         let known = self.roots.as_ref().is_some_and(Roots::is_known);
@@ -79,7 +85,7 @@ impl Engine {
             if known {
                 answer::error(id, INTERNAL_ERROR, not_there, None)
             } else {
-                answer::refusal(id, method, &Refusal::pending())
+                answer::refusal(id, call.method, self.era(), call.tool, &Refusal::pending())
             }
         }))
     }
@@ -113,10 +119,11 @@ impl Engine {
             None => method.to_owned(),
         };
         let id = envelope.id().map(Id::as_str);
+        let era = self.era();
         let Some(roots) = &self.roots else { return Judgement::Wait };
         let refused = |denial: &Denial| {
             let refusal = Refusal::among(&roots.told(denial), Some(roots.in_force()));
-            Judgement::Refused(id.map(|id| answer::refusal(id, method, &refusal)))
+            Judgement::Refused(id.map(|id| answer::refusal(id, method, era, tool, &refusal)))
         };
         // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
         for finding in &verdict.findings {

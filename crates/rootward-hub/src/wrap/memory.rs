@@ -29,7 +29,7 @@ pub(super) struct Memory {
 pub(super) struct Remembered {
     /// The result of `initialize`, as it came.
     pub(super) result: Box<RawValue>,
-    /// Whether the server asks for its roots, where that is known.
+    /// Whether the server asks for its roots by itself once it has started, where that is known.
     pub(super) asks_for_roots: Option<bool>,
 }
 

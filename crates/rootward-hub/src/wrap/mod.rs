@@ -34,11 +34,13 @@ mod from_client;
 mod gate;
 mod launch;
 mod memory;
+mod modern;
 mod outlet;
 mod pipe;
 mod process;
 mod pump;
 mod roots;
+mod rounds;
 mod rules;
 #[cfg(test)]
 mod scripts;

@@ -1,7 +1,8 @@
 //! What waits to be written to a pipe.
 
-/// How much room an outlet keeps that has nothing to write: one large message must not hold its memory for ever.
-const KEPT: usize = 1 << 18;
+/// How much room an outlet keeps that has nothing to write: one huge message must not hold its memory for ever, but to take it anew for
+/// each large file costs more than passing the file on.
+const KEPT: usize = 1 << 21;
 
 /// Bytes in order, written from the front.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::outlet::Outlet;
 
@@ -33,18 +33,20 @@ pub(super) fn has_more(pipe: &OwnedFd) -> bool {
     poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Writes what waits, as far as it goes.
+/// Writes what waits, as far as it goes. A pipe that took less is full: asking again would only hear that.
 pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
-    while !outlet.is_empty() {
-        match rustix::io::write(pipe, outlet.waiting()) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => outlet.advance(count),
-            Err(Errno::AGAIN) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+    if outlet.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    match retry_on_intr(|| rustix::io::write(pipe, outlet.waiting())) {
+        Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+        Ok(count) => {
+            outlet.advance(count);
+            Ok(())
+        }
+        Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Has a pipe or socket not block. A terminal is shared with others, who do not expect that.

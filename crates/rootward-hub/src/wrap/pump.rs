@@ -166,6 +166,8 @@ impl<'n> Pump<'n> {
             }
             for effect in effects {
                 match effect {
+                    // One that is started while everything ends would be ended by nobody.
+                    Effect::Start(_) if self.state != State::Pumping => {}
                     Effect::Start(number) => self.start(number),
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
@@ -306,8 +308,11 @@ impl<'n> Pump<'n> {
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
         let due = [self.engine.wakes_at()].into_iter().chain(self.ends().map(Process::wakes_at)).flatten().min();
         let due = match self.state {
-            State::Closing { until } | State::Leaving { until } => Some(due.map_or(until, |due| due.min(until))),
-            State::Pumping => due,
+            // Once it is past, only the ends of processes are waited for.
+            State::Closing { until } | State::Leaving { until } if until > now => {
+                Some(due.map_or(until, |due| due.min(until)))
+            }
+            _ => due,
         };
         let timeout = due.map(|due| Timespec::try_from(due.saturating_sub(now) + ROUNDED_UP)).transpose();
         match poll(&mut polled, timeout.map_err(io::Error::other)?.as_ref()) {

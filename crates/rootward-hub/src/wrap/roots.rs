@@ -48,6 +48,29 @@ impl Roots {
         roots
     }
 
+    /// What is in force for one request of a modern client, which carries what it says of its roots with it: the result of
+    /// `roots/list`, or nothing where it was not asked yet.
+    pub(super) fn of_request(
+        rules: &Rules,
+        before: Option<Roots>,
+        now: Duration,
+        support: Support,
+        said: Option<&RawValue>,
+    ) -> Roots {
+        let mut roots = Roots::new(rules, support);
+        let asked = roots.handle(rules, now, Event::Needed { arrived: now });
+        if let (Some(said), Some(Question::Ask(request))) = (said, asked.first()) {
+            roots.answered(rules, now, *request, Ok(said));
+        }
+        // The same roots keep their guard and its number, so that the child that runs in them fits.
+        if let Some(before) = before {
+            let same = !roots.is_known() || before.guard.root_set() == roots.guard.root_set();
+            let next = before.guard.generation().max(roots.guard.generation()) + 1;
+            roots.guard = if same { before.guard } else { roots.guard.with_generation(next) };
+        }
+        roots
+    }
+
     /// Whether it is known what is in force: nothing may be, but that is known then.
     pub(super) fn is_known(&self) -> bool {
         self.machine.in_force().why != Why::Unheard

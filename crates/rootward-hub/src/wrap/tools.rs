@@ -1,7 +1,7 @@
 //! What is known of the server's tools: learned from the lists it sends.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use crate::scan::Tool;
 /// The tools that were listed.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
-    known: HashMap<String, Tool>,
+    known: HashMap<String, Rc<Tool>>,
     /// The first page of the last list that the client was given, as text: to notice when another child has other tools.
     told: Option<Box<str>>,
     /// Whether any list has come.
@@ -31,16 +31,13 @@ impl Tools {
         self.listed = true;
         let Ok(listing) = serde_json::from_str::<Listing<'_>>(result.get()) else { return };
         for tool in listing.tools.into_iter().filter_map(Tool::from_listing) {
-            self.known.insert(tool.name().to_owned(), treatments.apply(tool));
+            self.known.insert(tool.name().to_owned(), Rc::new(treatments.apply(tool)));
         }
     }
 
     /// The tool of this name, as far as it is known.
-    pub(super) fn get(&self, name: &str, treatments: &Treatments) -> Cow<'_, Tool> {
-        match self.known.get(name) {
-            Some(tool) => Cow::Borrowed(tool),
-            None => Cow::Owned(treatments.apply(Tool::named(name))),
-        }
+    pub(super) fn get(&self, name: &str, treatments: &Treatments) -> Rc<Tool> {
+        self.known.get(name).cloned().unwrap_or_else(|| Rc::new(treatments.apply(Tool::named(name))))
     }
 
     /// Whether a list has come at all.

@@ -1,30 +1,15 @@
-//! Fuzzing on the stable toolchain, as long as `ROOTWARD_FUZZ_SECONDS` says (one second each unless set).
-
-use std::time::{Duration, Instant};
+//! Random input from small alphabets, through frames, envelopes and the scanner.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use rootward_core::Access;
 use rootward_hub::frame::Message;
 use rootward_hub::scan::{Call, Need, Tool, scan, tool_name};
 use rootward_hub::{check, check_path};
+use rootward_testkit::fuzz;
 use serde_json::value::RawValue;
 
 use crate::yard::Yard;
 use crate::{frames, model};
-
-/// Runs `test` on values of `strategy` until the time is up.
-fn fuzz<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let seconds = std::env::var("ROOTWARD_FUZZ_SECONDS").map_or(1, |text| text.parse().expect("a number of seconds"));
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let mut runner = TestRunner::new(Config { cases: 50, failure_persistence: None, ..Config::default() });
-    let mut cases = 0;
-    while Instant::now() < end {
-        runner.run(strategy, &test).unwrap();
-        cases += 50;
-    }
-    assert!(cases > 0, "no time to fuzz");
-}
 
 /// Streams made of the pieces that frame readers stumble over.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
@@ -62,7 +47,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn fuzz_frames() {
     let sizes = || prop::collection::vec(1_usize..20, 1..6);
-    fuzz(&(stream(), 1_usize..40, sizes(), sizes()), |(stream, limit, sizes, others)| {
+    fuzz::run(&(stream(), 1_usize..40, sizes(), sizes()), |(stream, limit, sizes, others)| {
         let frames = frames::cut(limit, &stream, &sizes);
         prop_assert_eq!(&frames, &frames::cut(limit, &stream, &others));
         prop_assert_eq!(&frames, &frames::cut(limit, &stream, &[usize::MAX]));
@@ -90,14 +75,14 @@ fn fuzz_frames() {
 
 #[test]
 fn fuzz_scanner() {
-    fuzz(&model::arguments(), |arguments| model::agrees(&arguments));
+    fuzz::run(&model::arguments(), |arguments| model::agrees(&arguments));
 }
 
 /// Whatever JSON it is, no method makes the scanner panic, and every reader of the name agrees with serde.
 #[test]
 fn fuzz_params() {
     let methods = vec!["tools/call", "prompts/get", "resources/read", "completion/complete", "x/y"];
-    fuzz(&(prop::sample::select(methods), model::arguments(), any::<bool>()), |(method, params, wrapped)| {
+    fuzz::run(&(prop::sample::select(methods), model::arguments(), any::<bool>()), |(method, params, wrapped)| {
         let params = if wrapped {
             serde_json::json!({"ref": params, "argument": params, "_meta": params, "name": params})
         } else {
@@ -121,7 +106,7 @@ fn fuzz_readings() {
         Ok(_) => true,
         Err(denial) => denial.code().as_str() == "invalid_path",
     };
-    fuzz(&model::text(), |text| {
+    fuzz::run(&model::text(), |text| {
         let call = RawValue::from_string(serde_json::json!({"arguments": {"path": text}}).to_string()).unwrap();
         let verdict =
             check(&yard.guard, &yard.expansion, &Call { method: "tools/call", params: Some(&call), tool: None });

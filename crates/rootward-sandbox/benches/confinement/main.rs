@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! [`server`] is what is confined, [`ways`] are the ways to start it, [`peers`] fetches what others made; [`starting`] and
+//! [`server`] is what is confined, [`ways`] are the ways to start it, [`peers`] is what others made; [`starting`] and
 //! [`calling`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]

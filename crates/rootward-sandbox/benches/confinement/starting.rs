@@ -7,6 +7,7 @@ use crate::peers;
 use crate::server::Server;
 use crate::ways::Way;
 use rootward_testkit::bench::measure::in_turns;
+use rootward_testkit::bench::peers::rootward;
 use rootward_testkit::bench::table::{Bar, Table};
 
 /// What starting may cost: three milliseconds.
@@ -15,7 +16,7 @@ const MOST: f64 = 3e6;
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
     let root = top.join("root");
     std::fs::create_dir(&root)?;
-    let binary = peers::rootward()?;
+    let binary = rootward()?;
     let runtime = peers::sandbox_runtime(&root, &top.join("settings.json"));
     for server in [Server::Rust, Server::Node] {
         let rounds = if server == Server::Rust { 200 } else { 150 };
@@ -49,7 +50,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
             Ok(program) => Way::sandbox_runtime(program.clone(), &top.join("settings.json"), server),
             Err(why) => Err(why.to_string().into()),
         };
-        let against = format!("`@anthropic-ai/sandbox-runtime` {}", peers::VERSION);
+        let against = format!("`{}` {}", peers::PACKAGE, peers::VERSION);
         add(&against, runtime, rounds.div_ceil(10), Bar::Faster);
     }
     Ok(())

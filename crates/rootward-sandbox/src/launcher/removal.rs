@@ -21,7 +21,7 @@ pub(super) fn remove(directory: &Path) {
     let Ok(top) = openat(CWD, directory, flags, Mode::empty()) else { return };
     let mut moved = 0_u64;
     // Each round empties the directories that stand at the top; those inside come up and are the next round's.
-    while empty(top.as_fd(), top.as_fd(), &mut moved).is_ok_and(|left| left == Left::Some) {}
+    while empty(top.as_fd(), &mut moved).is_ok_and(|left| left == Left::Some) {}
     let _ = unlinkat(CWD, directory, AtFlags::REMOVEDIR);
 }
 
@@ -32,30 +32,26 @@ enum Left {
     Some,
 }
 
-fn empty(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
+/// Removes the directories that stand at the top, and moves those inside up to it.
+fn empty(top: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
     let mut left = Left::Nothing;
-    for (name, kind) in entries(directory)? {
-        if kind != FileType::Directory {
-            let _ = unlinkat(directory, &name, AtFlags::empty());
-            continue;
-        }
-        unlock(directory, &name);
-        if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
-            continue;
-        }
+    for name in thin(top)? {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(inner) = openat(directory, &name, flags, Mode::empty()) else { continue };
-        if raise(top, inner.as_fd(), moved)? == Left::Some {
-            left = Left::Some;
+        let Ok(inner) = openat(top, &name, flags, Mode::empty()) else { continue };
+        for deeper in thin(inner.as_fd())? {
+            *moved += 1;
+            if renameat(&inner, &deeper, top, format!(".raised-{moved}")).is_ok() {
+                left = Left::Some;
+            }
         }
-        let _ = unlinkat(directory, &name, AtFlags::REMOVEDIR);
+        let _ = unlinkat(top, &name, AtFlags::REMOVEDIR);
     }
     Ok(left)
 }
 
-/// Removes the files of a directory and moves its directories to the top.
-fn raise(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
-    let mut left = Left::Nothing;
+/// Removes the files and the empty directories of a directory; the names of the directories that stay.
+fn thin(directory: BorrowedFd<'_>) -> Result<Vec<CString>, Errno> {
+    let mut full = Vec::new();
     for (name, kind) in entries(directory)? {
         if kind != FileType::Directory {
             let _ = unlinkat(directory, &name, AtFlags::empty());
@@ -63,15 +59,11 @@ fn raise(top: BorrowedFd<'_>, directory: BorrowedFd<'_>, moved: &mut u64) -> Res
         }
         // A directory that is not writable cannot be moved: its `..` would change.
         unlock(directory, &name);
-        if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok() {
-            continue;
-        }
-        *moved += 1;
-        if renameat(directory, &name, top, format!(".raised-{moved}")).is_ok() {
-            left = Left::Some;
+        if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_err() {
+            full.push(name);
         }
     }
-    Ok(left)
+    Ok(full)
 }
 
 /// Lets its owner into a directory. By its handle, which a closed one gives, too: no link that takes its name is followed.

@@ -9,15 +9,17 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// The member of a line that holds its hash.
-pub(crate) const CHAIN: &str = "chain";
+/// What stands before a line's hash, which is the line's last member.
+const MEMBER: &str = r#","chain":""#;
+/// What stands after it.
+const END: &str = r#""}"#;
 
 /// The hash of the last line; that of none at the start.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Chain(String);
 
 /// Why a line does not continue the one before it.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Broken {
     /// It cannot be read.
     #[error("not a line of an audit log")]
@@ -28,6 +30,9 @@ pub enum Broken {
     /// Its hash is another.
     #[error("the line, or one before it, was changed")]
     Changed,
+    /// It is the first of its file, and the file before that is not there.
+    #[error("the file before this one is missing")]
+    Missing,
 }
 
 impl Chain {
@@ -41,29 +46,28 @@ impl Chain {
         Chain(last.to_owned())
     }
 
-    /// Makes the next line of an object, without its end.
-    pub(crate) fn link(&mut self, mut line: Map<String, Value>) -> String {
-        line.remove(CHAIN);
-        let text = Value::Object(line.clone()).to_string();
-        self.0 = hash(&self.0, &text);
-        line.insert(CHAIN.to_owned(), Value::String(self.0.clone()));
-        Value::Object(line).to_string()
+    /// Makes the next line of an object that has members, without its end.
+    ///
+    /// The hash is over the text. One over members that were read again would differ between programs: whether they keep their
+    /// order is a switch of `serde_json` that any crate of a build may turn.
+    pub(crate) fn link(&mut self, object: &str) -> String {
+        self.0 = hash(&self.0, object);
+        let members = object.strip_suffix('}').unwrap_or(object);
+        format!("{members}{MEMBER}{}{END}", self.0)
     }
 
     /// Checks the next line.
-    pub(crate) fn follow(&mut self, line: &str) -> Result<Map<String, Value>, Broken> {
-        let Ok(Value::Object(mut line)) = serde_json::from_str(line) else {
-            return Err(Broken::Unreadable);
-        };
-        let Some(Value::String(said)) = line.remove(CHAIN) else {
-            return Err(Broken::Unchained);
-        };
-        let found = hash(&self.0, &Value::Object(line.clone()).to_string());
+    pub(crate) fn follow(&mut self, line: &[u8]) -> Result<(), Broken> {
+        let line = str::from_utf8(line).map_err(|_| Broken::Unreadable)?;
+        serde_json::from_str::<Map<String, Value>>(line).map_err(|_| Broken::Unreadable)?;
+        let (members, said) = line.rsplit_once(MEMBER).ok_or(Broken::Unchained)?;
+        let said = said.strip_suffix(END).ok_or(Broken::Unchained)?;
+        let found = hash(&self.0, &format!("{members}}}"));
         if found != said {
             return Err(Broken::Changed);
         }
         self.0 = found;
-        Ok(line)
+        Ok(())
     }
 }
 
@@ -82,19 +86,16 @@ fn hash(before: &str, line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn lines(count: u64) -> Vec<String> {
         let mut chain = Chain::default();
-        let line = |number| json!({"number": number, "path": "/a"}).as_object().cloned().unwrap();
-        (0..count).map(|number| chain.link(line(number))).collect()
+        (0..count).map(|number| chain.link(&format!(r#"{{"number":{number},"path":"/a"}}"#))).collect()
     }
 
     fn check(lines: &[String]) -> Result<(), Broken> {
         let mut chain = Chain::default();
-        lines.iter().try_for_each(|line| chain.follow(line).map(drop))
+        lines.iter().try_for_each(|line| chain.follow(line.as_bytes()))
     }
 
     #[test]
@@ -115,6 +116,19 @@ mod tests {
             }
         }
         assert_eq!(check(&["{".to_owned()]), Err(Broken::Unreadable));
+        assert_eq!(check(&["[]".to_owned()]), Err(Broken::Unreadable));
         assert_eq!(check(&["{}".to_owned()]), Err(Broken::Unchained));
+        assert_eq!(check(&[r#"{"a":0,"chain":""} "#.to_owned()]), Err(Broken::Unchained));
+        assert_eq!(Chain::default().follow(b"\xff"), Err(Broken::Unreadable));
+    }
+
+    /// Members in any order and numbers in any form: what was written is what is checked, not what a parser makes of it.
+    #[test]
+    fn a_line_is_a_line_of_json_and_holds_as_it_is_written() {
+        let mut chain = Chain::default();
+        let line = chain.link(r#"{"z":1.50,"a":"\"},\"chain\":\"x\"}","m":1e2}"#);
+        assert_eq!(check(std::slice::from_ref(&line)), Ok(()));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&line["chain"], &line["a"]), (&Value::from(chain.last()), &Value::from(r#""},"chain":"x"}"#)));
     }
 }

@@ -13,10 +13,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rootward_core::{Audit, AuditEvent};
-use serde_json::{Map, Value};
 
 use super::chain::Chain;
-use super::read::{LogFile, files_ambient};
+use super::files::{First, LogFile, files_ambient};
 
 /// How large a file may become, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -26,7 +25,25 @@ const KEPT: Duration = Duration::from_hours(90 * 24);
 /// Tells the logs of one process apart.
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
-/// A log in a directory of its own.
+/// A log in a directory of its own: the user's, where `rootward audit` looks for it, or any other.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use rootward_core::env::Directories;
+/// use rootward_server::{AuditLog, RootsService, Settings};
+///
+/// # fn service() -> Result<RootsService, Box<dyn std::error::Error>> {
+/// let environment = std::env::vars_os().collect();
+/// let mut settings = Settings::from_environment(&environment)?;
+/// if let Some(directory) = Directories::new(&environment).audit_log() {
+///     settings.audit = Some(Arc::new(AuditLog::open_ambient(&directory)?));
+/// }
+/// # Ok(
+/// RootsService::new(settings)
+/// # )
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct AuditLog {
     directory: PathBuf,
@@ -63,16 +80,14 @@ impl AuditLog {
 
 impl Audit for AuditLog {
     fn record(&self, event: &AuditEvent) -> io::Result<()> {
-        let Value::Object(line) = serde_json::to_value(event)? else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
+        let line = serde_json::to_string(event)?;
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // SECURITY: a line in a file that was taken away is on no record (test: a_log_that_was_taken_away_is_begun_anew)
         if writing.size >= self.largest || writing.file.metadata()?.nlink() == 0 {
             let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
             *writing = Writing::begin(&self.directory, name, part, chain)?;
         }
-        writing.write(line)
+        writing.write(&line)
     }
 }
 
@@ -80,11 +95,10 @@ impl Writing {
     /// A file and its first line: which log it is of, and which chain it takes up.
     fn begin(directory: &Path, name: String, part: u32, chain: Chain) -> io::Result<Writing> {
         let path = directory.join(LogFile::name(&name, part));
+        let first = serde_json::to_string(&First { log: name.clone(), after: chain.last().to_owned() })?;
         let file = create_ambient(&path)?;
-        let first = [("log", name.clone()), ("after", chain.last().to_owned())];
-        let first = first.map(|(member, value)| (member.to_owned(), Value::String(value)));
         let mut writing = Writing { name, part, file, size: 0, chain };
-        if let Err(error) = writing.write(first.into_iter().collect()) {
+        if let Err(error) = writing.write(&first) {
             // In the way of the next attempt, when there is room again.
             remove_ambient(&path)?;
             return Err(error);
@@ -92,7 +106,7 @@ impl Writing {
         Ok(writing)
     }
 
-    fn write(&mut self, line: Map<String, Value>) -> io::Result<()> {
+    fn write(&mut self, line: &str) -> io::Result<()> {
         // Only kept where the line is on disk: a line that was not written whole breaks no chain but its own.
         let mut chain = self.chain.clone();
         let text = chain.link(line) + "\n";
@@ -148,7 +162,7 @@ mod tests {
 
     use rootward_core::{Access, Decision};
 
-    use super::super::read::{Verdict, verify_ambient};
+    use super::super::verify::{Break, Verdict, verify_ambient};
     use super::*;
 
     fn event(path: &str) -> AuditEvent {
@@ -166,6 +180,18 @@ mod tests {
         }
     }
 
+    fn whole(lines: usize, cut: usize) -> Verdict {
+        Verdict { lines, cut, breaks: Vec::new() }
+    }
+
+    /// The only break, by position of its file and line.
+    fn broken(files: &[LogFile]) -> (usize, usize) {
+        let verdict = verify_ambient(files).unwrap();
+        assert_eq!(verdict.breaks.len(), 1, "{verdict:?}");
+        let Break { file, line, .. } = &verdict.breaks[0];
+        (files.iter().position(|known| known.path() == file).unwrap(), *line)
+    }
+
     /// A log of several files, and its directory.
     fn long() -> (tempfile::TempDir, AuditLog) {
         let directory = tempfile::tempdir().unwrap();
@@ -181,7 +207,7 @@ mod tests {
         let (_directory, log) = long();
         let files = files_ambient(&log.directory).unwrap();
         assert!(files.len() > 3, "{files:?}");
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 40 + files.len(), cut: 0 });
+        assert_eq!(verify_ambient(&files).unwrap(), whole(40 + files.len(), 0));
         for file in &files {
             assert_eq!(std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);
         }
@@ -195,14 +221,44 @@ mod tests {
         // One in the middle.
         let mut without = files.clone();
         without.remove(1);
-        let Verdict::Broken { file, line, .. } = verify_ambient(&without).unwrap() else { panic!() };
-        assert_eq!((file.as_path(), line), (files[2].path(), 1));
+        assert_eq!(broken(&without), (1, 1));
         // The first ones: that is how a log looks whose old files went, and it is said.
-        assert!(matches!(verify_ambient(&files[2..]).unwrap(), Verdict::Whole { cut: 1, .. }));
+        let verdict = verify_ambient(&files[2..]).unwrap();
+        assert_eq!((verdict.cut, verdict.breaks), (1, Vec::new()));
         let text = std::fs::read_to_string(files[1].path()).unwrap();
         std::fs::write(files[1].path(), text.replacen("/p/", "/q/", 1)).unwrap();
-        let Verdict::Broken { file, line, .. } = verify_ambient(&files).unwrap() else { panic!() };
-        assert_eq!((file.as_path(), line), (files[1].path(), 2));
+        assert_eq!(broken(&files), (1, 2));
+        // Bytes that are no text.
+        std::fs::write(files[1].path(), b"\xff\n").unwrap();
+        assert_eq!(broken(&files), (1, 1));
+    }
+
+    #[test]
+    fn a_broken_log_hides_no_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let logs = [0; 3].map(|_| AuditLog::open_with(directory.path(), 1000).unwrap());
+        for log in &logs {
+            log.record(&event("/a")).unwrap();
+        }
+        let files = files_ambient(directory.path()).unwrap();
+        for file in [&files[0], &files[2]] {
+            let text = std::fs::read_to_string(file.path()).unwrap();
+            std::fs::write(file.path(), text.replace("/a", "/b")).unwrap();
+        }
+        let verdict = verify_ambient(&files).unwrap();
+        let broken: Vec<_> = verdict.breaks.iter().map(|found| (found.file.as_path(), found.line)).collect();
+        assert_eq!(broken, [(files[0].path(), 2), (files[2].path(), 2)]);
+        assert_eq!(verdict.lines, 4);
+    }
+
+    /// A file that is listed, and old enough for another process to remove.
+    #[test]
+    fn a_file_that_goes_meanwhile_is_passed_over() {
+        let (_directory, log) = long();
+        let files = files_ambient(&log.directory).unwrap();
+        std::fs::remove_file(files[0].path()).unwrap();
+        let verdict = verify_ambient(&files).unwrap();
+        assert_eq!((verdict.cut, verdict.breaks), (1, Vec::new()));
     }
 
     #[test]
@@ -213,7 +269,7 @@ mod tests {
             log.record(&event("/a")).unwrap();
         }
         let files = files_ambient(directory.path()).unwrap();
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 9, cut: 0 });
+        assert_eq!(verify_ambient(&files).unwrap(), whole(9, 0));
     }
 
     #[test]
@@ -225,7 +281,7 @@ mod tests {
         log.record(&event("/b")).unwrap();
         let files = files_ambient(directory.path()).unwrap();
         assert!(std::fs::read_to_string(files[0].path()).unwrap().contains("/b"));
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 2, cut: 1 });
+        assert_eq!(verify_ambient(&files).unwrap(), whole(2, 1));
     }
 
     #[test]
@@ -255,6 +311,6 @@ mod tests {
         log.writing.lock().unwrap().file = file;
         log.record(&event("/c")).unwrap();
         let files = files_ambient(directory.path()).unwrap();
-        assert_eq!(verify_ambient(&files).unwrap(), Verdict::Whole { lines: 3, cut: 0 });
+        assert_eq!(verify_ambient(&files).unwrap(), whole(3, 0));
     }
 }

@@ -1,8 +1,9 @@
 //! The record of every decision, kept by whoever the author names.
 
 mod chain;
+mod files;
 mod log;
-mod read;
+mod verify;
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -15,8 +16,9 @@ use rootward_core::{Access, Audit, AuditEvent, Denial, Grant, Occasion};
 use crate::settings::Ground;
 
 pub use chain::Broken;
+pub use files::{Lines, LogFile, files_ambient};
 pub use log::AuditLog;
-pub use read::{LogFile, Verdict, files_ambient, verify_ambient};
+pub use verify::{Break, Unread, Verdict, verify_ambient};
 
 /// Writes each decision as a line of JSON.
 pub struct AuditLines<W>(Mutex<W>);

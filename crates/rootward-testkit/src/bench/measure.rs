@@ -27,6 +27,8 @@ pub struct Spread {
     pub median: f64,
     /// Where the slowest tenth begins.
     pub ninetieth: f64,
+    /// Where the slowest hundredth begins, where operations were timed one by one.
+    pub slowest: Option<f64>,
 }
 
 /// What two took.
@@ -71,6 +73,36 @@ pub fn in_turns(rounds: usize, mut candidate: impl FnMut() -> f64, mut baseline:
     Comparison { candidate: spread(candidates), baseline: spread(baselines) }
 }
 
+/// Times each operation on its own, in turns, after a warm-up of a tenth of the rounds: for those of many microseconds, of which the
+/// slow ones matter too.
+pub fn compare_each<A, B>(
+    turns: Turns,
+    mut candidate: impl FnMut() -> A,
+    mut baseline: impl FnMut() -> B,
+) -> Comparison {
+    let operations = turns.operations;
+    let (mut candidates, mut baselines) = (Vec::new(), Vec::new());
+    let warm_up = turns.rounds.div_ceil(10);
+    for round in 0..warm_up + turns.rounds {
+        if round == warm_up {
+            candidates.clear();
+            baselines.clear();
+        }
+        if round % 2 == 0 {
+            each(operations, &mut candidate, &mut candidates);
+            each(operations, &mut baseline, &mut baselines);
+        } else {
+            each(operations, &mut baseline, &mut baselines);
+            each(operations, &mut candidate, &mut candidates);
+        }
+    }
+    Comparison { candidate: spread_of_each(candidates), baseline: spread_of_each(baselines) }
+}
+
+fn each<T>(operations: u32, operation: &mut impl FnMut() -> T, times: &mut Vec<f64>) {
+    times.extend((0..operations).map(|_| one_turn(1, operation)));
+}
+
 /// Nanoseconds for one of `operations` operations.
 pub fn one_turn<T>(operations: u32, operation: &mut impl FnMut() -> T) -> f64 {
     let start = Instant::now();
@@ -83,5 +115,11 @@ pub fn one_turn<T>(operations: u32, operation: &mut impl FnMut() -> T) -> f64 {
 fn spread(mut times: Vec<f64>) -> Spread {
     times.sort_by(f64::total_cmp);
     let at = |percent: usize| times[(times.len() - 1) * percent / 100];
-    Spread { tenth: at(10), median: at(50), ninetieth: at(90) }
+    Spread { tenth: at(10), median: at(50), ninetieth: at(90), slowest: None }
+}
+
+fn spread_of_each(mut times: Vec<f64>) -> Spread {
+    times.sort_by(f64::total_cmp);
+    let slowest = Some(times[(times.len() - 1) * 99 / 100]);
+    Spread { slowest, ..spread(times) }
 }

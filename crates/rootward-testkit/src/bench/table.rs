@@ -111,7 +111,7 @@ fn verdict(met: Option<bool>) -> String {
     .to_owned()
 }
 
-/// The median, and the tenths at both ends in brackets.
+/// The median, and in brackets the tenths at both ends and the slowest hundredth where it is known.
 fn time(spread: &Spread) -> String {
     let (unit, name, digits) = match spread.median {
         median if median < 100_000.0 => (1.0, "ns", 0),
@@ -119,7 +119,8 @@ fn time(spread: &Spread) -> String {
         _ => (1e6, "ms", 0),
     };
     let number = |time: f64| grouped(&format!("{:.digits$}", time / unit));
-    format!("{} {name} ({}–{})", number(spread.median), number(spread.tenth), number(spread.ninetieth))
+    let slowest = spread.slowest.map(|slowest| format!(", p99 {}", number(slowest))).unwrap_or_default();
+    format!("{} {name} ({}–{}{slowest})", number(spread.median), number(spread.tenth), number(spread.ninetieth))
 }
 
 /// Commas between thousands.

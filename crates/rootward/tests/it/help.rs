@@ -9,6 +9,14 @@ fn help_of_each_verb() {
     assert_told!("help_check", stage, ["check", "--help"]);
     assert_told!("help_explain", stage, ["explain", "--help"]);
     assert_told!("help_sandbox", stage, ["sandbox", "--help"]);
+    assert_told!(
+        "help_audit",
+        stage,
+        ["audit", "--help"],
+        ["audit", "show", "--help"],
+        ["audit", "tail", "--help"],
+        ["audit", "verify", "--help"],
+    );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
 }
 
@@ -22,6 +30,7 @@ fn wrong_use() {
         ["check", "--access", "fly", "README.md"],
         ["check", "--stdin", "README.md"],
         ["explain"],
+        ["audit", "show", "--last", "few"],
         ["chekc"],
     );
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests build the trees that the binary is run in")]
 
 mod agreement;
+mod audit;
 mod batch;
 mod check;
 mod doctor;

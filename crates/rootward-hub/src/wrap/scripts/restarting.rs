@@ -135,3 +135,25 @@ fn calls_do_not_wait_for_ever_for_a_server_in_other_roots() {
     let heard = play.heard();
     assert!(heard.iter().any(|message| message["id"] == 1), "{heard:?}");
 }
+
+/// What starts a server may have to fetch it first.
+#[test]
+fn a_call_waits_for_a_server_that_takes_long_to_start() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.read(1, "other/file.txt");
+    play.pass(40_000);
+    play.greet(3);
+    play.pass(300);
+    assert!(play.given_methods(3).contains(&"tools/call 1".to_owned()));
+    // But not for ever.
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["project"]);
+    play.read(2, "project/file.txt");
+    play.heard();
+    play.pass(70_000);
+    assert!(play.heard().iter().any(|message| message["id"] == 2 && message.get("error").is_some()));
+}

@@ -47,7 +47,12 @@ impl Scene {
 
     /// `rootward wrap` with these words, before the server.
     pub(crate) fn wrap(&self, words: &[&str]) -> Command {
-        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+        self.wrap_server("server.py", words)
+    }
+
+    /// The same for another server of this directory.
+    pub(crate) fn wrap_server(&self, server: &str, words: &[&str]) -> Command {
+        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap").join(server);
         self.wrap_command(words, &["python3", server.to_str().unwrap()])
     }
 

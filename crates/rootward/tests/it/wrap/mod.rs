@@ -4,6 +4,7 @@ mod client;
 mod frames;
 mod giving;
 mod life;
+mod modern;
 mod pressure;
 mod questions;
 mod roots;
@@ -73,6 +74,20 @@ fn relative_paths_mean_the_first_root_after_a_change() {
         assert_eq!(client.says("read", json!({"path": "file.txt"})), "other");
         assert_eq!(client.end(), Some(0));
     }
+}
+
+#[test]
+fn a_server_cannot_take_the_id_of_the_question_for_roots() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
+    let call = client.ask("tools/call", json!({"name": "ask", "arguments": {"id": "rootward/roots/99"}}));
+    let question = client.next_where(|message| message["method"] == "sampling/createMessage");
+    assert_ne!(question["id"], "rootward/roots/99");
+    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"model": "m"}}));
+    // The server has its answer all the same.
+    let text = client.answer_to(&call)["result"]["content"][0]["text"].to_string();
+    assert!(text.contains("rootward/roots/99") && text.contains("model"), "{text}");
+    assert_eq!(client.end(), Some(0));
 }
 
 #[test]

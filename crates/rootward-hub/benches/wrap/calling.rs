@@ -1,0 +1,53 @@
+//! What a call costs: one without a path, which is only searched for some, and one with a path, which is decided and put on record.
+
+use crate::client::Client;
+use crate::ways::{Way, Ways};
+use crate::{Cores, Outcome, peers};
+use rootward_testkit::bench::measure::{Turns, compare_each};
+use rootward_testkit::bench::table::{Bar, Table};
+
+/// What `wrap` may add to a call: forty microseconds.
+const MOST: f64 = 40e3;
+
+/// A turn is a few milliseconds.
+const TURNS: Turns = Turns { rounds: 200, operations: 100 };
+
+pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut Table) -> Outcome<()> {
+    let file = ways.file().display().to_string();
+    let calls = [
+        ("a call without a path", r#"{"name":"echo","arguments":{"text":"hello"}}"#.to_owned(), "hello"),
+        ("a call with a path", format!(r#"{{"name":"look","arguments":{{"path":"{file}"}}}}"#), &*file),
+    ];
+    for (what, params, expected) in &calls {
+        let begin = |way: &Way| -> Outcome<Client> {
+            let mut client = way.begin()?;
+            client.ask("tools/list", "{}")?;
+            client.try_call(params, expected)?;
+            Ok(client)
+        };
+        let call = |client: &mut Client| client.ask("tools/call", params).expect("it answered before").len();
+        let what = format!("{what}, wrapped{}", cores.told());
+        let mut wrapped = begin(&ways.wrap())?;
+        let mut direct = begin(&ways.direct())?;
+        let (more, faster) = match cores {
+            Cores::One => (Bar::AtMostMore(MOST), Bar::Faster),
+            Cores::All => (Bar::Information, Bar::Information),
+        };
+        table.add(&what, "direct", &compare_each(TURNS, || call(&mut wrapped), || call(&mut direct)), more);
+        let against = format!("behind `mcp-hub` {}", peers::VERSION);
+        let hub = match hub {
+            Ok(way) => begin(way),
+            Err(why) => Err(why.to_string().into()),
+        };
+        match hub {
+            Err(why) => table.add_missing(&what, &against, &why.to_string()),
+            Ok(mut hub) => {
+                table.add(&what, &against, &compare_each(TURNS, || call(&mut wrapped), || call(&mut hub)), faster);
+                hub.end()?;
+            }
+        }
+        wrapped.end()?;
+        direct.end()?;
+    }
+    Ok(())
+}

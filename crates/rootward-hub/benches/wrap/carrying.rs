@@ -1,0 +1,56 @@
+//! What a large result costs.
+
+use crate::client::Client;
+use crate::server::BIG;
+use crate::ways::{Way, Ways};
+use crate::{Cores, Outcome};
+use rootward_testkit::bench::measure::{Comparison, Turns, compare_each};
+use rootward_testkit::bench::table::{Bar, Table};
+
+/// How many times as long as the server alone.
+const MOST: f64 = 1.3;
+
+/// A turn is about ten milliseconds.
+const TURNS: Turns = Turns { rounds: 60, operations: 10 };
+
+/// The server makes its result of a text, and the client takes the text out of it, as they do.
+const MADE: &str = r#"{"name":"big","arguments":{}}"#;
+/// The server has its result ready, and the client throws it away: what remains is the pipes.
+const READY: &str = r#"{"name":"ready","arguments":{}}"#;
+
+pub(crate) fn measure(ways: &Ways, cores: Cores, table: &mut Table) -> Outcome<()> {
+    let read = |client: &mut Client| {
+        let answer = client.ask("tools/call", MADE).expect("it answered before");
+        serde_json::from_slice::<serde_json::Value>(answer).expect("JSON")
+    };
+    let bar = if cores == Cores::One { Bar::AtMost(MOST) } else { Bar::Information };
+    let mut add = |what: &str, row: &Comparison| table.add(&format!("{what}{}", cores.told()), "direct", row, bar);
+    let (mut wrapped, mut direct) = (begin(&ways.wrap())?, begin(&ways.direct())?);
+    add("a result of 1 MB, wrapped", &compare_each(TURNS, || read(&mut wrapped), || read(&mut direct)));
+    let carried = |client: &mut Client| client.ask("tools/call", READY).expect("it answered before").len();
+    add("its bytes alone, wrapped", &compare_each(TURNS, || carried(&mut wrapped), || carried(&mut direct)));
+    wrapped.end()?;
+    direct.end()?;
+    let ways = ways.of_node();
+    let what = "a result of 1 MB of a server in Node, wrapped";
+    match begin(&ways.wrap()).and_then(|wrapped| Ok((wrapped, begin(&ways.direct())?))) {
+        Err(why) => table.add_missing(what, "direct", &why.to_string()),
+        Ok((mut wrapped, mut direct)) => {
+            add(what, &compare_each(TURNS, || read(&mut wrapped), || read(&mut direct)));
+            wrapped.end()?;
+            direct.end()?;
+        }
+    }
+    Ok(())
+}
+
+fn begin(way: &Way) -> Outcome<Client> {
+    let mut client = way.begin()?;
+    client.ask("tools/list", "{}")?;
+    for params in [MADE, READY] {
+        if client.ask("tools/call", params)?.len() < BIG {
+            return Err("the server answered otherwise".into());
+        }
+    }
+    Ok(client)
+}

@@ -1,0 +1,110 @@
+//! The client: questions and answers over pipes, with reads that block.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use memchr::memmem;
+
+use crate::Outcome;
+
+const INITIALIZE: &str = concat!(
+    r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"#,
+    r#""clientInfo":{"name":"bench","version":"1"}}"#
+);
+
+/// Where the members of an envelope are looked for: what it carries may be long.
+const ENVELOPE: usize = 100;
+
+/// A conversation with a server, or with what stands before it.
+#[derive(Debug)]
+pub(crate) struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    question: Vec<u8>,
+    answer: Vec<u8>,
+    /// What it answers to `roots/list`.
+    roots: String,
+    last: u64,
+}
+
+impl Client {
+    /// Starts a command and greets what it starts. If asked, the client shares `root`.
+    pub(crate) fn begin(command: &mut Command, root: &Path) -> Outcome<Client> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else { return Err("no pipes".into()) };
+        let mut client = Client {
+            child,
+            input,
+            // As much as a pipe holds.
+            output: BufReader::with_capacity(1 << 16, output),
+            question: Vec::new(),
+            answer: Vec::new(),
+            roots: format!(r#"{{"roots":[{{"uri":"file://{}"}}]}}"#, root.display()),
+            last: 0,
+        };
+        match client.greet() {
+            Ok(()) => Ok(client),
+            Err(error) => {
+                client.end()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn greet(&mut self) -> Outcome<()> {
+        self.ask("initialize", INITIALIZE)?;
+        self.send(format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#))
+    }
+
+    /// One question and its answer.
+    pub(crate) fn ask(&mut self, method: &str, params: &str) -> Outcome<&[u8]> {
+        self.last += 1;
+        let id = self.last;
+        self.send(format_args!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))?;
+        let id = format!(r#""id":{id}"#);
+        loop {
+            self.answer.clear();
+            if self.output.read_until(b'\n', &mut self.answer)? == 0 {
+                return Err("the server is gone".into());
+            }
+            let line = &self.answer;
+            let ends = [&line[..line.len().min(ENVELOPE)], &line[line.len().saturating_sub(ENVELOPE)..]];
+            let has = |text: &str| ends.iter().any(|end| memmem::find(end, text.as_bytes()).is_some());
+            if has(r#""method":"roots/list""#) {
+                let question: serde_json::Value = serde_json::from_slice(line)?;
+                let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, question["id"], self.roots);
+                self.send(format_args!("{answer}"))?;
+            } else if has(&id) {
+                return Ok(&self.answer);
+            }
+        }
+    }
+
+    fn send(&mut self, message: fmt::Arguments<'_>) -> Outcome<()> {
+        self.question.clear();
+        writeln!(self.question, "{message}")?;
+        Ok(self.input.write_all(&self.question)?)
+    }
+
+    /// Calls a tool whose answer must hold `expected`, to see that it is called at all.
+    pub(crate) fn try_call(&mut self, params: &str, expected: &str) -> Outcome<()> {
+        let answer = self.ask("tools/call", params)?;
+        if memmem::find(answer, expected.as_bytes()).is_some() {
+            return Ok(());
+        }
+        let shown = String::from_utf8_lossy(&answer[..answer.len().min(400)]);
+        Err(format!("the server answered otherwise: {}", shown.trim()).into())
+    }
+
+    /// Has the server end by itself.
+    pub(crate) fn end(self) -> Outcome<()> {
+        let Client { mut child, input, .. } = self;
+        drop(input);
+        child.wait()?;
+        Ok(())
+    }
+}

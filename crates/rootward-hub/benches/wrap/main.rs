@@ -1,0 +1,77 @@
+//! What `rootward wrap` costs: `cargo bench -p rootward-hub --bench wrap`.
+//!
+//! A call, a large result and a start through `wrap`, against the same server without it and behind a hub of others'. Stdout
+//! carries the table in Markdown and nothing else; progress goes to stderr.
+//!
+//! # Layout
+//!
+//! [`server`] is what is wrapped, [`client`] speaks to it, [`ways`] are what may stand in between, [`peers`] fetches what others made;
+//! [`calling`], [`carrying`] and [`starting`] measure.
+
+#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
+#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+
+mod calling;
+mod carrying;
+mod client;
+mod peers;
+mod server;
+mod starting;
+mod ways;
+
+use std::error::Error;
+
+use rootward_testkit::bench::cores;
+use rootward_testkit::bench::table::Table;
+
+use ways::Ways;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// On how many cores a row was measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cores {
+    /// All processes on one: each waits for the other, and a wake-up costs least.
+    One,
+    /// As the scheduler likes it.
+    All,
+}
+
+impl Cores {
+    /// What the name of a row says of it.
+    fn told(self) -> &'static str {
+        match self {
+            Cores::One => "",
+            Cores::All => ", all cores",
+        }
+    }
+}
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).is_some_and(|argument| argument == server::SERVE) {
+        return server::serve();
+    }
+    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        eprintln!("nothing measured: run by `cargo bench`");
+        return Ok(());
+    }
+    let mut table = Table::default();
+    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
+    let top = scratch.path().canonicalize()?;
+    let ways = Ways::new(&top)?;
+    let hub = ways.hub();
+    for cores in [Cores::One, Cores::All] {
+        let pinned = if cores == Cores::One { Some(cores::pin_to_one()?) } else { None };
+        calling::measure(&ways, &hub, cores, &mut table)?;
+        carrying::measure(&ways, cores, &mut table)?;
+        starting::measure(&ways, cores, &mut table)?;
+        if let Some(pinned) = pinned {
+            pinned.release()?;
+        }
+    }
+    println!("{}\n\n{table}", cores::machine(&top)?);
+    Ok(())
+}

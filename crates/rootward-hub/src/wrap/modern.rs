@@ -1,0 +1,287 @@
+//! The modern era: a client says with every request what it can, and is asked for its roots by an answer that calls for another round.
+//!
+//! The roots of a request are those that come with it. The child's own question for roots, which stands in its answer, is answered
+//! here: the request is sent to it again, with the roots in force.
+
+use std::time::Duration;
+
+use rootward_core::session::Support;
+use rootward_server::Refusal;
+use serde_json::value::RawValue;
+
+use super::answer::{self, INVALID_PARAMS};
+use super::child::{ChildNumber, Owed};
+use super::engine::{Client, Engine};
+use super::from_client::Done;
+use super::gate::Judgement;
+use super::roots::{self, Roots};
+use super::rounds::{Round, Rounds, Sent};
+use crate::frame::{Envelope, Id, Kind, Members, Message, object};
+
+/// Where a request says which revision it is of.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where it says what the client can.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The name of Rootward's question among those of an answer.
+const QUESTION: &str = "rootward.dev/roots";
+/// Requests that can be answered with questions.
+const RETRIED: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+/// How often a child may ask for roots in one call.
+const MOST_ASKED: u8 = 8;
+
+/// What a modern request says besides what it is about.
+#[derive(Debug)]
+pub(super) struct Request {
+    support: Support,
+    /// What the client says of its roots: the result of `roots/list`.
+    said: Option<Box<RawValue>>,
+    /// What is carried from the round before.
+    round: Round,
+    /// The params as the child is to see them, but for its roots.
+    params: String,
+}
+
+impl Engine {
+    /// What a modern request says; `None` for one of the legacy era.
+    pub(super) fn modern_request(&mut self, envelope: &Envelope<'_>) -> Option<Result<Request, &'static str>> {
+        if matches!(self.client, Client::Legacy(_)) || envelope.kind() != Kind::Request {
+            return None;
+        }
+        let params = Members::read(envelope.params()?)?;
+        let meta = params.object("_meta").filter(|meta| meta.get(VERSION).is_some());
+        let (Some(meta), Some(raw)) = (meta, params.get("_meta")) else { return None };
+        // A client that tries which era a server is of decides once it has the answer.
+        if envelope.method() != Some("server/discover") {
+            self.client = Client::Modern;
+        }
+        self.rounds.note_meta(raw);
+        Some(read_request(&params, &meta, &self.rounds))
+    }
+
+    /// Passes a modern request on, or asks the client for its roots.
+    pub(super) fn forward_modern(
+        &mut self,
+        envelope: &Envelope<'_>,
+        request: &Result<Request, &'static str>,
+        arrived: Duration,
+    ) -> Done {
+        let (Some(id), method) = (envelope.id().map(Id::as_str), envelope.method().unwrap_or_default()) else {
+            return Done::Yes;
+        };
+        let request = match request {
+            Ok(request) => request,
+            Err(reason) => {
+                self.tell_client(&answer::error(id, INVALID_PARAMS, reason, None));
+                return Done::Yes;
+            }
+        };
+        let roots =
+            Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, request.said.as_deref());
+        let known = roots.is_known();
+        self.roots = Some(roots);
+        if let Some(waits) = self.stand_in(envelope, known, arrived) {
+            return waits;
+        }
+        if method == "tools/call" && !self.tools.are_listed() && self.now < arrived + self.rules.policy.timeout {
+            if let Some(number) = self.current {
+                self.list_tools(number);
+            }
+            return Done::NotYet;
+        }
+        let text = self.text_for_child(envelope, request);
+        let Ok(Message::Single(passed)) = Message::parse(text.as_bytes()) else { return Done::Yes };
+        match self.judge(&passed, self.now) {
+            Judgement::Pass => {
+                let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
+                if let Some(child) = self.running() {
+                    if RETRIED.contains(&method) {
+                        child.sent.insert(id.into(), Sent { text: text.as_str().into(), asked: 0 });
+                    }
+                    child.ask(id, owed, &text);
+                }
+            }
+            Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),
+            Judgement::Refused(None) => {}
+            // Roots are needed and not known: the answer is the question.
+            Judgement::Wait if !known && RETRIED.contains(&method) => {
+                let state = self.rounds.keep(request.round.clone());
+                self.tell_client(&answer::result(id, &question(&state)));
+            }
+            Judgement::Wait if known => return Done::NotYet,
+            Judgement::Wait => {
+                self.tell_client(&answer::refusal(id, method, self.era(), None, &Refusal::pending()));
+            }
+        }
+        Done::Yes
+    }
+
+    /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
+    fn stand_in(&mut self, envelope: &Envelope<'_>, known: bool, arrived: Duration) -> Option<Done> {
+        let wanted = self.roots.as_ref().filter(|_| known).map(|roots| roots.guard().clone());
+        let runs_in = self.running().map(|child| child.guard.generation());
+        let fits = match (&wanted, runs_in) {
+            (Some(guard), Some(generation)) => guard.generation() == generation,
+            // Whether it needs roots is not known yet: any child will do for what needs none.
+            (None, runs) => runs.is_some(),
+            (Some(_), None) => false,
+        };
+        if fits {
+            return None;
+        }
+        if let Some(guard) = &wanted {
+            self.impossible.take_if(|(generation, _)| *generation != guard.generation());
+        }
+        if !self.may_start() {
+            return Some(self.without_child(envelope, arrived));
+        }
+        let guard = wanted.unwrap_or_else(|| roots::nothing(&self.rules));
+        self.start_modern(guard);
+        None
+    }
+
+    /// The request as the child is to see it.
+    fn text_for_child(&self, envelope: &Envelope<'_>, request: &Request) -> String {
+        let mut text = Vec::new();
+        let params = with_roots(&request.params, &request.round, self.roots.as_ref());
+        match RawValue::from_string(params) {
+            Ok(params) => envelope.write_with_params(&params, &mut text),
+            Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
+        }
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
+    pub(super) fn wants_input(&mut self, number: ChildNumber, envelope: &Envelope<'_>, sent: &Sent) -> bool {
+        let Some(result) = envelope.result().filter(|result| result.get().contains("input_required")) else {
+            return false;
+        };
+        let Some(result) =
+            Members::read(result).filter(|result| result.text("resultType").as_deref() == Some("input_required"))
+        else {
+            return false;
+        };
+        let Some(questions) = result.object("inputRequests") else { return false };
+        let asks_for_roots = |question: &RawValue| {
+            Members::read(question).and_then(|question| question.text("method")).as_deref() == Some("roots/list")
+        };
+        let own: Vec<String> =
+            questions.iter().filter(|(_, question)| asks_for_roots(question)).map(|(key, _)| key.to_owned()).collect();
+        if own.is_empty() {
+            return false;
+        }
+        let round = Round {
+            state: result.get("requestState").map(|state| state.get().into()),
+            responses: Vec::new(),
+            roots: own,
+        };
+        let others: Vec<(&str, &str)> = questions
+            .iter()
+            .filter(|(_, question)| !asks_for_roots(question))
+            .map(|(key, value)| (key, value.get()))
+            .collect();
+        let Some(id) = envelope.id().map(Id::as_str) else { return false };
+        if !others.is_empty() {
+            let state = self.rounds.keep(round);
+            let result = object([
+                ("resultType", r#""input_required""#),
+                ("inputRequests", object(others).as_str()),
+                ("requestState", &state),
+            ]);
+            self.tell_client(&answer::result(id, &result));
+            return true;
+        }
+        if sent.asked == MOST_ASKED {
+            let says = "the server asks for its roots again and again";
+            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            return true;
+        }
+        self.send_again(number, sent, &round);
+        true
+    }
+
+    /// Sends a request to a child once more, with its roots.
+    fn send_again(&mut self, number: ChildNumber, sent: &Sent, round: &Round) {
+        let Ok(Message::Single(envelope)) = Message::parse(sent.text.as_bytes()) else { return };
+        let (Some(id), Some(params)) = (envelope.id(), envelope.params()) else { return };
+        let Some(child) = self.children.get_mut(&number) else { return };
+        let list = answer::roots(child.guard.roots());
+        let params = carried_on(params, round, &list);
+        let Ok(params) = RawValue::from_string(params) else { return };
+        child.owes.insert(id.as_str().into(), Owed::Plain);
+        child.sent.insert(id.as_str().into(), Sent { text: sent.text.clone(), asked: sent.asked + 1 });
+        child.input.push_with(|bytes| envelope.write_with_params(&params, bytes));
+    }
+}
+
+/// Reads what a request says besides what it is about.
+fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Result<Request, &'static str> {
+    let capabilities = meta.object(CAPABILITIES);
+    let roots = capabilities.as_ref().and_then(|capabilities| capabilities.get("roots"));
+    let support = if roots.is_some_and(|roots| roots.get() != "null") { Support::Listed } else { Support::No };
+    let state = params.text("requestState");
+    let mut round = match &state {
+        Some(name) if Rounds::is_own(name) => {
+            rounds.find(name).ok_or("the request state is not known any more: send the call anew")?
+        }
+        _ => Round { state: params.get("requestState").map(|state| state.get().into()), ..Round::default() },
+    };
+    let mut said = None;
+    for (key, value) in params.object("inputResponses").iter().flat_map(Members::iter) {
+        if key == QUESTION {
+            said = Some(value.to_owned());
+        } else {
+            round.responses.retain(|(known, _)| known != key);
+            round.responses.push((key.to_owned(), value.get().into()));
+        }
+    }
+    // Whoever asks the child is Rootward, and it has roots.
+    let capabilities = match &capabilities {
+        Some(capabilities) if roots.is_none() => Some(capabilities.with("roots", "{}")),
+        Some(_) => None,
+        None => Some(r#"{"roots":{}}"#.to_owned()),
+    };
+    let text = object(params.iter().filter(|(key, _)| !["requestState", "inputResponses"].contains(key)).map(raw));
+    let params = match capabilities {
+        None => text,
+        Some(capabilities) => {
+            let meta = meta.with(CAPABILITIES, &capabilities);
+            let text = RawValue::from_string(text).map_err(|_| "the params cannot be read")?;
+            Members::read(&text).map(|params| params.with("_meta", &meta)).ok_or("the params cannot be read")?
+        }
+    };
+    Ok(Request { support, said, round, params })
+}
+
+fn raw<'m>((key, value): (&'m str, &'m RawValue)) -> (&'m str, &'m str) {
+    (key, value.get())
+}
+
+/// Params with what is carried from round to round.
+fn with_roots(params: &str, round: &Round, roots: Option<&Roots>) -> String {
+    let list = answer::roots(roots.map(|roots| roots.in_force().1).unwrap_or_default());
+    match RawValue::from_string(params.to_owned()) {
+        Ok(params) => carried_on(&params, round, &list),
+        Err(_) => params.to_owned(),
+    }
+}
+
+fn carried_on(params: &RawValue, round: &Round, roots: &str) -> String {
+    let Some(members) = Members::read(params) else { return params.get().to_owned() };
+    let responses: Vec<(&str, &str)> = round
+        .responses
+        .iter()
+        .map(|(key, value)| (key.as_str(), &**value))
+        .chain(round.roots.iter().map(|key| (key.as_str(), roots)))
+        .collect();
+    let responses = (!responses.is_empty()).then(|| object(responses));
+    let carried = [("inputResponses", responses.as_deref()), ("requestState", round.state.as_deref())];
+    let kept = members.iter().filter(|(key, _)| !["requestState", "inputResponses"].contains(key)).map(raw);
+    let carried = carried.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    object(kept.chain(carried).collect::<Vec<_>>())
+}
+
+/// The answer that asks for roots.
+fn question(state: &str) -> String {
+    let questions = object([(QUESTION, r#"{"method":"roots/list"}"#)]);
+    object([("resultType", r#""input_required""#), ("inputRequests", questions.as_str()), ("requestState", state)])
+}

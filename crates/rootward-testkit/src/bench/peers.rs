@@ -1,0 +1,57 @@
+//! What is measured against: `rootward` as it is shipped, and packages of others from npm.
+
+#![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The release binary, built from the sources at hand; what lay there may be older.
+pub fn rootward() -> Result<PathBuf, Box<dyn Error>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--package", "rootward"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(Stdio::null())
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("`rootward` could not be built".into());
+    }
+    Ok(target_directory()?.join("release/rootward"))
+}
+
+/// A file of a package, named below `node_modules`; the package is fetched where the file is missing.
+pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let name = package.rsplit('/').next().unwrap_or(package);
+    let folder = folder(name, version)?;
+    let file = folder.join("node_modules").join(file);
+    if !file.exists() {
+        eprintln!("fetching {package} {version}");
+        let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-package-lock"];
+        let fetched = Command::new("npm")
+            .arg("install")
+            .arg("--prefix")
+            .arg(&folder)
+            .arg(format!("{package}@{version}"))
+            .args(options)
+            .stdout(Stdio::null())
+            .status();
+        match fetched {
+            Err(_) => return Err("no npm".into()),
+            Ok(status) if !status.success() => return Err("npm could not fetch it".into()),
+            Ok(_) => {}
+        }
+    }
+    Ok(file)
+}
+
+/// The directory that a peer of this name and version is kept in.
+pub fn folder(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+    Ok(target_directory()?.join("peers").join(format!("{name}-{version}")))
+}
+
+/// Where cargo builds: this program lies in `target/release/deps`.
+fn target_directory() -> Result<PathBuf, Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    Ok(program.ancestors().nth(3).ok_or("no target directory")?.to_owned())
+}

@@ -1,0 +1,109 @@
+//! `rootward audit`: what was decided and who asked, and whether the record is whole.
+//!
+//! The record is Rootward's own and is read by name; what stands in it is not trusted. A path and the name of a tool come from a
+//! peer, and whoever can write the user's files can write the log.
+
+mod entry;
+mod in_order;
+mod show;
+mod tail;
+mod verify;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use rootward_core::Shown;
+use rootward_core::env::{Directories, Environment};
+use rootward_server::audit::{LogFile, files_ambient};
+
+use crate::Outcome;
+use crate::message::{self, Hinted};
+use entry::Entry;
+
+/// Show the record of decisions, follow it, or check that it is whole
+///
+/// A server on `rootward-server` keeps it if its author says so. It lies in `$XDG_STATE_HOME/rootward/audit/`
+/// (`~/.local/state/rootward/audit/` unless set), inside no root.
+#[derive(Args, Debug)]
+pub(crate) struct Audit {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Show(show::Show),
+    Tail(tail::Tail),
+    Verify(verify::Verify),
+}
+
+/// Which decisions are printed, and how.
+#[derive(Args, Debug)]
+struct Chosen {
+    /// Only refusals
+    #[arg(long)]
+    denied: bool,
+    /// Print the lines as they are on record, one JSON object each; a character that would move the cursor is written `\uNNNN`,
+    /// which says the same
+    #[arg(long)]
+    json: bool,
+}
+
+impl Chosen {
+    fn has(&self, entry: &Entry) -> bool {
+        !self.denied || entry.is_denied()
+    }
+
+    fn line(&self, entry: &Entry) -> String {
+        if self.json { entry.as_json() } else { entry.to_string() }
+    }
+
+    /// What to say where there is nothing to print.
+    fn none(&self, place: &Place) -> String {
+        let what = if self.denied { "refusal" } else { "decision" };
+        format!("no {what} is on record in `{}`", place.shown())
+    }
+}
+
+/// Where the log lies.
+#[derive(Debug)]
+struct Place {
+    directory: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl Place {
+    fn find() -> Result<Place> {
+        let environment: Environment = std::env::vars_os().collect();
+        let directories = Directories::new(&environment);
+        let directory = directories.audit_log().ok_or_else(|| Hinted {
+            says: "there is no place for an audit log".to_owned(),
+            hint: "set `HOME` or `XDG_STATE_HOME` to an absolute path".to_owned(),
+        })?;
+        Ok(Place { directory, home: directories.home })
+    }
+
+    fn files_ambient(&self) -> Result<Vec<LogFile>> {
+        files_ambient(&self.directory).with_context(|| unread(&self.directory))
+    }
+
+    fn shown(&self) -> String {
+        message::from_home(&self.directory, self.home.as_deref())
+    }
+}
+
+fn unread(path: &Path) -> String {
+    format!("`{}` cannot be read", Shown::new(path))
+}
+
+impl Audit {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let place = Place::find()?;
+        match self.verb {
+            Verb::Show(show) => show.run(&place),
+            Verb::Tail(tail) => tail.run(&place),
+            Verb::Verify(verify) => verify.run(&place),
+        }
+    }
+}

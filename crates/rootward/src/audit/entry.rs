@@ -1,0 +1,215 @@
+//! One decision on record, as a line for people or for programs.
+
+use std::fmt::{self, Display, Write};
+use std::time::{Duration, UNIX_EPOCH};
+
+use rootward_core::Shown;
+use serde::Deserialize;
+
+/// The first moment that has no date of four digits, in milliseconds since 1970.
+const YEAR_10000: u64 = 253_402_300_800_000;
+
+/// A decision, and the line that it stands in.
+#[derive(Debug)]
+pub(super) struct Entry {
+    line: String,
+    decided: Decided,
+}
+
+/// What is shown of a decision.
+#[derive(Debug, Deserialize)]
+struct Decided {
+    time: u64,
+    session: String,
+    requester: String,
+    path: String,
+    access: Vec<String>,
+    decision: Decision,
+    code: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Decision {
+    Allow,
+    Deny,
+}
+
+/// The first line of a file, which is about the file.
+#[derive(Debug, Deserialize)]
+struct First {
+    #[serde(rename = "log")]
+    _log: String,
+    #[serde(rename = "after")]
+    _after: String,
+}
+
+/// A line of a log.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// A decision.
+    Entry(Entry),
+    /// The first of a file.
+    First,
+    /// None that Rootward writes.
+    Unreadable,
+}
+
+impl Line {
+    pub(super) fn read(line: &[u8]) -> Line {
+        let Ok(line) = str::from_utf8(line) else {
+            return Line::Unreadable;
+        };
+        match serde_json::from_str(line) {
+            Ok(decided) => Line::Entry(Entry { line: line.to_owned(), decided }),
+            Err(_) if serde_json::from_str::<First>(line).is_ok() => Line::First,
+            Err(_) => Line::Unreadable,
+        }
+    }
+}
+
+impl Entry {
+    /// When, in milliseconds since 1970.
+    pub(super) fn time(&self) -> u64 {
+        self.decided.time
+    }
+
+    pub(super) fn is_denied(&self) -> bool {
+        self.decided.decision == Decision::Deny
+    }
+
+    /// The line as it stands in the log, but for what is not safe to show.
+    pub(super) fn as_json(&self) -> String {
+        let mut shown = String::with_capacity(self.line.len());
+        for letter in self.line.chars() {
+            match letter {
+                ' '..='~' => shown.push(letter),
+                // JSON has these between its words only.
+                '\t' | '\r' | '\n' => shown.push(' '),
+                // SECURITY: JSON may hold characters that a terminal obeys, as in the name of a tool
+                // (test: nothing_on_record_moves_the_cursor)
+                _ if letter.escape_debug().count() > 1 => escape(letter, &mut shown),
+                _ => shown.push(letter),
+            }
+        }
+        shown
+    }
+}
+
+/// A character as JSON spells it in plain letters.
+fn escape(letter: char, shown: &mut String) {
+    for unit in letter.encode_utf16(&mut [0; 2]) {
+        // Writing to a text cannot fail.
+        let _ = write!(shown, "\\u{unit:04x}");
+    }
+}
+
+impl Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decided { time, session, requester, path, access, decision, code } = &self.decided;
+        let decision = match decision {
+            Decision::Allow => "allow",
+            Decision::Deny => "deny",
+        };
+        let access = if access.is_empty() { "none".to_owned() } else { access.join(", ") };
+        let access = Shown::new(&access).to_string();
+        write!(f, "{}  {decision:<5}  {access:<7}  {}  ", moment(*time), Quoted(path))?;
+        if let Some(code) = code {
+            write!(f, "{}  ", Shown::new(code))?;
+        }
+        if !requester.is_empty() {
+            write!(f, "by {}, ", Quoted(requester))?;
+        }
+        write!(f, "session {}", Shown::new(session))
+    }
+}
+
+/// A text in backticks, of which none can look like the last.
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SECURITY: a path that could end its own quotes could pass itself off as a code and another's request
+        // (test: nothing_on_record_moves_the_cursor)
+        write!(f, "`{}`", Shown::new(self.0).to_string().replace('`', "\\u{60}"))
+    }
+}
+
+/// A time as date and time of day, UTC.
+fn moment(milliseconds: u64) -> String {
+    // Beyond, the formatter fails, and whoever wrote the line had no such time.
+    if milliseconds >= YEAR_10000 {
+        return milliseconds.to_string();
+    }
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(milliseconds)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event() -> Value {
+        json!({
+            "time": 1_767_323_045_678_u64, "session": "1", "requester": "tools/call read", "path": "/p/a", "resolved": null,
+            "access": ["read"], "decision": "allow", "code": null, "root": "/p", "generation": 1, "chain": "x",
+        })
+    }
+
+    fn entry(line: &str) -> Entry {
+        match Line::read(line.as_bytes()) {
+            Line::Entry(entry) => entry,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_for_people() {
+        let check = |changes: Value, expect: &str| {
+            let mut event = event();
+            for (member, value) in changes.as_object().unwrap() {
+                event[member] = value.clone();
+            }
+            assert_eq!(entry(&event.to_string()).to_string(), expect);
+        };
+        check(json!({}), "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, session 1");
+        let denied = json!({"decision": "deny", "code": "outside_roots", "access": ["read", "write"], "requester": ""});
+        check(denied, "2026-01-02T03:04:05.678Z  deny   read, write  `/p/a`  outside_roots  session 1");
+        check(
+            json!({"time": u64::MAX, "access": [], "session": "\n", "path": "a`  b\u{1b}", "requester": "\u{9b}2J"}),
+            "18446744073709551615  allow  none     `a\\u{60}  b\\u{1b}`  by `\\u{9b}2J`, session \\n",
+        );
+        check(
+            json!({"time": YEAR_10000 - 1, "access": ["\u{202e}"], "code": "\r"}),
+            "9999-12-31T23:59:59.999Z  allow  \\u{202e}  `/p/a`  \\r  by `tools/call read`, session 1",
+        );
+    }
+
+    #[test]
+    fn a_line_for_programs_says_the_same() {
+        let plain = event().to_string();
+        assert_eq!(entry(&plain).as_json(), plain);
+        let mut odd = event();
+        odd["requester"] = "käse\u{7f}\u{9b}\u{202e}\u{e0001}\u{1f600}\u{1b}\"\\".into();
+        let line = odd.to_string().replacen(',', "\t,\r", 1);
+        let shown = entry(&line).as_json();
+        assert!(shown.contains(r#""käse\u007f\u009b\u202e\udb40\udc01😀\u001b\"\\""#), "{shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), odd);
+        assert!(!shown.contains(['\t', '\r']), "{shown}");
+    }
+
+    #[test]
+    fn lines_that_are_no_decisions() {
+        let check = |line: &[u8], first: bool| match Line::read(line) {
+            Line::First => assert!(first),
+            Line::Unreadable => assert!(!first),
+            Line::Entry(entry) => panic!("{entry:?}"),
+        };
+        check(br#"{"log":"1-2-3","after":"","chain":"x"}"#, true);
+        check(br#"{"log":"1-2-3"}"#, false);
+        check(b"", false);
+        check(b"\xff", false);
+        check(event().to_string().replace("allow", "perhaps").as_bytes(), false);
+    }
+}

@@ -1,0 +1,78 @@
+//! `rootward audit show`: the decisions on record.
+
+use std::collections::VecDeque;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Result;
+use clap::Args;
+
+use super::entry::Entry;
+use super::in_order::{InOrder, Seen};
+use super::{Chosen, Place};
+use crate::Outcome;
+use crate::message;
+
+/// Print the decisions on record, oldest first
+///
+/// A line for each: when (UTC), `allow` or `deny`, the access and the path that were asked for, why not, and who asked in which
+/// session. `--json` also tells where the path leads and which root holds it.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Show {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Only the last N of them
+    #[arg(long, value_name = "N")]
+    last: Option<usize>,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, a record that cannot be read, or failure";
+
+impl Show {
+    pub(super) fn run(&self, place: &Place) -> Result<Outcome> {
+        let mut record = InOrder::new(&place.files_ambient()?);
+        let mut out = BufWriter::new(io::stdout().lock());
+        let mut printed = 0_usize;
+        if let Some(count) = self.last {
+            for entry in last_ambient(&mut record, &self.chosen, count)? {
+                writeln!(out, "{}", self.chosen.line(&entry))?;
+                printed += 1;
+            }
+        } else {
+            while let Some(entry) = record.next_ambient()? {
+                if self.chosen.has(&entry) {
+                    writeln!(out, "{}", self.chosen.line(&entry))?;
+                    printed += 1;
+                }
+            }
+        }
+        out.flush()?;
+        if printed == 0 && self.last != Some(0) {
+            message::line(&self.chosen.none(place));
+        }
+        Ok(outcome(&record.seen()))
+    }
+}
+
+/// The last of the decisions that were asked for.
+pub(super) fn last_ambient(record: &mut InOrder, chosen: &Chosen, count: usize) -> Result<VecDeque<Entry>> {
+    let mut last = VecDeque::new();
+    while let Some(entry) = record.next_ambient()? {
+        if chosen.has(&entry) {
+            last.push_back(entry);
+            if last.len() > count {
+                last.pop_front();
+            }
+        }
+    }
+    Ok(last)
+}
+
+/// Lines that could not be shown are told of, and are no success.
+fn outcome(seen: &Seen) -> Outcome {
+    if seen.unreadable == 0 {
+        return Outcome::Done;
+    }
+    message::hints(&["`rootward audit verify` says where".to_owned()]);
+    Outcome::Failed
+}

@@ -1,0 +1,106 @@
+//! `rootward audit verify`: whether the record is as it was written.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::Args;
+use rootward_core::Shown;
+use rootward_server::audit::{Break, Verdict, verify_ambient};
+use serde::Serialize;
+
+use super::Place;
+use crate::Outcome;
+use crate::message;
+
+/// Check that no line of the record was changed, added or taken out
+///
+/// Each line holds a hash over itself and the line before it, from file to file. What the chain cannot show: that the end of a log was
+/// cut off, that a log is gone as a whole, or that somebody wrote one anew from its beginning.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Verify {
+    /// Answer with one JSON object: `verdict` (`whole` or `broken`), `lines` that hold, `files`, `cut` (logs without their first
+    /// files) and `breaks`, each with `file`, `line` and `reason`
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 whole, 1 broken, 2 wrong use or failure";
+
+impl Verify {
+    pub(super) fn run(&self, place: &Place) -> Result<Outcome> {
+        let files = place.files_ambient()?;
+        let verdict = verify_ambient(&files)?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer(&mut out, &Answer::new(&verdict, files.len()))?;
+            out.write_all(b"\n")?;
+        } else if files.is_empty() {
+            message::line(&format!("nothing is on record in `{}`", place.shown()));
+        } else {
+            tell(&verdict, files.len(), &mut out)?;
+        }
+        out.flush()?;
+        if verdict.breaks.is_empty() {
+            return Ok(Outcome::Done);
+        }
+        if !self.json {
+            message::hints(&["from there on, such a log proves nothing".to_owned()]);
+        }
+        Ok(Outcome::Denied)
+    }
+}
+
+fn tell(verdict: &Verdict, files: usize, out: &mut impl Write) -> io::Result<()> {
+    let Verdict { lines, cut, breaks } = verdict;
+    for Break { file, line, why } in breaks {
+        writeln!(out, "broken: `{}`, line {line}: {why}", Shown::new(file))?;
+    }
+    if breaks.is_empty() {
+        writeln!(out, "whole: {} in {}", counted(*lines, "line"), counted(files, "file"))?;
+    }
+    match cut {
+        0 => Ok(()),
+        1 => writeln!(out, "1 log lacks its first files: they went with time, or somebody took them"),
+        _ => writeln!(out, "{cut} logs lack their first files: they went with time, or somebody took them"),
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The answer for programs.
+#[derive(Serialize)]
+struct Answer<'a> {
+    verdict: &'static str,
+    lines: usize,
+    files: usize,
+    cut: usize,
+    breaks: Vec<BreakAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct BreakAnswer<'a> {
+    file: Shown<'a>,
+    line: usize,
+    reason: String,
+}
+
+impl<'a> Answer<'a> {
+    fn new(verdict: &'a Verdict, files: usize) -> Answer<'a> {
+        let Verdict { lines, cut, breaks } = verdict;
+        let told = |broken: &'a Break| BreakAnswer {
+            file: Shown::new(&broken.file),
+            line: broken.line,
+            reason: broken.why.to_string(),
+        };
+        Answer {
+            verdict: if breaks.is_empty() { "whole" } else { "broken" },
+            lines: *lines,
+            files,
+            cut: *cut,
+            breaks: breaks.iter().map(told).collect(),
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! `audit`: logs that a server wrote, shown, followed and checked, and those that somebody else had a hand in.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use rootward_core::{Access, Audit, AuditEvent, Code, Decision};
+use rootward_server::AuditLog;
+use serde_json::Value;
+
+use crate::stage::{Stage, assert_told};
+
+const LOG: &str = "home/.local/state/rootward/audit";
+
+/// Later than any log is begun: the first second of 2100, in milliseconds since 1970.
+const THEN: u64 = 4_102_444_800_000;
+
+/// Far longer than anything takes that is waited for.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// What differs between two runs: names of files, and hashes over them.
+const OWN: [(&str, &str); 2] = [(r"\d{14}-\d+-\d+-", "[LOG]-"), (r#""chain":"[0-9a-f]{64}""#, r#""chain":"[HASH]""#)];
+
+macro_rules! assert_audit_told {
+    ($($arguments:tt)+) => { insta::with_settings!({ filters => OWN.to_vec() }, { assert_told!($($arguments)+) }) };
+}
+
+fn open(stage: &Stage) -> AuditLog {
+    // Logs of one millisecond stand in no order that a test could name.
+    std::thread::sleep(Duration::from_millis(2));
+    AuditLog::open_ambient(&stage.path(LOG)).unwrap()
+}
+
+fn event(time: u64, path: &str) -> AuditEvent {
+    AuditEvent {
+        time: SystemTime::UNIX_EPOCH + Duration::from_millis(THEN + time),
+        session: "1".to_owned(),
+        requester: "tools/call read_file".to_owned(),
+        path: path.to_owned(),
+        resolved: None,
+        access: Access::READ,
+        decision: Decision::Allow,
+        code: None,
+        root: None,
+        generation: 1,
+    }
+}
+
+fn refusal(time: u64, path: &str, code: Code) -> AuditEvent {
+    AuditEvent { decision: Decision::Deny, code: Some(code), ..event(time, path) }
+}
+
+/// The files of the log, oldest first.
+fn files(stage: &Stage) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(stage.path(LOG)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn change(file: &PathBuf, from: &str, to: &str) {
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains(from), "{text}");
+    fs::write(file, text.replacen(from, to, 1)).unwrap();
+}
+
+/// A log of three files with two decisions each. A log goes on in another file when its own is taken away, so each is, and is
+/// put back.
+fn in_parts(stage: &Stage) {
+    let log = open(stage);
+    let mut kept: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    for part in 0..3 {
+        for number in 0..2 {
+            log.record(&event(part * 10 + number, &format!("/p/{part}/{number}"))).unwrap();
+        }
+        for file in files(stage) {
+            kept.push((file.clone(), fs::read(&file).unwrap()));
+            fs::remove_file(&file).unwrap();
+        }
+    }
+    for (file, text) in kept {
+        fs::write(file, text).unwrap();
+    }
+    assert_eq!(files(stage).len(), 3);
+}
+
+#[test]
+fn decisions_of_many_logs_are_shown_in_order() {
+    let stage = Stage::new();
+    let logs = [open(&stage), open(&stage), open(&stage)];
+    logs[1].record(&event(1, "/p/first")).unwrap();
+    logs[0].record(&refusal(2, "/etc/passwd", Code::OutsideRoots)).unwrap();
+    let both = Access::READ | Access::WRITE;
+    logs[1].record(&AuditEvent { access: both, session: "2".to_owned(), ..event(3, "/p/a file") }).unwrap();
+    logs[1].record(&refusal(61_004, "link/x", Code::SymlinkEscape)).unwrap();
+    logs[0]
+        .record(&AuditEvent { requester: String::new(), access: Access::NONE, ..event(86_400_005, "/p/käse") })
+        .unwrap();
+    assert_audit_told!(
+        "audit_show",
+        stage,
+        ["audit", "show"],
+        ["audit", "show", "--denied"],
+        ["audit", "show", "--last", "2"],
+        ["audit", "show", "--denied", "--last", "1", "--json"],
+        ["audit", "show", "--last", "0"],
+        ["audit", "verify"],
+    );
+    let run = stage.run(["audit", "show", "--json"]);
+    let on_record: Vec<String> = files(&stage).iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    assert_eq!(run.stdout.lines().count(), 5);
+    for line in run.stdout.lines() {
+        assert!(on_record.iter().any(|text| text.lines().any(|written| written == line)), "{line}");
+    }
+}
+
+#[test]
+fn a_log_of_many_files_is_one() {
+    let stage = Stage::new();
+    in_parts(&stage);
+    assert_audit_told!("audit_parts", stage, ["audit", "show"], ["audit", "verify"], ["audit", "verify", "--json"]);
+    fs::remove_file(&files(&stage)[0]).unwrap();
+    assert_audit_told!("audit_cut", stage, ["audit", "show"], ["audit", "verify"], ["audit", "verify", "--json"]);
+}
+
+#[test]
+fn nothing_on_record() {
+    let stage = Stage::new();
+    assert_told!(
+        "audit_none",
+        stage,
+        ["audit", "show"],
+        ["audit", "show", "--json", "--denied"],
+        ["audit", "verify"],
+        ["audit", "verify", "--json"],
+    );
+    // A server that decided nothing yet, and a file that is none of the log's.
+    let _log = open(&stage);
+    stage.write(&format!("{LOG}/notes.jsonl"), "my notes\n");
+    assert_told!("audit_begun", stage, ["audit", "show"], ["audit", "verify"]);
+    assert_told!("audit_no_place", Stage::new().with("HOME", "rel"), ["audit", "show"]);
+}
+
+#[test]
+fn what_was_changed_is_found() {
+    let stage = Stage::new();
+    in_parts(&stage);
+    change(&files(&stage)[1], "/p/1/1", "/q/1/1");
+    assert_audit_told!("audit_changed", stage, ["audit", "verify"], ["audit", "verify", "--json"]);
+
+    // A second log is looked at, whatever became of the first.
+    let stage = Stage::new();
+    in_parts(&stage);
+    fs::remove_file(&files(&stage)[1]).unwrap();
+    open(&stage).record(&event(5, "/p/other")).unwrap();
+    change(&files(&stage)[2], "allow", "deny");
+    assert_audit_told!("audit_removed", stage, ["audit", "verify"], ["audit", "verify", "--json"], ["audit", "show"]);
+}
+
+/// What cannot be read is passed over, and said.
+#[test]
+fn lines_that_are_none() {
+    let stage = Stage::new();
+    in_parts(&stage);
+    let file = &files(&stage)[1];
+    let text = fs::read(file).unwrap();
+    fs::write(file, [b"\xff\x1b[2J\n[]\n".as_slice(), &text, b"half a line"].concat()).unwrap();
+    assert_audit_told!("audit_unreadable", stage, ["audit", "show", "--last", "3"], ["audit", "verify"]);
+}
+
+#[test]
+fn a_log_that_cannot_be_read() {
+    let stage = Stage::new();
+    stage.write(LOG, "no directory");
+    assert_told!(
+        "audit_no_directory",
+        stage,
+        ["audit", "show"],
+        ["audit", "show", "--json"],
+        ["audit", "tail"],
+        ["audit", "verify"],
+        ["audit", "verify", "--json"],
+    );
+    let stage = Stage::new();
+    fs::create_dir_all(stage.path(LOG).join("00000000000001-2-3-000000.jsonl")).unwrap();
+    assert_audit_told!("audit_no_file", stage, ["audit", "show"], ["audit", "tail"], ["audit", "verify"]);
+}
+
+/// A path, the name of a tool, and in a log that somebody wrote himself everything else.
+#[test]
+fn nothing_on_record_moves_the_cursor() {
+    let stage = Stage::new();
+    let path = "/p/\u{1b}[2J\n2100-01-01T00:00:00.000Z  allow  `/etc`  by `x`, session 1\r\u{202e}\u{9b}1A\u{7f}";
+    let requester = "tools/call \u{1b}]0;x\u{7}`, session 7\u{9b}2J\u{2066}";
+    open(&stage).record(&AuditEvent { requester: requester.to_owned(), ..event(0, path) }).unwrap();
+    let mut written: Value = serde_json::to_value(event(1, path)).unwrap();
+    for (member, value) in [("session", "\u{1b}c\n"), ("code", "\n\u{202e}"), ("requester", requester)] {
+        written[member] = value.into();
+    }
+    written["access"] = serde_json::json!(["read\n", "\u{9b}"]);
+    // White space that JSON permits between its words.
+    let line = written.to_string().replacen(',', "\r,\t", 1) + "\n";
+    stage.write(&format!("{LOG}/00000000000001-2-3-000000.jsonl"), &line);
+
+    let run = stage.run(["audit", "show"]);
+    let shown_path = r"`/p/\u{1b}[2J\n2100-01-01T00:00:00.000Z  allow  \u{60}/etc\u{60}  by \u{60}x\u{60}, session 1\r\u{202e}\u{9b}1A\u{7f}`";
+    let shown_requester = r"`tools/call \u{1b}]0;x\u{7}\u{60}, session 7\u{9b}2J\u{2066}`";
+    let expect = format!(
+        "2100-01-01T00:00:00.000Z  allow  read     {shown_path}  by {shown_requester}, session 1\n\
+         2100-01-01T00:00:00.001Z  allow  read\\n, \\u{{9b}}  {shown_path}  \\n\\u{{202e}}  by {shown_requester}, session \\u{{1b}}c\\n\n"
+    );
+    assert_eq!(run.stdout, expect);
+
+    let run = stage.run(["audit", "show", "--json"]);
+    let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!((&lines[0]["path"], &lines[0]["requester"]), (&Value::from(path), &Value::from(requester)));
+    assert_eq!(lines[1], written);
+    let moves = |letter: char| letter != '\n' && (letter.is_control() || "\u{202e}\u{2066}".contains(letter));
+    assert!(!run.stdout.contains(moves), "{:?}", run.stdout);
+
+    let mut tail = Tail::start(&stage, &["--json"]);
+    let told = [tail.line(), tail.line()].concat();
+    assert!(!told.contains(moves), "{told:?}");
+    tail.end();
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let stage = Stage::new();
+    open(&stage).record(&event(0, "/p/a")).unwrap();
+    for (verb, code) in [("show", 2), ("verify", 2), ("tail", 0)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = stage.command(["audit", verb]).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(code), b"".as_slice()), "{verb}");
+    }
+}
+
+/// `audit tail` at work.
+struct Tail {
+    child: Child,
+    lines: Receiver<String>,
+    reading: std::thread::JoinHandle<()>,
+}
+
+impl Tail {
+    fn start(stage: &Stage, flags: &[&str]) -> Tail {
+        let mut command = stage.command([["audit", "tail"].as_slice(), flags].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        let reading = std::thread::spawn(move || {
+            let mut line = String::new();
+            while stdout.read_line(&mut line).unwrap() > 0 && sender.send(std::mem::take(&mut line)).is_ok() {}
+        });
+        Tail { child, lines, reading }
+    }
+
+    /// The next line, when it comes.
+    fn line(&mut self) -> String {
+        self.lines.recv_timeout(LIMIT).unwrap()
+    }
+
+    /// The first line that it says on standard error, when it comes.
+    fn says(&mut self) -> String {
+        BufReader::new(self.child.stderr.take().unwrap()).lines().next().unwrap().unwrap()
+    }
+
+    /// Ends it by force; what it said on standard error.
+    fn end(mut self) -> String {
+        self.child.kill().unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        self.reading.join().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn tail_shows_the_last_and_what_comes() {
+    let stage = Stage::new();
+    let log = open(&stage);
+    for number in 0..20 {
+        log.record(&event(number, &format!("/p/{number}"))).unwrap();
+    }
+    let mut tail = Tail::start(&stage, &[]);
+    let mut few = Tail::start(&stage, &["--lines", "1", "--denied", "--json"]);
+    assert!(few.says().starts_with("no refusal is on record"));
+    for number in 10..20 {
+        assert!(tail.line().contains(&format!("`/p/{number}`")));
+    }
+    log.record(&event(20, "/p/new line")).unwrap();
+    assert!(tail.line().contains("`/p/new line`"));
+    let other = open(&stage);
+    other.record(&refusal(21, "/p/new log", Code::Restricted)).unwrap();
+    assert!(tail.line().contains("`/p/new log`  restricted"));
+    let refused: Value = serde_json::from_str(&few.line()).unwrap();
+    assert_eq!(refused["path"], "/p/new log");
+    // Its file is taken away: it goes on in another.
+    fs::remove_file(files(&stage).last().unwrap()).unwrap();
+    other.record(&event(22, "/p/new file")).unwrap();
+    assert!(tail.line().contains("`/p/new file`"));
+    other.record(&refusal(23, "/p/last", Code::Restricted)).unwrap();
+    let refused: Value = serde_json::from_str(&few.line()).unwrap();
+    assert_eq!(refused["path"], "/p/last");
+    assert_eq!(tail.end(), "");
+    few.end();
+}
+
+#[test]
+fn tail_waits_for_the_first() {
+    let stage = Stage::new();
+    let mut tail = Tail::start(&stage, &[]);
+    assert_eq!(tail.says(), "no decision is on record in `~/.local/state/rootward/audit` yet");
+    let log = open(&stage);
+    log.record(&event(0, "/p/a")).unwrap();
+    assert!(tail.line().contains("`/p/a`"));
+    tail.end();
+}
+
+#[test]
+fn tail_tells_of_an_end_that_is_cut_off() {
+    let stage = Stage::new();
+    let log = open(&stage);
+    log.record(&event(0, "/p/a")).unwrap();
+    let length = fs::metadata(&files(&stage)[0]).unwrap().len();
+    log.record(&event(1, "/p/b")).unwrap();
+    let mut tail = Tail::start(&stage, &[]);
+    assert_eq!([tail.line(), tail.line()].concat().lines().count(), 2);
+    fs::OpenOptions::new().write(true).open(&files(&stage)[0]).unwrap().set_len(length).unwrap();
+    let said = tail.says();
+    assert!(said.starts_with("warning: `") && said.ends_with("-000000.jsonl` is shorter than it was"), "{said}");
+    log.record(&event(2, "/p/c")).unwrap();
+    assert!(tail.line().contains("`/p/c`"));
+    tail.end();
+}
+
+/// Nothing has to be written for it to be noticed.
+#[test]
+fn tail_ends_when_nobody_reads() {
+    let stage = Stage::new();
+    open(&stage).record(&event(0, "/p/a")).unwrap();
+    let mut command = stage.command(["audit", "tail"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    drop(stdout);
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > LIMIT {
+            child.kill().unwrap();
+            panic!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}

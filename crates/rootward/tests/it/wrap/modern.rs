@@ -1,0 +1,122 @@
+//! Clients and servers of the modern era.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    reason = "calls read better so, and a test that cannot go on has failed"
+)]
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Scene};
+
+/// What a request of the modern era says of its client.
+fn meta(capabilities: &Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    })
+}
+
+/// A client that can be asked for its roots.
+fn with_roots(scene: &Scene) -> Client {
+    Client::start(&mut scene.wrap_server("modern_server.py", &[]))
+}
+
+fn call(client: &mut Client, capabilities: &Value, name: &str, arguments: &Value, carried: &Value) -> Value {
+    let mut params = json!({"name": name, "arguments": arguments, "_meta": meta(capabilities)});
+    for (key, value) in carried.as_object().unwrap() {
+        params[key] = value.clone();
+    }
+    client.call("tools/call", params)
+}
+
+/// Calls a tool, and answers the question for roots.
+fn call_in(client: &mut Client, root: &str, name: &str, arguments: Value) -> Value {
+    let capabilities = json!({"roots": {}, "elicitation": {}});
+    let question = call(client, &capabilities, name, &arguments, &json!({}));
+    let result = &question["result"];
+    assert_eq!(result["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{question}");
+    let responses = json!({"rootward.dev/roots": {"roots": [{"uri": root}]}});
+    let carried = json!({"requestState": result["requestState"], "inputResponses": responses});
+    call(client, &capabilities, name, &arguments, &carried)
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn a_call_with_a_path_takes_a_round_and_one_without_does_not() {
+    let scene = Scene::new();
+    let mut client = with_roots(&scene);
+    let discovered = client.call("server/discover", json!({"_meta": meta(&json!({"roots": {}}))}));
+    assert_ne!(discovered["result"]["directory"], scene.text("outside"), "it starts in no place of the user's");
+    for (root, other) in [("project", "other"), ("other", "project")] {
+        let path = scene.text(root) + "/file.txt";
+        assert_eq!(text(&call_in(&mut client, &scene.uri(root), "read", json!({"path": path}))), root);
+        assert_eq!(text(&call_in(&mut client, &scene.uri(root), "read", json!({"path": "file.txt"}))), root);
+        let path = scene.text(other) + "/file.txt";
+        let refused = call_in(&mut client, &scene.uri(root), "read", json!({"path": path}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+        assert_eq!(refused["result"]["resultType"], "complete", "{refused}");
+    }
+    let plain = call(&mut client, &json!({"roots": {}}), "capabilities", &json!({}), &json!({}));
+    assert_eq!(text(&plain), r#"{"roots": {}}"#);
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn the_servers_own_question_for_roots_is_answered_here() {
+    let scene = Scene::new();
+    let mut client = with_roots(&scene);
+    let answer = call_in(&mut client, &scene.uri("project"), "own_roots", json!({"path": "file.txt"}));
+    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    let roots = json!({"roots": [{"uri": scene.uri("project")}]});
+    assert_eq!(seen, json!({"inputResponses": {"r": roots}, "requestState": "mine"}));
+
+    // What it asks besides is the client's to answer.
+    let question = call_in(&mut client, &scene.uri("project"), "both", json!({"path": "file.txt"}));
+    assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
+    let carried = json!({
+        "requestState": question["result"]["requestState"],
+        "inputResponses": {"w": {"action": "accept"}},
+    });
+    let capabilities = json!({"roots": {}, "elicitation": {}});
+    let again = call(&mut client, &capabilities, "both", &json!({"path": "file.txt"}), &carried);
+    // Its roots may be others by now: it is asked again, and what it said meanwhile is kept.
+    let responses = json!({"rootward.dev/roots": {"roots": [{"uri": scene.uri("project")}]}});
+    let carried = json!({"requestState": again["result"]["requestState"], "inputResponses": responses});
+    let answer = call(&mut client, &capabilities, "both", &json!({"path": "file.txt"}), &carried);
+    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    assert_eq!(
+        seen,
+        json!({"inputResponses": {"r": roots, "w": {"action": "accept"}}, "requestState": "mine"}),
+        "{answer}"
+    );
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_client_without_roots_gets_the_ceiling_and_the_server_may_still_ask() {
+    let scene = Scene::new();
+    let mut client = Client::start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
+    let none = json!({});
+    let answer = call(&mut client, &none, "read", &json!({"path": "file.txt"}), &json!({}));
+    assert_eq!(text(&answer), "project");
+    let refused = call(&mut client, &none, "read", &json!({"path": scene.path("other/file.txt")}), &json!({}));
+    assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
+    let capabilities = call(&mut client, &none, "capabilities", &json!({}), &json!({}));
+    assert_eq!(text(&capabilities), r#"{"roots": {}}"#);
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_round_that_nobody_knows_is_refused() {
+    let scene = Scene::new();
+    let mut client = with_roots(&scene);
+    let carried = json!({"requestState": "rootward/99"});
+    let answer = call(&mut client, &json!({"roots": {}}), "read", &json!({"path": "file.txt"}), &carried);
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    assert_eq!(client.end(), Some(0));
+}

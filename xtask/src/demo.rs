@@ -1,0 +1,69 @@
+//! `cargo xtask demo`: a real server behind `rootward wrap`, one call that is allowed, one that is refused, and why.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::json;
+
+use crate::built;
+use crate::call::Call;
+use crate::peers::install::{node, packages, runtimes};
+use crate::servers::conversation::{Conversation, Roots, Said};
+
+/// The server's script below `node_modules`.
+const SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
+const TOOL: &str = "read_text_file";
+
+/// Builds, fetches and shows.
+pub(crate) fn run(top: &Path) -> Result<()> {
+    runtimes(top)?;
+    let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
+    let node = node(top)?;
+    let server = packages(top, "servers")?.join("node_modules").join(SERVER);
+    let stage = top.join("target/demo");
+    let [project, secret] = [stage.join("project"), stage.join("secret.txt")];
+    let notes = project.join("notes.txt");
+    fs::create_dir_all(&project).context("cannot make `target/demo`")?;
+    fs::write(&notes, "what the user shares")?;
+    fs::write(&secret, "what the user does not share")?;
+
+    println!("\n$ rootward wrap {} -- node {}", shown(top, &project), shown(top, &server));
+    let mut wrap = Command::new(&rootward);
+    // Nothing of this is for the user's own log.
+    wrap.arg("wrap").arg(&project).arg("--").arg(node).arg(&server).env("XDG_STATE_HOME", stage.join("state"));
+    let mut client = Conversation::start(wrap, Roots::Unknown)?;
+    println!("the server offers {} tools\n", client.tools()?.len());
+    let read = call(top, &mut client, &notes)?;
+    ensure!(read == Said::Result("what the user shares".to_owned()), "an allowed call said {read:?}");
+    let refused = call(top, &mut client, &secret)?;
+    ensure!(matches!(&refused, Said::Error(text) if text.contains("outside every root")), "it said {refused:?}");
+    client.end()?;
+
+    println!("$ rootward explain --root {} {}", shown(top, &project), shown(top, &secret));
+    let mut explain = Command::new(&rootward);
+    explain.arg("explain").arg("--root").arg(&project).arg(&secret);
+    // Refused, which is what the code says.
+    if explain.status()?.code() != Some(1) {
+        bail!("`rootward explain` did not refuse");
+    }
+    Ok(())
+}
+
+/// One call, shown.
+fn call(top: &Path, client: &mut Conversation, path: &Path) -> Result<Said> {
+    println!("client: {TOOL} {}", shown(top, path));
+    let said = client.call(TOOL, &json!({ "path": path }))?;
+    match &said {
+        Said::Result(text) => println!("server: {text}\n"),
+        Said::Error(text) => println!("refused: {text}\n"),
+    }
+    Ok(said)
+}
+
+/// A path below the workspace, without what is above.
+fn shown(top: &Path, path: &Path) -> String {
+    let below: PathBuf = path.strip_prefix(top).unwrap_or(path).into();
+    below.display().to_string()
+}
