@@ -201,8 +201,9 @@ impl Engine {
         self.note_silence();
         self.arrange();
         self.release();
-        let numbers: Vec<ChildNumber> = self.children.keys().copied().collect();
-        for number in numbers {
+        let retired = self.children.iter().filter(|(_, child)| child.phase == Phase::Retired);
+        let retired: Vec<ChildNumber> = retired.map(|(number, _)| *number).collect();
+        for number in retired {
             self.end_if_done(number);
         }
     }

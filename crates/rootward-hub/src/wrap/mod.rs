@@ -21,8 +21,8 @@
 //! # Layout
 //!
 //! `engine.rs` is the logic without pipes and clock; `from_client.rs` and `from_child.rs` are its two sides, `gate.rs` is where calls
-//! are decided, `roots.rs` which roots are in force. `pump.rs` and `process.rs` move bytes, `launch.rs` starts the server,
-//! `memory.rs` remembers handshakes.
+//! are decided, `roots.rs` which roots are in force, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
+//! `pump.rs`, `pipe.rs` and `process.rs` move bytes, `launch.rs` starts the server, `memory.rs` remembers handshakes.
 
 mod answer;
 mod backoff;

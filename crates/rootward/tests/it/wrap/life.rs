@@ -1,6 +1,8 @@
 //! Life and death of the server, as its client sees them.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -205,6 +207,31 @@ fn a_killed_rootward_leaves_nothing() {
         client.child.kill().unwrap();
         client.child.wait().unwrap();
         mark.is_gone();
+    }
+}
+
+/// Node gives its children sockets, not pipes.
+#[test]
+fn a_client_on_sockets() {
+    let scene = Scene::new();
+    for strength in STRENGTHS {
+        let (mut near_input, input) = UnixStream::pair().unwrap();
+        let (near_output, output) = UnixStream::pair().unwrap();
+        let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", strength]);
+        let mut child = command.stdin(OwnedFd::from(input)).stdout(OwnedFd::from(output)).spawn().unwrap();
+        drop(command);
+        let mut lines = BufReader::new(near_output).lines().map(|line| line.unwrap());
+        for message in [
+            json!({"id": 1, "method": "initialize", "params": {}}),
+            json!({"method": "notifications/initialized"}),
+            json!({"id": 2, "method": "tools/call", "params": {"name": "slow", "arguments": {"seconds": 1}}}),
+        ] {
+            writeln!(near_input, "{message}").unwrap();
+        }
+        near_input.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(lines.next().unwrap().contains(r#""id": 1,"#));
+        assert!(lines.next().unwrap().contains("done"));
+        assert_eq!((lines.next(), child.wait().unwrap().code()), (None, Some(0)));
     }
 }
 

@@ -65,7 +65,7 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     let mut share = "project";
     // What the server's process is, as far as is known, and the calls that ask.
-    let (mut server, mut asking) = (None::<String>, BTreeSet::new());
+    let (mut server, mut asking): (Option<String>, BTreeSet<u64>) = (None, BTreeSet::new());
     let capabilities = json!({"roots": {"listChanged": true}});
     writeln!(input, "{}", json!({"id": 0, "method": "initialize", "params": {"capabilities": capabilities}})).unwrap();
     open.insert(0);
@@ -91,9 +91,8 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
         if call["name"] == "process" {
             asking.insert(id);
         }
-        // A server that is gone already cannot be killed again.
-        if let (Some(server), 0) = (&server, dice.next(3)) {
-            let _ = Command::new("kill").args(["-KILL", server]).stderr(Stdio::null()).status();
+        if let Some(number) = server.take_if(|_| dice.next(3) == 0) {
+            kill(&number);
         }
         // A few are under way at all times.
         while open.len() > 5 {
@@ -127,6 +126,14 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     }
     child.wait().unwrap();
     mark.is_gone();
+}
+
+/// Kills a server, unless it is gone already: its number may be another's by now.
+fn kill(number: &str) {
+    let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+    if String::from_utf8_lossy(&words).contains("wrap/server.py") {
+        let _ = Command::new("kill").args(["-KILL", number]).stderr(Stdio::null()).status();
+    }
 }
 
 /// Takes the next message.
