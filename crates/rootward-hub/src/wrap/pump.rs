@@ -166,8 +166,6 @@ impl<'n> Pump<'n> {
             }
             for effect in effects {
                 match effect {
-                    // One that is started while everything ends would be ended by nobody.
-                    Effect::Start(_) if self.state != State::Pumping => {}
                     Effect::Start(number) => self.start(number),
                     Effect::End(number) => {
                         if let Some(mut process) = self.processes.remove(&number) {
@@ -370,9 +368,12 @@ impl<'n> Pump<'n> {
                         break;
                     }
                 }
-                self.leave(self.begun.elapsed());
-            }
-            if number == Signal::CHILD.as_raw() {
+                let now = self.begun.elapsed();
+                for process in self.processes.values_mut() {
+                    process.ask(now, number);
+                }
+                self.leave(now);
+            } else if number == Signal::CHILD.as_raw() {
                 self.some_ended = true;
             } else {
                 for process in self.processes.values() {

@@ -77,12 +77,13 @@ fn the_same_id_from_both_sides_at_once() {
     let scene = Scene::new();
     let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     client.says("echo", json!({}));
-    for id in [json!(5), json!("5"), json!("a\"/é"), json!(-1), json!(0.5), json!("rootward/tools/1")] {
+    for id in [json!(5), json!("5"), json!("a\"/é"), json!(-1), json!(0.5), json!("rootward-tools-1")] {
         let params = json!({"name": "ask", "arguments": {"id": id}});
         client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
         let question = client.next_where(|message| message["method"] == "sampling/createMessage");
-        assert_eq!(question["id"], id);
-        client.send(&json!({"jsonrpc": "2.0", "id": id, "result": {"said": 1}}));
+        // What could be taken for one of Rootward's own gets another.
+        assert_eq!(question["id"] == id, !id.to_string().contains(['\\', 'w']), "{question}");
+        client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"said": 1}}));
         let answer = client.answer_to(&id);
         assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(r#"{"said": 1}"#), "{answer}");
     }
