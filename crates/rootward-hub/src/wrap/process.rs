@@ -87,9 +87,17 @@ impl Process {
 
     /// Begins its end.
     pub(super) fn end(&mut self, now: Duration) {
-        self.close();
         if self.ending == Ending::NotAsked {
+            self.close();
             self.ending = Ending::Closed(now + GRACE);
+        }
+    }
+
+    /// Asks it to end by the signal that this process got. Its input stays open: it would not know which of the two it ends by.
+    pub(super) fn ask(&mut self, now: Duration, signal: i32) {
+        self.signal(signal);
+        if matches!(self.ending, Ending::NotAsked | Ending::Closed(_)) {
+            self.ending = Ending::Asked(now + GRACE);
         }
     }
 

@@ -375,9 +375,12 @@ impl<'n> Pump<'n> {
                         break;
                     }
                 }
-                self.leave(self.begun.elapsed());
-            }
-            if number == Signal::CHILD.as_raw() {
+                let now = self.begun.elapsed();
+                for process in self.processes.values_mut() {
+                    process.ask(now, number);
+                }
+                self.leave(now);
+            } else if number == Signal::CHILD.as_raw() {
                 self.some_ended = true;
             } else {
                 for process in self.processes.values() {
