@@ -24,7 +24,7 @@ use crate::frame::FrameReader;
 
 /// How much may wait for one side before the other is not read any more.
 const MOST_WAITING: usize = 1 << 20;
-/// How much of the client's may wait for a child or for roots.
+/// How much may be held because of what the client sends: what waits for a child or for roots, and what it has not read.
 const MOST_HELD: usize = 64 << 20;
 /// How much is read at once.
 const CHUNK: usize = 1 << 16;
@@ -339,7 +339,8 @@ impl<'n> Pump<'n> {
         let children_keep_up = self.engine.children.values().all(|child| child.input.waiting().len() < MOST_WAITING);
         if let Some(input) = &self.input {
             // Without flags its end is told all the same, and what is left in a pipe then is little.
-            let keep_up = children_keep_up && self.client_keeps_up() && self.engine.waiting_bytes() < MOST_HELD;
+            let held = self.engine.waiting_bytes() + self.engine.out.waiting().len();
+            let keep_up = children_keep_up && held < MOST_HELD;
             watched.push((Source::Client, input.as_fd(), if keep_up { PollFlags::IN } else { PollFlags::empty() }));
         }
         if let Some(output) = &self.output {
