@@ -64,10 +64,10 @@ impl Roots {
             roots.answered(rules, now, *request, Ok(said));
         }
         // The same roots keep their guard and its number, so that the child that runs in them fits.
-        if let Some(before) = before {
-            if !roots.is_known() || before.guard.root_set() == roots.guard.root_set() {
-                roots.guard = before.guard;
-            }
+        if let Some(before) = before
+            && (!roots.is_known() || before.guard.root_set() == roots.guard.root_set())
+        {
+            roots.guard = before.guard;
         }
         roots
     }
@@ -172,10 +172,9 @@ impl Roots {
 }
 
 /// A guard with a number that no other has had: a child fits the roots by it.
-///
-/// SECURITY: where numbers came again, a child that was started in wider roots would pass for one in these
-/// (test: a_child_that_was_started_in_wider_roots_is_replaced)
 fn guard(rules: &Rules, set: RootSet) -> Guard {
+    // SECURITY: where numbers came again, a child that was started in wider roots would pass for one in these
+    // (test: a_child_that_was_started_in_wider_roots_is_replaced)
     static LAST: AtomicU64 = AtomicU64::new(0);
     let generation = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     Guard::new(set, GuardOptions { generation, ..rules.guard.clone() })
