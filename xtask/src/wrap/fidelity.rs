@@ -136,7 +136,7 @@ impl Heard {
 
     /// Takes back what Rootward changed, and nothing else.
     fn without_changes(&mut self, run: Run, direct: &Heard) -> Result<()> {
-        let own = matches!(self.roots.as_slice(), [question] if question.contains(r#""id":"rootward/"#));
+        let own = matches!(self.roots.as_slice(), [question] if question.contains(r#""id":"rootward-"#));
         ensure!(own, "Rootward did not ask for the roots once: {:?}", self.roots);
         match run {
             Run::First => {
@@ -197,7 +197,7 @@ mod tests {
         Heard::sort(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
-    const ROOTS: &str = r#"{"jsonrpc":"2.0","id":"rootward/roots/1","method":"roots/list"}"#;
+    const ROOTS: &str = r#"{"jsonrpc":"2.0","id":"rootward-roots-1","method":"roots/list"}"#;
     const HELLO: &str = r#"{"result":{"a":1.0},"jsonrpc":"2.0","id":1}"#;
     const REMEMBERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}"#;
     const TOOLS: &str = r#"{"method":"notifications/tools/list_changed","jsonrpc":"2.0"}"#;
