@@ -8,7 +8,7 @@ use super::answer::{self, INTERNAL_ERROR};
 use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
-use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong};
+use crate::frame::{Envelope, Id, Kind, Line, Members, Message, TooLong, answer_id};
 
 /// The lists that a client may have and that another child may have otherwise: the capability, and how a change is told.
 const LISTS: [(&str, &str); 3] = [
@@ -16,6 +16,9 @@ const LISTS: [(&str, &str); 3] = [
     ("prompts", "notifications/prompts/list_changed"),
     ("resources", "notifications/resources/list_changed"),
 ];
+
+/// What counts as a large answer, in bytes: to read it costs more than to pass it on.
+const LARGE: usize = 1 << 16;
 
 /// How much may wait for a child that asks for its roots.
 const MOST_UNREAD: usize = 8 << 20;
@@ -26,6 +29,7 @@ impl Engine {
         self.now = now.max(self.now);
         match line {
             Line::TooLong(long) => self.child_too_long(number, long),
+            Line::Frame(frame) if frame.len() >= LARGE && self.pass_large(number, frame) => {}
             Line::Frame(frame) => match Message::parse(frame) {
                 // Servers print to their output what belongs elsewhere. The client's line carries messages only.
                 Err(bad) => self.say(format!("a line of the server's is no message and is left out: {}", bad.reason)),
@@ -38,6 +42,18 @@ impl Engine {
             },
         }
         self.end_if_done(number);
+    }
+
+    /// Passes a large answer on by its id alone, if it is the client's and nothing is to be learned from it.
+    fn pass_large(&mut self, number: ChildNumber, frame: &[u8]) -> bool {
+        let (Some(id), Some(child)) = (answer_id(frame), self.children.get_mut(&number)) else { return false };
+        let key = id.key();
+        if child.owes.get(&key) != Some(&Owed::Plain) || child.sent.contains_key(&key) {
+            return false;
+        }
+        child.owes.remove(&key);
+        self.out.push_bytes(frame);
+        true
     }
 
     fn child_too_long(&mut self, number: ChildNumber, long: &TooLong) {

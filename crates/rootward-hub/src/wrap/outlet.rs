@@ -14,8 +14,13 @@ pub(super) struct Outlet {
 impl Outlet {
     /// Adds a message and the end of its line.
     pub(super) fn push(&mut self, message: &str) {
+        self.push_bytes(message.as_bytes());
+    }
+
+    /// The same for a message in bytes.
+    pub(super) fn push_bytes(&mut self, message: &[u8]) {
         self.bytes.reserve(message.len() + 1);
-        self.bytes.extend_from_slice(message.as_bytes());
+        self.bytes.extend_from_slice(message);
         self.bytes.push(b'\n');
     }
 

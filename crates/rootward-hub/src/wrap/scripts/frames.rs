@@ -40,6 +40,33 @@ fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
     assert_eq!(play.heard_text(), lines);
 }
 
+/// Passed on by its id alone, and then owed no more: nobody is told that the server ended before it answered. The list of tools is read
+/// however large it is.
+#[test]
+fn a_large_answer_passes_and_a_large_list_is_learned_from() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    let filler = "y".repeat(1 << 17);
+    for (id, answer) in [
+        (5, format!(r#"{{"jsonrpc":"2.0","id":5,"result":{{"text":"{filler}"}}}}"#)),
+        (6, format!(r#"{{"result":{{"text":"{filler}"}},"jsonrpc":"2.0","id":6}}"#)),
+    ] {
+        play.client(&json!({"id": id, "method": "ping"}));
+        play.child_text(1, &answer);
+        assert_eq!(play.heard_text(), [answer]);
+    }
+    play.client(&json!({"id": 7, "method": "tools/list"}));
+    let tool = r#"{"name":"x","inputSchema":{"properties":{"content":{"type":"string","format":"path"}}}}"#;
+    play.child_text(1, &format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"tools":[{tool}],"more":"{filler}"}}}}"#));
+    play.heard();
+    play.settle();
+    play.client(
+        &json!({"id": 8, "method": "tools/call", "params": {"name": "x", "arguments": {"content": "/etc/passwd"}}}),
+    );
+    assert_eq!(play.heard()[0]["result"]["isError"], true, "the schema says that it is a path");
+    play.ended(1);
+    assert_eq!(play.heard(), Vec::<Value>::new());
+}
+
 #[test]
 fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
