@@ -58,7 +58,7 @@ fn a_large_answer_passes_and_a_large_list_is_learned_from() {
     let tool = r#"{"name":"x","inputSchema":{"properties":{"content":{"type":"string","format":"path"}}}}"#;
     play.child_text(1, &format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"tools":[{tool}],"more":"{filler}"}}}}"#));
     play.heard();
-    play.settle();
+    play.pass(200);
     play.client(
         &json!({"id": 8, "method": "tools/call", "params": {"name": "x", "arguments": {"content": "/etc/passwd"}}}),
     );
