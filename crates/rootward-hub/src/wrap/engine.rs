@@ -210,14 +210,18 @@ impl Engine {
 
     /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it.
     fn note_silence(&mut self) {
+        let Some(remembered) = self.remembered.as_mut().filter(|known| known.asks_for_roots.is_none()) else { return };
         let Some(child) = self.current.and_then(|number| self.children.get(&number)) else { return };
-        let silent = child.greeted && !child.asks_for_roots && child.since + SETTLES_WITHIN <= self.now;
-        let fingerprint = self.fingerprint();
-        if let (true, Some(remembered), Some(fingerprint)) = (silent, &mut self.remembered, fingerprint)
-            && remembered.asks_for_roots.is_none()
-        {
+        if child.greeted && !child.asks_for_roots && child.since + SETTLES_WITHIN <= self.now {
             remembered.asks_for_roots = Some(false);
-            self.memory.keep_ambient(&fingerprint, remembered);
+            self.keep_handshake();
+        }
+    }
+
+    /// Keeps what is known of the handshake for the next time.
+    pub(super) fn keep_handshake(&self) {
+        if let (Client::Legacy(legacy), Some(remembered)) = (&self.client, &self.remembered) {
+            self.memory.keep_ambient(&legacy.fingerprint, remembered);
         }
     }
 
@@ -395,11 +399,27 @@ impl Engine {
     /// Asks a child for its tools, unless that is under way.
     pub(super) fn list_tools(&mut self, number: ChildNumber) {
         let id = self.own_id("tools");
-        let params = self.rounds.meta().map(|meta| object([("_meta", meta)]));
+        let meta = self.rounds.meta().filter(|_| self.era() == Era::Modern);
+        let params = meta.map(|meta| object([("_meta", meta)]));
         let Some(child) = self.children.get_mut(&number) else { return };
         if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
             child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", params.as_deref()));
         }
+    }
+
+    /// Whether a call waits for the list of tools, which is asked for where nobody has: what a tool does with an argument is in its
+    /// schema. A server that does not answer holds nobody up for long.
+    pub(super) fn waits_for_tools(&mut self, arrived: Duration) -> bool {
+        if self.now >= arrived + self.rules.policy.timeout {
+            self.tools.will_not_be_listed();
+        }
+        if self.tools.are_listed() {
+            return false;
+        }
+        if let Some(number) = self.current {
+            self.list_tools(number);
+        }
+        true
     }
 
     /// Has a child finish what it began, and end then.
@@ -428,7 +448,6 @@ impl Engine {
     pub(super) fn not_started(&mut self, number: ChildNumber, reason: &str) {
         let first = self.is_first();
         let generation = self.guard_of(number).map_or(0, Guard::generation);
-        self.say(reason);
         self.lost(number, reason);
         if first {
             self.effects.push(Effect::Leave);

@@ -85,7 +85,7 @@ impl Engine {
 
     /// A child asks for its roots: they are Rootward's to tell.
     fn child_asks_for_roots(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
-        let (now, fingerprint) = (self.now, self.fingerprint());
+        let now = self.now;
         let (Some(child), Some(id)) = (self.children.get_mut(&number), envelope.id()) else { return };
         // Whoever asks and does not read is not answered without end.
         if child.input.waiting().len() > MOST_UNREAD {
@@ -97,10 +97,10 @@ impl Engine {
         // One that asks in the course of a call has no need of calls that wait for it.
         let by_itself = child.owes.is_empty();
         let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
-        if let (true, Some(remembered), Some(fingerprint)) = (first, &mut self.remembered, fingerprint)
+        if let (true, Some(remembered)) = (first, &mut self.remembered)
             && remembered.asks_for_roots.replace(true) != Some(true)
         {
-            self.memory.keep_ambient(&fingerprint, remembered);
+            self.keep_handshake();
         }
         self.release();
     }
@@ -222,21 +222,12 @@ impl Engine {
 
     /// Keeps a handshake for the next time.
     fn remember(&mut self, result: &RawValue) {
-        let Some(fingerprint) = self.fingerprint() else { return };
         if self.remembered.as_ref().is_some_and(|known| known.result.get() == result.get()) {
             return;
         }
         let asks_for_roots = self.remembered.as_ref().and_then(|known| known.asks_for_roots);
-        let remembered = Remembered { result: result.to_owned(), asks_for_roots };
-        self.memory.keep_ambient(&fingerprint, &remembered);
-        self.remembered = Some(remembered);
-    }
-
-    pub(super) fn fingerprint(&self) -> Option<String> {
-        match &self.client {
-            Client::Legacy(legacy) => Some(legacy.fingerprint.clone()),
-            Client::Silent | Client::Modern => None,
-        }
+        self.remembered = Some(Remembered { result: result.to_owned(), asks_for_roots });
+        self.keep_handshake();
     }
 
     /// Rootward's own list of tools has come.

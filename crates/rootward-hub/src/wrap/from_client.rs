@@ -111,15 +111,8 @@ impl Engine {
             return self.without_child(envelope, arrived);
         }
         let method = envelope.method().unwrap_or_default();
-        if method == "tools/call" && !self.tools.are_listed() {
-            // What a tool does with an argument is in its schema.
-            if let Some(number) = self.current {
-                self.list_tools(number);
-            }
-            if self.now < arrived + self.rules.policy.timeout {
-                return Done::NotYet;
-            }
-            self.tools.will_not_be_listed();
+        if method == "tools/call" && self.waits_for_tools(arrived) {
+            return Done::NotYet;
         }
         match self.judge(envelope, arrived) {
             Judgement::Wait => return Done::NotYet,

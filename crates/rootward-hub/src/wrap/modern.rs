@@ -76,7 +76,7 @@ impl Engine {
             }
         };
         let is_call = method == "tools/call";
-        // What a tool does with an argument is in its schema; any child can tell.
+        // Any child can tell.
         if is_call && self.running().is_some() && self.waits_for_tools(arrived) {
             return Done::NotYet;
         }
@@ -91,12 +91,15 @@ impl Engine {
             return Done::NotYet;
         }
         // Rootward's own answers are no paths of the client's.
-        let judged = Round { roots: Vec::new(), ..request.round.clone() };
-        let judged = self.text_for_child(envelope, &request.params, &judged);
+        let round = Round { roots: Vec::new(), ..request.round.clone() };
+        let judged = self.text_for_child(envelope, &request.params, &round);
         let Ok(Message::Single(passed)) = Message::parse(judged.as_bytes()) else { return Done::Yes };
         match self.judge(&passed, self.now) {
             Judgement::Pass => {
-                let text = self.text_for_child(envelope, &request.params, &request.round);
+                let text = match request.round.roots.as_slice() {
+                    [] => judged,
+                    _ => self.text_for_child(envelope, &request.params, &request.round),
+                };
                 let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
                 let asks = if known { Asks::Child } else { Asks::Client };
                 if let (Some(child), Some(key)) = (self.running(), envelope.id().map(Id::key)) {
@@ -116,17 +119,6 @@ impl Engine {
             }
         }
         Done::Yes
-    }
-
-    /// Whether a call waits for the list of tools, which is asked for where nobody has.
-    fn waits_for_tools(&mut self, arrived: Duration) -> bool {
-        if self.tools.are_listed() || self.now >= arrived + self.rules.policy.timeout {
-            return false;
-        }
-        if let Some(number) = self.current {
-            self.list_tools(number);
-        }
-        true
     }
 
     /// Answers a call with the question for the client's roots.
