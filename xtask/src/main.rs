@@ -17,6 +17,7 @@ mod demo;
 mod peers;
 mod prove;
 mod servers;
+mod spoken;
 mod step;
 mod table;
 mod tidy;

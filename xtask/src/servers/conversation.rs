@@ -1,15 +1,13 @@
 //! A client for one server: starts it, says hello, calls tools. Any server that speaks over its standard streams will do.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
+
+use crate::spoken::Spoken;
 
 /// A server that says nothing for so long hangs. The first start of a package may fetch it.
 const LONGEST: Duration = Duration::from_mins(4);
@@ -35,33 +33,19 @@ pub(crate) enum Roots {
 /// A server that runs.
 #[derive(Debug)]
 pub(crate) struct Conversation {
-    child: Child,
-    lines: Receiver<String>,
-    stderr: File,
+    spoken: Spoken,
     roots: Roots,
     last_id: u64,
 }
 
 impl Conversation {
     /// Starts a server and waits until it is ready.
-    pub(crate) fn start(mut command: Command, roots: Roots) -> Result<Conversation> {
-        let stderr = tempfile::tempfile()?;
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?).spawn();
-        let mut child = child.with_context(|| format!("cannot start {command:?}"))?;
-        let stdout = child.stdout.take().context("no stdout")?;
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+    pub(crate) fn start(command: Command, roots: Roots) -> Result<Conversation> {
         let capabilities = match roots {
             Roots::Unknown => json!({}),
             Roots::Named(_) => json!({ "roots": { "listChanged": true } }),
         };
-        let mut conversation = Conversation { child, lines, stderr, roots, last_id: 0 };
+        let mut conversation = Conversation { spoken: Spoken::start(command)?, roots, last_id: 0 };
         let client = json!({ "name": "rootward-xtask", "version": "0" });
         let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client });
         conversation.ask("initialize", &hello)?;
@@ -91,9 +75,9 @@ impl Conversation {
 
     /// Closes its input; it must end by itself, and well.
     pub(crate) fn end(mut self) -> Result<()> {
-        drop(self.child.stdin.take());
-        let status = self.child.wait()?;
-        ensure!(status.success(), "it ended with {status}: {}", self.complaint());
+        self.spoken.close();
+        let status = self.spoken.wait()?;
+        ensure!(status.success(), "it ended with {status}: {}", self.spoken.complaint());
         Ok(())
     }
 
@@ -102,8 +86,9 @@ impl Conversation {
         let id = self.last_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let line = self.lines.recv_timeout(LONGEST);
-            let line = line.map_err(|_| anyhow!("`{method}` was not answered: {}", self.complaint()))?;
+            let Some(line) = self.spoken.hear(LONGEST) else {
+                bail!("`{method}` was not answered: {}", self.spoken.complaint())
+            };
             let message: Value =
                 serde_json::from_str(&line).with_context(|| format!("it wrote `{line}`, which is not JSON"))?;
             if message["id"] == id && message.get("method").is_none() {
@@ -118,23 +103,6 @@ impl Conversation {
     }
 
     fn send(&mut self, message: &Value) -> Result<()> {
-        let stdin = self.child.stdin.as_mut().context("its input is closed")?;
-        let sent = writeln!(stdin, "{message}").and_then(|()| stdin.flush());
-        sent.map_err(|error| anyhow!("{error}: {}", self.complaint()))
-    }
-
-    /// What it wrote to its standard error.
-    fn complaint(&mut self) -> String {
-        let mut text = Vec::new();
-        let read = self.stderr.rewind().and_then(|()| self.stderr.read_to_end(&mut text));
-        read.map_or_else(|error| error.to_string(), |_| String::from_utf8_lossy(&text).trim().to_owned())
-    }
-}
-
-impl Drop for Conversation {
-    fn drop(&mut self) {
-        // Already gone where it was ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.spoken.say(&message.to_string())
     }
 }
