@@ -84,6 +84,12 @@ impl Engine {
         let roots = Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, said);
         let known = roots.is_known();
         self.roots = Some(roots);
+        // SECURITY: a server that waits for roots is told those of this request, not those of one before
+        // (test: a_server_that_wants_roots_among_others_gets_those_of_the_client)
+        if !known && !request.round.roots.is_empty() {
+            self.ask_for_roots(id, request.round.clone());
+            return Done::Yes;
+        }
         if let Some(waits) = self.stand_in(envelope, known, arrived) {
             return waits;
         }

@@ -168,3 +168,24 @@ fn a_server_that_wants_roots_for_a_call_without_paths_gets_those_of_the_client()
     }
     assert_eq!(client.end(), Some(0));
 }
+
+#[test]
+fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
+    let scene = Scene::new();
+    let mut client = with_roots(&scene);
+    let capabilities = json!({"roots": {}, "elicitation": {}});
+    // Roots of an earlier call, which are none of the next one's.
+    call_in(&mut client, &scene.uri("other"), "read", json!({"path": "file.txt"}));
+    let question = call(&mut client, &capabilities, "both", &json!({}), &json!({}));
+    assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
+    let carried = |answer: &Value, responses: Value| json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
+    let said = carried(&question, json!({"w": {"action": "accept"}}));
+    let again = call(&mut client, &capabilities, "both", &json!({}), &said);
+    assert_eq!(again["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{again}");
+    let roots = json!({"roots": [{"uri": scene.uri("project")}]});
+    let said = carried(&again, json!({"rootward.dev/roots": roots}));
+    let answer = call(&mut client, &capabilities, "both", &json!({}), &said);
+    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{answer}");
+    assert_eq!(client.end(), Some(0));
+}
