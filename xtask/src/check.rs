@@ -67,14 +67,24 @@ fn tools(top: &Path) -> Result<String> {
     Ok("installed".to_owned())
 }
 
+const CARGO_TEST: &str = "test --workspace --lib --bins --tests --no-fail-fast";
+
+/// Property tests try the same cases every time: what a change breaks, it breaks at once, and nothing else fails.
+fn seeded(call: Call) -> Call {
+    call.variable("PROPTEST_RNG_SEED", "1")
+}
+
+/// Property tests try new cases each time, and many of them.
+fn at_length(call: Call) -> Call {
+    call.variable("PROPTEST_CASES", "20000").variable("ROOTWARD_LONG", "1")
+}
+
 fn tests(runner: Runner, form: Form) -> Call {
     match (runner, form) {
-        (Runner::Nextest, Form::Short) => Call::cargo("nextest run --workspace"),
-        (Runner::Nextest, Form::Long) => {
-            Call::cargo("nextest run --workspace --profile long").variable("ROOTWARD_LONG", "1")
-        }
-        (Runner::Cargo, Form::Short) => Call::cargo("test --workspace --lib --bins --tests --no-fail-fast"),
-        (Runner::Cargo, Form::Long) => tests(runner, Form::Short).variable("ROOTWARD_LONG", "1"),
+        (Runner::Nextest, Form::Short) => seeded(Call::cargo("nextest run --workspace")),
+        (Runner::Nextest, Form::Long) => at_length(Call::cargo("nextest run --workspace --profile long")),
+        (Runner::Cargo, Form::Short) => seeded(Call::cargo(CARGO_TEST)),
+        (Runner::Cargo, Form::Long) => at_length(Call::cargo(CARGO_TEST)),
     }
 }
 
@@ -105,13 +115,13 @@ mod tests {
     #[test]
     fn both_runners_run_the_same_tests_in_both_forms() {
         let check = |call: Call, text: &str| assert_eq!(call.to_string(), text);
-        check(tests(Runner::Nextest, Form::Short), "cargo nextest run --workspace");
-        check(tests(Runner::Nextest, Form::Long), "ROOTWARD_LONG=1 cargo nextest run --workspace --profile long");
-        check(tests(Runner::Cargo, Form::Short), "cargo test --workspace --lib --bins --tests --no-fail-fast");
-        check(
-            tests(Runner::Cargo, Form::Long),
-            "ROOTWARD_LONG=1 cargo test --workspace --lib --bins --tests --no-fail-fast",
-        );
+        let short = "PROPTEST_RNG_SEED=1 cargo";
+        let long = "PROPTEST_CASES=20000 ROOTWARD_LONG=1 cargo";
+        let whole = "test --workspace --lib --bins --tests --no-fail-fast";
+        check(tests(Runner::Nextest, Form::Short), &format!("{short} nextest run --workspace"));
+        check(tests(Runner::Nextest, Form::Long), &format!("{long} nextest run --workspace --profile long"));
+        check(tests(Runner::Cargo, Form::Short), &format!("{short} {whole}"));
+        check(tests(Runner::Cargo, Form::Long), &format!("{long} {whole}"));
         check(fuzz(Form::Short), "ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz");
         check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz");
     }

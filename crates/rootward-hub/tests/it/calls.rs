@@ -99,6 +99,17 @@ fn json_within_strings_is_looked_into() {
 }
 
 #[test]
+fn json_within_strings_is_a_name_as_well() {
+    let yard = Yard::new("rw");
+    for path in [r#"{"text":"a/../../evil"}"#, r#"["a", {"query": "x/../../evil"}]"#, r#"{"x/../../evil": 1}"#] {
+        assert!(!yard.allows(&json!({"path": path})), "{path}");
+    }
+    for path in ["[]", "{}", r#"["inside", "./inside"]"#, r#"{"text": "a/b"}"#] {
+        assert!(yard.allows(&json!({"path": path})), "{path}");
+    }
+}
+
+#[test]
 fn other_schemes_are_no_paths_unless_they_climb() {
     let yard = Yard::new("rw");
     for value in
