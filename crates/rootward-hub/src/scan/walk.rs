@@ -192,6 +192,14 @@ enum Role {
     LookAtWhole,
 }
 
+/// What a string holds.
+#[derive(PartialEq, Eq)]
+enum Holds {
+    Text,
+    /// A list or an object, which was looked into.
+    Json,
+}
+
 impl<'p> Place<'p> {
     fn role(&self) -> Role {
         let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
@@ -381,11 +389,11 @@ impl Walk<'_> {
             return Ok(());
         }
         let text = raw.decode();
-        if !matches!(role, Role::LookAtWhole) {
-            self.within(&text, place)?;
+        // SECURITY: JSON is a relative name as well, and as a name `{"text":"a/../../b"}` climbs where JSON's own keys let it
+        // pass (test: json_within_strings_is_a_name_as_well)
+        if !matches!(role, Role::LookAtWhole) && self.within(&text, place)? == Holds::Json && !may_climb(&text) {
+            return Ok(());
         }
-        // SECURITY: JSON is a name as well, and as a name `{"text":"a/../../b"}` climbs where JSON's own keys let it pass
-        // (test: json_within_strings_is_a_name_as_well)
         let why = match role {
             Role::Path(why) => Some((why, Certainty::Sure)),
             Role::PathOfOneLine(why) if !has_several_lines(&text) => {
@@ -411,12 +419,12 @@ impl Walk<'_> {
     }
 
     /// Looks into a string that holds a list or an object.
-    fn within(&mut self, text: &str, place: Place<'_>) -> Result<(), ScanError> {
+    fn within(&mut self, text: &str, place: Place<'_>) -> Result<Holds, ScanError> {
         let bare = text.trim_matches(is_trimmed);
         if !bare.starts_with(['{', '[']) {
-            return Ok(());
+            return Ok(Holds::Text);
         }
-        let Ok(raw) = serde_json::from_str::<&RawValue>(bare) else { return Ok(()) };
+        let Ok(raw) = serde_json::from_str::<&RawValue>(bare) else { return Ok(Holds::Text) };
         if self.text_depth == DEEPEST_TEXT {
             return Err(ScanError::TooDeepText);
         }
@@ -424,7 +432,7 @@ impl Walk<'_> {
         // SECURITY: servers that take lists also take their JSON as a string (test: json_within_strings_is_looked_into)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
-        Ok(())
+        Ok(Holds::Json)
     }
 
     fn hand_out(&mut self, text: &str, why: Why, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {
@@ -440,6 +448,11 @@ impl Walk<'_> {
         (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())
     }
+}
+
+/// Whether a relative name leads upwards in any reading: as it is, decoded, or with its variables expanded.
+fn may_climb(text: &str) -> bool {
+    text.contains("..") || text.contains(['%', '$'])
 }
 
 /// The keys of one object, to find one that stands twice. Few of them need no memory of their own.

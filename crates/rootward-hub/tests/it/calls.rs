@@ -101,7 +101,13 @@ fn json_within_strings_is_looked_into() {
 #[test]
 fn json_within_strings_is_a_name_as_well() {
     let yard = Yard::new("rw");
-    for path in [r#"{"text":"a/../../evil"}"#, r#"["a", {"query": "x/../../evil"}]"#, r#"{"x/../../evil": 1}"#] {
+    for path in [
+        r#"{"text":"a/../../evil"}"#,
+        r#"["a", {"query": "x/../../evil"}]"#,
+        r#"{"x/../../evil": 1}"#,
+        r#"{"text":"a/%2e%2e/%2e%2e/evil"}"#,
+        r#"{"text":"a/.$UNSET./.${UNSET}./evil"}"#,
+    ] {
         assert!(!yard.allows(&json!({"path": path})), "{path}");
     }
     for path in ["[]", "{}", r#"["inside", "./inside"]"#, r#"{"text": "a/b"}"#] {

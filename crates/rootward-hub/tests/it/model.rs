@@ -79,12 +79,17 @@ pub(crate) fn expected(value: &Value, key: &str, found: &mut Vec<(String, String
             let lines = text.trim().contains(['\n', '\r']);
             let looks =
                 ["/", "~/", "./", "../", "\\\\", "file://", "C:/", "C:\\"].iter().any(|start| text.starts_with(start));
-            let is_path = match key_says(key) {
-                KeySays::Path => true,
-                KeySays::Place => !lines,
-                KeySays::Nothing | KeySays::Document => !lines && looks,
-                KeySays::Text | KeySays::Pattern => false,
-            };
+            // A list or an object as text that leads nowhere: what it holds is judged instead.
+            let is_json = ["{", "["].iter().any(|start| text.trim().starts_with(start))
+                && !["..", "%", "$"].iter().any(|climb| text.contains(climb))
+                && serde_json::from_str::<Value>(text.trim()).is_ok();
+            let is_path = !is_json
+                && match key_says(key) {
+                    KeySays::Path => true,
+                    KeySays::Place => !lines,
+                    KeySays::Nothing | KeySays::Document => !lines && looks,
+                    KeySays::Text | KeySays::Pattern => false,
+                };
             if is_path {
                 found.push((key.to_owned(), text.clone()));
             }
