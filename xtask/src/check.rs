@@ -90,11 +90,11 @@ fn tests(runner: Runner, form: Form) -> Call {
 
 /// The fuzz tests again, for longer than their turn among the tests.
 fn fuzz(form: Form) -> Call {
-    let seconds = match form {
-        Form::Short => "20",
-        Form::Long => "300",
-    };
-    Call::cargo("test -p rootward-core -p rootward-hub --test it fuzz").variable("ROOTWARD_FUZZ_SECONDS", seconds)
+    let call = Call::cargo("test -p rootward-core -p rootward-hub --test it fuzz");
+    match form {
+        Form::Short => seeded(call).variable("ROOTWARD_FUZZ_SECONDS", "20"),
+        Form::Long => call.variable("ROOTWARD_FUZZ_SECONDS", "300"),
+    }
 }
 
 /// The core's tests in a build that compares each grant with where the kernel says its handle is. A directory of its own,
@@ -122,7 +122,10 @@ mod tests {
         check(tests(Runner::Nextest, Form::Long), &format!("{long} nextest run --workspace --profile long"));
         check(tests(Runner::Cargo, Form::Short), &format!("{short} {whole}"));
         check(tests(Runner::Cargo, Form::Long), &format!("{long} {whole}"));
-        check(fuzz(Form::Short), "ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz");
+        check(
+            fuzz(Form::Short),
+            "PROPTEST_RNG_SEED=1 ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz",
+        );
         check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz");
     }
 
