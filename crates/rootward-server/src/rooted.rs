@@ -359,7 +359,18 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.handler.list_tools(request, context).await
+        // A list waits for nobody: it sees what is known, and cannot ask.
+        let ground = self.service.ground();
+        let (known, source) = if is_modern(&context) {
+            (modern::known(ground, &context, Answer::NotAsked).await, Source::Modern)
+        } else {
+            if let Err(error) = self.session.begin(&context.peer) {
+                return Err(ErrorData::internal_error(error.to_string(), None));
+            }
+            (self.session.roots_settled(), Source::Told(self.session.clone()))
+        };
+        let scope = Scope::new(known, source, ground, String::new());
+        scope.run(self.handler.list_tools(request, context)).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -383,7 +394,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.handler.on_initialized(context).await;
+        let source = Source::Told(self.session.clone());
+        let scope = Scope::new(None, source, self.service.ground(), String::new());
+        scope.run(self.handler.on_initialized(context)).await;
     }
 
     async fn on_custom_notification(&self, notification: CustomNotification, context: NotificationContext<RoleServer>) {

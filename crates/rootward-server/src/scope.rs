@@ -45,6 +45,8 @@ pub(crate) struct Scope {
 pub(crate) enum Source {
     /// The client is asked, unless it stops the call.
     Legacy(Session, Peer<RoleServer>, CancellationToken),
+    /// Nobody is asked: a list of tools, or a notification, of a legacy session.
+    Told(Session),
     /// The client sends the call again, with its roots.
     Modern,
 }
@@ -153,7 +155,7 @@ impl Scope {
 
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.source {
-            Source::Legacy(session, ..) => Some(session),
+            Source::Legacy(session, ..) | Source::Told(session) => Some(session),
             Source::Modern => None,
         }
     }

@@ -12,7 +12,9 @@ mod explain;
 mod ground;
 mod hint;
 mod message;
+mod recording;
 mod sandbox;
+mod serve;
 mod settings;
 mod wrap;
 
@@ -33,6 +35,7 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 w
 #[derive(Subcommand)]
 enum Verb {
     Wrap(wrap::Wrap),
+    Serve(serve::Serve),
     Check(check::Check),
     Explain(explain::Explain),
     Sandbox(sandbox::Sandbox),
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
     // Confining a command takes a process with one thread: this program, started again.
     rootward_sandbox::launcher();
     let result = match CommandLine::parse().verb {
+        Verb::Serve(serve) => serve.run(),
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::Audit(audit) => audit.run(),

@@ -2,19 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
-use rootward_core::{Audit, RootSet, Shown, Validation};
+use rootward_core::{RootSet, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
-use rootward_server::AuditLog;
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
-use crate::message::{self, Hinted};
+use crate::message;
+use crate::recording::Recording;
 use crate::sandbox::told;
 
 /// Run an MCP server that is held to the roots
@@ -43,9 +42,8 @@ pub(crate) struct Wrap {
     /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be repeated
     #[arg(long = "treat", value_name = "WHAT", value_parser = treatment)]
     treatments: Vec<(String, String, Treatment)>,
-    /// Whether decisions are put on record. Where they cannot be, calls with paths are refused
-    #[arg(long, value_name = "STATE", value_enum, default_value_t = Recording::On)]
-    audit: Recording,
+    #[command(flatten)]
+    recording: Recording,
     /// The server's command and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -61,13 +59,6 @@ enum Enforcing {
     Refuse,
     /// It goes on record as refused, and reaches the server
     Report,
-}
-
-/// `--audit`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Recording {
-    On,
-    Off,
 }
 
 fn inject(text: &str) -> Result<Inject, String> {
@@ -152,22 +143,8 @@ impl Wrap {
                 Enforcing::Report => Enforce::Report,
             },
             treatments,
-            audit: self.audit_ambient(ground)?,
+            audit: self.recording.open_ambient(ground)?,
         })
-    }
-
-    fn audit_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
-        if self.audit == Recording::Off {
-            return Ok(None);
-        }
-        let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
-        let hinted = |says: String| Hinted { says, hint: hint.to_owned() };
-        let Some(directory) = ground.directories.audit_log() else {
-            return Err(hinted("no place for the audit log".to_owned()).into());
-        };
-        let log = AuditLog::open_ambient(&directory)
-            .map_err(|error| hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory))));
-        Ok(Some(Arc::new(log.map_err(|hinted| anyhow!(hinted))?)))
     }
 }
 

@@ -1,0 +1,36 @@
+//! What a tool answers with.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+/// The result of a call that went well.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Text, which is also the data: `{"content": …}`.
+    Text(String),
+    /// What a reader sees, and the same as data.
+    Data { shown: Vec<ContentBlock>, data: Value },
+}
+
+impl Answer {
+    pub(crate) fn text(text: impl Into<String>) -> Answer {
+        Answer::Text(text.into())
+    }
+
+    /// Text for a reader, and data for a program.
+    pub(crate) fn with_data(text: impl Into<String>, data: Value) -> Answer {
+        Answer::Data { shown: vec![ContentBlock::text(text)], data }
+    }
+}
+
+impl From<Answer> for CallToolResult {
+    fn from(answer: Answer) -> CallToolResult {
+        let (shown, data) = match answer {
+            Answer::Text(text) => (vec![ContentBlock::text(text.clone())], json!({ "content": text })),
+            Answer::Data { shown, data } => (shown, data),
+        };
+        let mut result = CallToolResult::success(shown);
+        result.structured_content = Some(data);
+        result
+    }
+}

@@ -1,0 +1,82 @@
+//! A call that is running: where its work is done, how it is stopped, and what its client is told meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{RequestContext, RoleServer};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::Failure;
+
+/// How often a client that asked for it is told how far a call is.
+const BETWEEN_REPORTS: Duration = Duration::from_millis(500);
+
+/// A call that is running.
+#[derive(Debug)]
+pub(crate) struct Call {
+    context: RequestContext<RoleServer>,
+}
+
+/// Work that is done apart from the calls of others.
+#[derive(Debug)]
+pub(crate) struct Work {
+    done: AtomicU64,
+    stopped: CancellationToken,
+}
+
+impl Work {
+    /// Counts what was done. An error where the client took the call back: then there is no use in going on.
+    pub(crate) fn did(&self, count: u64) -> Result<(), Failure> {
+        self.done.fetch_add(count, Ordering::Relaxed);
+        if self.stopped.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
+    }
+}
+
+impl Call {
+    pub(crate) fn new(context: RequestContext<RoleServer>) -> Call {
+        Call { context }
+    }
+
+    /// Does work that may take long in a thread of its own. Its client is told how much is done, in `unit`s, where it asked to be.
+    pub(crate) async fn apart<T: Send + 'static>(
+        &self,
+        unit: &str,
+        work: impl FnOnce(&Work) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let stopped = self.context.ct.child_token();
+        // Whoever gives this call up stops its work, too.
+        let _stops = stopped.clone().drop_guard();
+        let shared = Arc::new(Work { done: AtomicU64::new(0), stopped });
+        let mut working = tokio::task::spawn_blocking({
+            let shared = Arc::clone(&shared);
+            move || work(&shared)
+        });
+        let Some(token) = self.context.meta.get_progress_token() else { return finished(working.await) };
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + BETWEEN_REPORTS, BETWEEN_REPORTS);
+        let mut told = 0;
+        loop {
+            tokio::select! {
+                result = &mut working => return finished(result),
+                _ = ticks.tick() => {}
+            }
+            let done = shared.done.load(Ordering::Relaxed);
+            if done > told {
+                told = done;
+                self.tell(token.clone(), done, unit).await;
+            }
+        }
+    }
+
+    async fn tell(&self, token: ProgressToken, done: u64, unit: &str) {
+        #[expect(clippy::cast_precision_loss, reason = "the protocol counts in floating point")]
+        let progress = ProgressNotificationParam::new(token, done as f64).with_message(format!("{done} {unit}"));
+        // A client that is gone is not told; its call ends by itself.
+        let _ = self.context.peer.notify_progress(progress).await;
+    }
+}
+
+fn finished<T>(result: Result<Result<T, Failure>, tokio::task::JoinError>) -> Result<T, Failure> {
+    result.unwrap_or_else(|error| Err(Failure::said(format!("the work on this call broke off: {error}"))))
+}

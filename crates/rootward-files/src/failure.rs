@@ -1,0 +1,81 @@
+//! Why a call did not go well, in words that say what to do instead.
+
+use std::io::ErrorKind;
+
+use rmcp::ErrorData;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rootward_core::Shown;
+use rootward_server::{Denial, GrantError, PathError};
+use thiserror::Error;
+
+/// Why a call did not go well.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// The arguments are not what the tool takes.
+    #[error("invalid arguments: {0}")]
+    Arguments(String),
+    /// A path is refused, or the system could not do it.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Anything else, in one sentence.
+    #[error("{0}")]
+    Said(String),
+    /// The client took the call back.
+    #[error("the call was stopped")]
+    Stopped,
+}
+
+impl Failure {
+    pub(crate) fn said(sentence: impl Into<String>) -> Failure {
+        Failure::Said(sentence.into())
+    }
+
+    pub(crate) fn arguments(error: &serde_json::Error) -> Failure {
+        Failure::Arguments(error.to_string())
+    }
+}
+
+impl From<GrantError> for Failure {
+    fn from(error: GrantError) -> Failure {
+        Failure::Path(error.into())
+    }
+}
+
+impl From<Denial> for Failure {
+    fn from(denial: Denial) -> Failure {
+        Failure::Path(denial.into())
+    }
+}
+
+/// A refusal has a form of its own; everything else is a sentence that a model reads.
+impl IntoCallToolResult for Failure {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        let sentence = match self {
+            Failure::Path(PathError::Failed(error)) => of_system(&error),
+            Failure::Path(error) => return error.into_call_tool_result(),
+            other => other.to_string(),
+        };
+        Ok(CallToolResult::error(vec![ContentBlock::text(sentence)]).into())
+    }
+}
+
+/// What the system could not do, and what to try instead.
+fn of_system(error: &GrantError) -> String {
+    let GrantError::Io { path, source } = error else { return error.to_string() };
+    let path = Shown::new(path);
+    match source.kind() {
+        ErrorKind::NotFound => {
+            format!("`{path}` does not exist; `list_directory` and `search_files` show what does")
+        }
+        ErrorKind::IsADirectory => format!("`{path}` is a directory; `list_directory` shows what is in it"),
+        ErrorKind::NotADirectory => format!("`{path}` is no directory"),
+        ErrorKind::AlreadyExists => format!("`{path}` exists already"),
+        ErrorKind::DirectoryNotEmpty => format!("directory `{path}` is not empty"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            format!("`{path}` was left as it was: there is no space left on its disk")
+        }
+        ErrorKind::PermissionDenied => format!("`{path}`: the system does not permit it"),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,32 @@
+//! A file server for MCP: the tools and names of the reference server, every path held to the roots.
+//!
+//! A tool's path is a [`RootedPath`](rootward_server::RootedPath): decided and opened before the tool runs, and used through that
+//! handle only. Nothing here opens a user's file by name.
+//!
+//! ```no_run
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! use rootward_files::FileServer;
+//! use rootward_server::RootsService;
+//!
+//! RootsService::from_environment()?.install(FileServer::default()).serve_stdio().await?.waiting().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Layout
+//!
+//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them anew when the roots change.
+//! - `tool.rs`: what a tool is; `tools/` has one file for each.
+//! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
+//! - `answer.rs`, `failure.rs`: how it ends.
+//! - `workspace.rs`: the roots in force, in the words of a tool's description.
+
+mod answer;
+mod call;
+mod failure;
+mod server;
+mod tool;
+mod tools;
+mod workspace;
+
+pub use server::FileServer;

@@ -1,0 +1,122 @@
+//! What the protocol asks of a server: it lists its tools, runs them, and lists them anew when the roots change.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use rootward_server::{Roots, Session, roots_cached, session};
+
+use crate::call::Call;
+use crate::tool::{Listed, Offered};
+use crate::tools::TOOLS;
+use crate::workspace;
+
+/// A name for roots that no list of tools was made with.
+const NO_LIST: u64 = u64::MAX;
+
+/// The file server. One for each session, and to be served behind a roots service: by itself it refuses every path.
+#[derive(Debug)]
+pub struct FileServer {
+    /// The roots that the list last named, by generation.
+    listed: Arc<AtomicU64>,
+}
+
+impl Default for FileServer {
+    fn default() -> FileServer {
+        FileServer { listed: Arc::new(AtomicU64::new(NO_LIST)) }
+    }
+}
+
+/// The tools as they are described whatever the roots: made once.
+static DESCRIBED: LazyLock<Vec<(&Listed, Tool)>> =
+    LazyLock::new(|| TOOLS.iter().map(|listed| (listed, listed.describe())).collect());
+
+/// The generation that tells roots apart; unknown ones are their own.
+fn generation(roots: Option<&Roots>) -> u64 {
+    roots.map_or(NO_LIST - 1, Roots::generation)
+}
+
+fn tools(roots: Option<&Roots>) -> Vec<Tool> {
+    let sentence = workspace::sentence(roots);
+    let offered = DESCRIBED.iter().filter(|(listed, _)| match listed.about.offered {
+        Offered::Always | Offered::WithRoots => true,
+        Offered::ToExecute => workspace::may_execute(roots),
+    });
+    let named = offered.map(|(listed, tool)| {
+        let mut tool = tool.clone();
+        if listed.about.offered != Offered::Always {
+            tool.description = Some(format!("{} {sentence}", listed.about.description).into());
+        }
+        tool
+    });
+    named.collect()
+}
+
+impl ServerHandler for FileServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let version = env!("CARGO_PKG_VERSION");
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("rootward", version).with_title("Rootward files"))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let roots = roots_cached();
+        self.listed.store(generation(roots.as_ref()), Ordering::Relaxed);
+        Ok(ListToolsResult::with_all_items(tools(roots.as_ref())))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        DESCRIBED.iter().find(|(listed, _)| listed.about.name == name).map(|(_, tool)| tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = TOOLS.iter().find(|tool| tool.about.name == request.name) else {
+            return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
+        };
+        match tool.call(request.arguments.unwrap_or_default(), &Call::new(context)).await {
+            Ok(answer) => Ok(CallToolResult::from(answer).into()),
+            Err(failure) => failure.into_call_tool_result(),
+        }
+    }
+
+    /// Asks for the roots at once, so that descriptions can name them.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(session) = session() {
+            tokio::spawn(follow(session, context.peer, Arc::clone(&self.listed)));
+        }
+    }
+}
+
+/// Tells the client that the list of tools changed whenever it was made with other roots than those in force.
+async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<AtomicU64>) {
+    let mut changes = session.subscribe();
+    // What comes of it is in the subscription.
+    let _ = session.roots(&peer).await;
+    // The subscription ends with the session, which nothing here may keep.
+    drop(session);
+    loop {
+        let now = generation(changes.borrow_and_update().as_ref());
+        let before = listed.load(Ordering::Relaxed);
+        if before != NO_LIST && before != now && peer.notify_tool_list_changed().await.is_err() {
+            return;
+        }
+        if changes.changed().await.is_err() {
+            return;
+        }
+    }
+}

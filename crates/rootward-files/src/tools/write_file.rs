@@ -1,0 +1,39 @@
+//! `write_file`: a file's whole contents, at once.
+
+use rootward_server::{RootedPath, Write};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+pub(crate) struct WriteFile;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// The file: absolute, or relative to the first root
+    path: RootedPath<Write>,
+    /// What it is to hold
+    content: String,
+}
+
+impl FileTool for WriteFile {
+    const ABOUT: About = About {
+        name: "write_file",
+        title: "Write File",
+        description: "Write a file: creates it, or replaces all that an existing one holds. A reader sees the old contents or \
+                      the new ones, never a part. To change a part of a file, use `edit_file`.",
+        effect: Effect::Replaces,
+        output: Output::Text,
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(Arguments { path, content }: Arguments, call: &Call) -> Result<Answer, Failure> {
+        let asked = path.named_path();
+        call.apart("files", move |_| Ok(path.replace(content.as_bytes())?)).await?;
+        Ok(Answer::text(format!("Successfully wrote to {}", asked.display())))
+    }
+}

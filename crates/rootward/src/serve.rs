@@ -1,0 +1,80 @@
+//! `rootward serve`: the file server.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use rootward_core::session::Sources;
+use rootward_core::{RootSet, Validation};
+use rootward_files::FileServer;
+use rootward_server::{RootsService, Settings};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::Outcome;
+use crate::ground::Ground;
+use crate::message;
+use crate::recording::Recording;
+
+/// How long what is being written may still take when the server is told to end.
+const TO_FINISH: Duration = Duration::from_secs(2);
+
+/// Serve files over MCP, on standard input and output
+///
+/// Offers the tools of the reference file server and more. Put `rootward serve` into a client's settings: the client's roots are
+/// what is served, within the directories named here.
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
+    /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
+    /// `ROOTWARD_ROOTS`, else those of the settings file
+    #[arg(value_name = "DIR")]
+    roots: Vec<OsString>,
+    #[command(flatten)]
+    recording: Recording,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let service = RootsService::new(self.settings(&Ground::load_ambient()?)?);
+        if std::io::stdin().is_terminal() {
+            message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let outcome = runtime.block_on(serve(service));
+        runtime.shutdown_timeout(TO_FINISH);
+        outcome
+    }
+
+    fn settings(&self, ground: &Ground) -> Result<Settings> {
+        let ceiling = ground.in_force_of_operator(&self.roots)?;
+        ceiling.warn();
+        let fallback = ground.fallback();
+        fallback.warn();
+        let home = ground.directories.home.clone();
+        let mut settings = Settings::new(home.clone());
+        settings.policy = ground.settings.policy();
+        settings.sources = Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set };
+        settings.guard = ground.guard_options(None);
+        settings.validation = Validation::new(home);
+        settings.audit = self.recording.open_ambient(ground)?;
+        Ok(settings)
+    }
+}
+
+async fn serve(service: RootsService) -> Result<Outcome> {
+    let mut ended = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let server = service.install(FileServer::default()).with_roots_resource();
+    let serving = async {
+        let running = server.serve_stdio().await.context("the client did not begin a session")?;
+        running.waiting().await.context("the session broke off")?;
+        Ok(Outcome::Done)
+    };
+    tokio::select! {
+        outcome = serving => outcome,
+        _ = ended.recv() => Ok(Outcome::Done),
+        _ = interrupted.recv() => Ok(Outcome::Done),
+    }
+}
