@@ -89,6 +89,7 @@ mod in_order;
 mod keep_cursor;
 mod list;
 mod modern;
+mod oversized;
 mod pages;
 mod path;
 mod refusal;
