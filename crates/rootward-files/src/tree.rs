@@ -166,13 +166,13 @@ impl Tree {
 }
 
 fn indent(text: &mut String, steps: usize) {
-    const SPACES: &str = "\n                                                                ";
-    match SPACES.get(..1 + steps * 2) {
-        Some(spaces) => text.push_str(spaces),
-        None => {
-            text.push('\n');
-            text.extend(std::iter::repeat_n("  ", steps));
-        }
+    const SPACES: &str = "                                                                ";
+    text.push('\n');
+    let mut missing = steps * 2;
+    while missing > 0 {
+        let now = missing.min(SPACES.len());
+        text.push_str(&SPACES[..now]);
+        missing -= now;
     }
 }
 
