@@ -1,0 +1,13 @@
+//! The file server through the protocol: what a client sends, and what it gets.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests play the user and the attacker, and end where something is not as it must be"
+)]
+
+mod client;
+mod edits;
+mod shell;
+mod writes;
