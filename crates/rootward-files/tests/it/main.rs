@@ -9,5 +9,6 @@
 
 mod client;
 mod edits;
+mod killed;
 mod shell;
 mod writes;
