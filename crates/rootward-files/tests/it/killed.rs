@@ -2,21 +2,22 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::json;
 
 use crate::client::Yard;
 
 const LENGTH: usize = 4 << 20;
+const ROUNDS: usize = 12;
 
 #[test]
 fn a_kill_at_any_moment_leaves_a_whole_file() {
     let yard = Yard::new();
     yard.file("root/f", "a".repeat(LENGTH));
     let mut answered = 0;
-    for round in 0..24 {
+    for round in 0..ROUNDS {
         let mut server = Command::new(env!("CARGO_BIN_EXE_files-stage"))
             .arg("serve")
             .arg(yard.path("root"))
@@ -43,9 +44,14 @@ fn a_kill_at_any_moment_leaves_a_whole_file() {
                 }
             }
         });
-        // From the first answer on one write follows another: the kill comes into one of them.
+        // From the first answer on one write follows another.
         answered += usize::from(output.next().is_some());
-        std::thread::sleep(Duration::from_millis(7 * round));
+        let times = || {
+            [fs::metadata(yard.path("root")), fs::metadata(yard.path("root/f"))].map(|seen| seen.unwrap().mtime_nsec())
+        };
+        let before = times();
+        // The moment something is seen to be written, it is cut off.
+        while times() == before {}
         server.kill().unwrap();
         server.wait().unwrap();
         drop(output);
@@ -54,7 +60,7 @@ fn a_kill_at_any_moment_leaves_a_whole_file() {
         assert_eq!(found.len(), LENGTH, "round {round}");
         assert!(found.iter().all(|byte| *byte == found[0]), "round {round}: half of either");
     }
-    assert_eq!(answered, 24, "the control: there were writes to be cut off");
+    assert_eq!(answered, ROUNDS, "the control: there were writes to be cut off");
     let others = yard.names("root").into_iter().filter(|name| name != "f");
     for name in others {
         assert!(name.starts_with(".rootward-"), "{name}");
