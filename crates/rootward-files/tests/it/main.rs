@@ -13,6 +13,7 @@ mod edits;
 mod killed;
 mod listing;
 mod reading;
+mod reference;
 mod roots;
 mod several;
 mod shell;
