@@ -158,7 +158,7 @@ fn steady(text: &str, stage: &Stage) -> String {
     let text = text.replace(&stage.name("root"), "/home/me/project").replace(&stage.name(""), "/home/me/");
     let lines = text.lines().map(|line| match line.split_once(": ") {
         Some((key @ ("created" | "modified" | "accessed"), _)) => format!("{key}: 2026-11-16T09:30:00.000Z"),
-        _ => line.to_owned(),
+        _ => line.trim_end().to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
