@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -17,9 +18,9 @@ pub(super) enum Read {
     End,
 }
 
-/// Reads what is there.
-pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
-    match rustix::io::read(pipe, chunk) {
+/// Reads what is there to the end of `buffer`, as far as it has room.
+pub(super) fn read(pipe: &OwnedFd, buffer: &mut Vec<u8>) -> Read {
+    match rustix::io::read(pipe, spare_capacity(buffer)) {
         Ok(0) => Read::End,
         Ok(count) => Read::Some(count),
         Err(Errno::AGAIN | Errno::INTR) => Read::Later,
