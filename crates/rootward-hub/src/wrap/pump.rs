@@ -18,7 +18,7 @@ use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
 use super::launch::Launch;
-use super::pipe::{Read, do_not_block, has_more, read, write};
+use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
 use crate::frame::{FrameReader, ROOM};
 
@@ -96,6 +96,7 @@ impl<'n> Pump<'n> {
             (rustix::stdio::stdin().try_clone_to_owned()?, rustix::stdio::stdout().try_clone_to_owned()?);
         do_not_block(&input)?;
         do_not_block(&output)?;
+        widen(&output);
         Ok(Pump {
             engine,
             launch,
@@ -184,6 +185,7 @@ impl<'n> Pump<'n> {
         let Some(guard) = self.engine.guard_of(number) else { return };
         match self.launch.start_ambient(guard) {
             Ok(started) => {
+                widen(&started.output);
                 for pipe in [&started.input, &started.output] {
                     let _ = do_not_block(pipe);
                 }
