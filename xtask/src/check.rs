@@ -43,6 +43,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::run("format", Call::cargo("fmt --all --check")),
         Step::here("tidy", "cargo xtask tidy", tidy::run),
         Step::run("clippy", Call::cargo("clippy --workspace --all-targets -- -D warnings")),
+        Step::run("clippy, bare", Call::cargo("clippy -p rootward --no-default-features -- -D warnings")),
         Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),

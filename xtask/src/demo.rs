@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::json;
 
 use crate::built;
 use crate::call::Call;
-use crate::peers::install::{node, packages, runtimes};
+use crate::peers::install::{Runtime, node, packages, runtimes};
 use crate::servers::conversation::{Conversation, Roots, Said};
 
 /// The server's script below `node_modules`.
@@ -18,10 +19,12 @@ const TOOL: &str = "read_text_file";
 
 /// Builds, fetches and shows.
 pub(crate) fn run(top: &Path) -> Result<()> {
-    runtimes(top)?;
-    let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
-    let node = node(top)?;
-    let server = packages(top, "servers")?.join("node_modules").join(SERVER);
+    let (rootward, fetched) = thread::scope(|scope| {
+        let fetched = scope.spawn(|| fetch(top));
+        (build(top), fetched.join())
+    });
+    let rootward = rootward?;
+    let (node, server) = fetched.map_err(|_| anyhow!("fetching the server panicked"))??;
     let stage = top.join("target/demo");
     let [project, secret] = [stage.join("project"), stage.join("secret.txt")];
     let notes = project.join("notes.txt");
@@ -49,6 +52,19 @@ pub(crate) fn run(top: &Path) -> Result<()> {
         bail!("`rootward explain` did not refuse");
     }
     Ok(())
+}
+
+/// The program, without the parts that the demo does not need, nor what would make a second build shorter and makes the first longer.
+fn build(top: &Path) -> Result<PathBuf> {
+    let call = Call::cargo("build -p rootward --bin rootward --no-default-features").variable("CARGO_INCREMENTAL", "0");
+    let [rootward] = built::programs(top, call, ["rootward"])?;
+    Ok(rootward)
+}
+
+/// Node, and the server's script.
+fn fetch(top: &Path) -> Result<(PathBuf, PathBuf)> {
+    runtimes(top, &[Runtime::Node])?;
+    Ok((node(top)?, packages(top, "servers")?.join("node_modules").join(SERVER)))
 }
 
 /// One call, shown.
