@@ -33,6 +33,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   demo             a real server behind `rootward wrap`: a call that is allowed, one that is refused, and why
+  demo serve       a real client before `rootward serve`: it reads a file of this project, and one that is not shared
   check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
@@ -59,7 +60,8 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in no workspace")?;
     match *words {
-        ["demo"] => demo::run(top),
+        ["demo"] => demo::wrap::run(top),
+        ["demo", "serve"] => demo::serve::run(top),
         ["check"] => check::run(top),
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),

@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
-use crate::built;
-use crate::call::Call;
+use super::{prepare, shown};
 use crate::peers::install::{Runtime, node, packages, runtimes};
 use crate::servers::conversation::{Conversation, Roots, Said};
 
@@ -19,12 +17,8 @@ const TOOL: &str = "read_text_file";
 
 /// Builds, fetches and shows.
 pub(crate) fn run(top: &Path) -> Result<()> {
-    let (rootward, fetched) = thread::scope(|scope| {
-        let fetched = scope.spawn(|| fetch(top));
-        (build(top), fetched.join())
-    });
-    let rootward = rootward?;
-    let (node, server) = fetched.map_err(|_| anyhow!("fetching the server panicked"))??;
+    // Without what this does not need: that would be half of the build.
+    let (rootward, (node, server)) = prepare(top, "--no-default-features", || fetch(top))?;
     let stage = top.join("target/demo");
     let [project, secret] = [stage.join("project"), stage.join("secret.txt")];
     let notes = project.join("notes.txt");
@@ -54,13 +48,6 @@ pub(crate) fn run(top: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The program, without the parts that the demo does not need, nor what would make a second build shorter and makes the first longer.
-fn build(top: &Path) -> Result<PathBuf> {
-    let call = Call::cargo("build -p rootward --bin rootward --no-default-features").variable("CARGO_INCREMENTAL", "0");
-    let [rootward] = built::programs(top, call, ["rootward"])?;
-    Ok(rootward)
-}
-
 /// Node, and the server's script.
 fn fetch(top: &Path) -> Result<(PathBuf, PathBuf)> {
     runtimes(top, &[Runtime::Node])?;
@@ -76,10 +63,4 @@ fn call(top: &Path, client: &mut Conversation, path: &Path) -> Result<Said> {
         Said::Error(text) => println!("refused: {text}\n"),
     }
     Ok(said)
-}
-
-/// A path below the workspace, without what is above.
-fn shown(top: &Path, path: &Path) -> String {
-    let below: PathBuf = path.strip_prefix(top).unwrap_or(path).into();
-    below.display().to_string()
 }
