@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Offered, Output, or_null};
 use running::Ended;
 
 /// How long a command may take where the call does not say.
@@ -169,10 +169,7 @@ fn answer(ended: Ended, limit: Duration) -> Answer {
 
 fn properties() -> Value {
     json!({
-        "exitCode": {
-            "type": ["integer", "null"],
-            "description": "128 and the signal where a signal ended it; null where its time was over",
-        },
+        "exitCode": or_null("integer", "128 and the signal where a signal ended it; null where its time was over"),
         "stdout": {"type": "string"},
         "stderr": {"type": "string"},
         "timedOut": {"type": "boolean"},
