@@ -19,11 +19,13 @@
 //! - `tool.rs`: what a tool is; `tools/` has one file for each.
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.
+//! - `search/`: searching the contents of files.
 //! - `workspace.rs`: the roots in force, in the words of a tool's description.
 
 mod answer;
 mod call;
 mod failure;
+mod search;
 mod server;
 mod tool;
 mod tools;

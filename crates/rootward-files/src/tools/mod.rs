@@ -2,6 +2,7 @@
 
 mod list_directory;
 mod read_text_file;
+mod search_content;
 mod write_file;
 
 use crate::tool::Listed;
@@ -12,4 +13,5 @@ pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<read_text_file::ReadTextFile>(),
     Listed::of::<write_file::WriteFile>(),
     Listed::of::<list_directory::ListDirectory>(),
+    Listed::of::<search_content::SearchContent>(),
 ];
