@@ -35,18 +35,18 @@ pub(super) struct Lines<'s> {
     matcher: &'s RegexMatcher,
     /// How much showing the path takes, at each match.
     path: usize,
-    lines: Vec<Line>,
+    collected: Vec<Line>,
     binary: bool,
 }
 
 impl<'s> Lines<'s> {
     pub(super) fn new(search: &'s Search<'s>, matcher: &'s RegexMatcher, path: usize) -> Lines<'s> {
-        Lines { search, matcher, path, lines: Vec::new(), binary: false }
+        Lines { search, matcher, path, collected: Vec::new(), binary: false }
     }
 
     /// The lines, and whether the file turned out to be no text.
     pub(super) fn into_parts(self) -> (Vec<Line>, bool) {
-        (self.lines, self.binary)
+        (self.collected, self.binary)
     }
 
     /// Whether to go on.
@@ -54,7 +54,7 @@ impl<'s> Lines<'s> {
         let path = if kind == LineKind::Match { self.path } else { 0 };
         let room = self.search.has_room_for(text.len() + path);
         if room {
-            self.lines.push(Line { kind, number: number.unwrap_or_default(), text });
+            self.collected.push(Line { kind, number: number.unwrap_or_default(), text });
         }
         room
     }

@@ -1,7 +1,9 @@
 //! `search_content`: lines of files that match.
 
 use std::fmt::Write;
+use std::path::Path;
 
+use rootward_core::RootKind;
 use rootward_server::{Access, RootedPath, roots};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,7 +91,13 @@ impl FileTool for SearchContent {
         })?;
         let grant = match path {
             Some(path) => path.into_grant(),
-            None => roots().await?.check(".", Access::READ)?,
+            None => {
+                let roots = roots().await?;
+                // Where relative paths start; where there are files alone, the first of them.
+                let directory = roots.list().iter().find(|placed| placed.kind == RootKind::Directory);
+                let first = directory.or(roots.list().first());
+                roots.check(first.map_or(Path::new("."), |placed| &placed.root.path), Access::READ)?
+            }
         };
         call.apart("files searched", move |work| {
             let found = search::run(&grant, &query, work)?;

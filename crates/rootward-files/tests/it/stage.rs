@@ -1,0 +1,59 @@
+//! A directory to share, and one beside it that nobody shares.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rootward_core::session::Sources;
+use rootward_core::{Origin, Root, RootSet, Validation};
+use rootward_server::Settings;
+use tempfile::TempDir;
+
+/// `root/` to be shared, `outside/secret.txt` ("SECRET") not.
+pub(crate) struct Stage(TempDir);
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        let stage = Stage(tempfile::tempdir().unwrap());
+        fs::create_dir(stage.path("root")).unwrap();
+        stage.file("outside/secret.txt", "SECRET");
+        stage
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(below)
+    }
+
+    /// The same as text.
+    pub(crate) fn name(&self, below: &str) -> String {
+        self.path(below).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn file(&self, below: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    pub(crate) fn directory(&self, below: &str) {
+        fs::create_dir_all(self.path(below)).unwrap();
+    }
+
+    pub(crate) fn link(&self, below: &str, target: impl AsRef<Path>) {
+        std::os::unix::fs::symlink(target, self.path(below)).unwrap();
+    }
+
+    pub(crate) fn fifo(&self, below: &str) {
+        let made = std::process::Command::new("mkfifo").arg(self.path(below)).status().unwrap();
+        assert!(made.success());
+    }
+
+    /// Settings with these roots as the operator's, written as on the command line: `root`, `root:ro`.
+    pub(crate) fn settings(&self, roots: &[&str]) -> Settings {
+        let base = self.path("");
+        let roots = roots.iter().map(|root| Root::from_typed(root.as_ref(), &base, None, Origin::Flag).unwrap());
+        let mut settings = Settings::new(None);
+        let ceiling = RootSet::place_ambient(roots, &Validation::new(None));
+        settings.sources = Sources { ceiling, ..Sources::default() };
+        settings
+    }
+}
