@@ -215,3 +215,35 @@ impl Read for Watched<'_> {
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use rootward_core::{Access, Guard, GuardOptions, Origin, Root, RootSet, Validation};
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test lays out the files it is about")]
+    fn a_search_that_is_taken_back_ends() {
+        let place = tempfile::tempdir().unwrap();
+        for file in 0..100 {
+            std::fs::write(place.path().join(file.to_string()), "x").unwrap();
+        }
+        let root = Root::from_path(place.path().canonicalize().unwrap(), Origin::Flag).unwrap();
+        let set = RootSet::place_ambient([root], &Validation::new(None));
+        let guard = Guard::new(set, GuardOptions::default());
+        let grant = guard.check(".", Access::READ).unwrap();
+        let asked = Asked {
+            pattern: "x",
+            reading: Reading::Literal,
+            case: Case::Matters,
+            globs: &[],
+            hidden: Hidden::LeftOut,
+            context: 0,
+            limit: 1000,
+        };
+        let work = Work::taken_back();
+        assert!(matches!(run(&grant, &Query::new(&asked).unwrap(), &work), Err(Failure::Stopped)));
+        assert_eq!(work.done(), 1, "of a hundred files");
+    }
+}
