@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 pub(crate) enum Answer {
     /// Text, which is also the data: `{"content": …}`.
     Text(String),
+    /// Text that is not all there is, and a sentence that says so and how to go on.
+    Part { text: String, note: String },
     /// What a reader sees, and the same as data.
     Data { shown: Vec<ContentBlock>, data: Value },
 }
@@ -26,7 +28,14 @@ impl Answer {
 impl From<Answer> for CallToolResult {
     fn from(answer: Answer) -> CallToolResult {
         let (shown, data) = match answer {
-            Answer::Text(text) => (vec![ContentBlock::text(text.clone())], json!({ "content": text })),
+            Answer::Text(text) => {
+                let data = json!({ "content": text });
+                (vec![ContentBlock::text(text)], data)
+            }
+            Answer::Part { text, note } => {
+                let data = json!({ "content": text, "note": note });
+                (vec![ContentBlock::text(text), ContentBlock::text(note)], data)
+            }
             Answer::Data { shown, data } => (shown, data),
         };
         let mut result = CallToolResult::success(shown);

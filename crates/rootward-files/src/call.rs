@@ -53,6 +53,11 @@ impl Call {
         Call { context }
     }
 
+    /// An error where the client took the call back.
+    pub(crate) fn goes_on(&self) -> Result<(), Failure> {
+        if self.context.ct.is_cancelled() { Err(Failure::Stopped) } else { Ok(()) }
+    }
+
     /// Does work that may take long in a thread of its own. Its client is told how much is done, in `unit`s, where it asked to be.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,

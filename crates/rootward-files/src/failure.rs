@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use rootward_core::Shown;
-use rootward_server::{Denial, GrantError, PathError};
+use rootward_server::{Denial, GrantError, PageError, PathError, refused};
 use thiserror::Error;
 
 /// Why a call did not go well.
@@ -18,6 +18,9 @@ pub(crate) enum Failure {
     /// A path is refused, or the system could not do it.
     #[error(transparent)]
     Path(#[from] PathError),
+    /// A cursor is of no use.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// Anything else, in one sentence.
     #[error("{0}")]
     Said(String),
@@ -29,6 +32,15 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn said(sentence: impl Into<String>) -> Failure {
         Failure::Said(sentence.into())
+    }
+
+    /// What is said of one path among others, where the call goes on without it.
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            Failure::Path(PathError::Failed(error)) => of_system(error),
+            Failure::Path(PathError::Denied(denial)) => refused(denial).sentence().to_owned(),
+            other => other.to_string(),
+        }
     }
 
     pub(crate) fn arguments(error: &serde_json::Error) -> Failure {
@@ -54,6 +66,7 @@ impl IntoCallToolResult for Failure {
         let sentence = match self {
             Failure::Path(PathError::Failed(error)) => of_system(&error),
             Failure::Path(error) => return error.into_call_tool_result(),
+            Failure::Page(error) => return Err(error.into()),
             other => other.to_string(),
         };
         Ok(CallToolResult::error(vec![ContentBlock::text(sentence)]).into())

@@ -19,16 +19,24 @@
 //! - `tool.rs`: what a tool is; `tools/` has one file for each.
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.
+//! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
+//! - `tree.rs`, `pattern.rs`, `name.rs`, `count.rs`: a tree as JSON, globs, names in lists, numbers that count.
 //! - `search/`: searching the contents of files.
 //! - `workspace.rs`: the roots in force, in the words of a tool's description.
 
 mod answer;
 mod call;
+mod count;
 mod failure;
+mod lines;
+mod name;
+mod pattern;
 mod search;
 mod server;
+mod text;
 mod tool;
 mod tools;
+mod tree;
 mod workspace;
 
 pub use server::FileServer;

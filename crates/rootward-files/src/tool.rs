@@ -55,6 +55,8 @@ pub(crate) enum Effect {
 pub(crate) enum Output {
     /// The same text as `content`.
     Text,
+    /// The same, and a `note` where that is not all.
+    TextInPart,
     /// Data with these properties, a schema for each; the one that is named is always there.
     Data(&'static str, fn() -> Value),
 }
@@ -88,6 +90,10 @@ impl Output {
     fn schema(self) -> JsonObject {
         let (required, properties) = match self {
             Output::Text => ("content", json!({"content": {"type": "string"}})),
+            Output::TextInPart => {
+                let note = json!({"type": "string", "description": "What is missing, and how to get it"});
+                ("content", json!({"content": {"type": "string"}, "note": note}))
+            }
             Output::Data(required, properties) => (required, properties()),
         };
         let refusal = object(json!({

@@ -56,6 +56,7 @@
 //! - [`Roots`] as a parameter of a tool or a prompt: all that is in force.
 //! - [`roots()`] in the body of any call, also of `resources/read`; the client is asked where need be:
 //!   `roots().await?.check(&request.uri, Access::READ).map_err(PathError::from)?` is a [`Grant`].
+//! - [`refused()`]: the words for one path among many, where a call goes on without it.
 //! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots.
 //! - [`session()`], the session of a legacy client: [`Session::subscribe`] tells of changes, [`Session::refresh`] asks anew.
 //! - [`Roots::page`]: a long list part by part, with cursors that are stale when it has changed.
@@ -89,6 +90,7 @@ mod in_order;
 mod keep_cursor;
 mod list;
 mod modern;
+mod oversized;
 mod pages;
 mod path;
 mod refusal;
@@ -112,7 +114,7 @@ pub use refusal::Refusal;
 pub use rooted::Rooted;
 pub use roots::Roots;
 pub use rootward_core::{Access, Denial, Grant, GrantError, Mode, PlacedRoot, Replace};
-pub use scope::{path_in_roots, roots, roots_cached, session};
+pub use scope::{path_in_roots, refused, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};
 pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};

@@ -30,6 +30,7 @@ use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
 use crate::settings::{RefusalForm, RootsService};
 use crate::stdio::stdio;
+use crate::wire;
 
 /// A handler whose calls see the roots of their session. One per session, like the handler itself.
 #[derive(Debug)]
@@ -382,6 +383,10 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if wire::is_known_request(&request.method) {
+            // rmcp reads a request of its own whose params do not fit as one that it does not know.
+            return Err(ErrorData::invalid_params(format!("`params` are not those of `{}`", request.method), None));
+        }
         self.handler.on_custom_request(request, context).await
     }
 

@@ -108,9 +108,14 @@ impl Scope {
         }
     }
 
-    /// Takes note of a refusal, and makes it what a peer sees.
+    /// Puts a refusal on record, and makes it what a peer sees.
+    fn refused(&self, denial: &Denial) -> Refusal {
+        Refusal::new(&self.on_record(denial), self.roots.get())
+    }
+
+    /// The same, and takes note of it.
     pub(crate) fn refuse(&self, denial: &Denial) -> Refusal {
-        let refusal = Refusal::new(&self.on_record(denial), self.roots.get());
+        let refusal = self.refused(denial);
         self.note(Outcome::Denied(refusal.clone()));
         refusal
     }
@@ -212,6 +217,11 @@ pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
         Some(roots) => Some(roots.check(path, Access::NONE).is_ok()),
         None => scope.session()?.path_in_roots(path),
     }
+}
+
+/// The refusal of one path among others, for a call that goes on without it: on record, and in the words that a peer reads.
+pub fn refused(denial: &Denial) -> Refusal {
+    Scope::current().map_or_else(|_| Refusal::new(denial, None), |scope| scope.refused(denial))
 }
 
 /// The session of the call that is running, if it belongs to one: legacy calls do.

@@ -1,131 +1,265 @@
-//! Standard input and output of a server that may be told its roots in pages.
+//! Messages as lines on standard input and output.
+//!
+//! In place of rmcp's own transport, which passes over in silence what it cannot read: a client that sent it would wait for
+//! ever. Here every request that cannot be taken is answered. Cursors of `roots/list` survive, which rmcp's types have no place for.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 
+use bytes::BytesMut;
+use rmcp::ErrorData;
+use rmcp::model::{JsonRpcMessage, RequestId};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
-use tokio::io::{AsyncRead, ReadBuf};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Mutex;
 
 use crate::keep_cursor::keep_cursor;
+use crate::oversized::{Oversized, Sender};
 
-/// The longest line that is looked at, as long as rmcp takes them: of one that passed unread, the cursor would be lost, and half a
-/// list be taken for the whole.
+/// The longest line that is taken.
 const LONGEST_LINE: usize = 16 << 20;
 const CHUNK: usize = 8 << 10;
 
-/// The transport of a server on standard input and output: rmcp's, and cursors of `roots/list` survive it.
-pub(crate) fn stdio() -> (KeepCursors<StdioReader>, StdioWriter) {
+/// What the memory for lines may keep when a long one has passed.
+const KEPT: usize = 256 << 10;
+
+/// Messages as lines.
+pub(crate) struct Lines<R, W> {
+    read: R,
+    /// What was read and is not taken yet.
+    buffer: BytesMut,
+    /// How much of it has no line's end in it.
+    searched: usize,
+    /// The line that is too long to be taken, while it passes.
+    oversized: Option<Oversized>,
+    write: Arc<Mutex<W>>,
+}
+
+/// The transport of a server on standard input and output.
+pub(crate) fn stdio() -> Lines<StdioReader, StdioWriter> {
     let (read, write) = stdio_pipes();
-    (KeepCursors::new(read), write)
+    Lines::new(read, write)
 }
 
-/// A stream of lines in which cursors of `roots/list` are kept.
-#[derive(Debug)]
-pub(crate) struct KeepCursors<R> {
-    inner: R,
-    /// The line that is being read.
-    line: Vec<u8>,
-    /// What is ready to be taken, and how much of it was.
-    ready: Vec<u8>,
-    taken: usize,
-    /// The rest of a line that is too long to be looked at.
-    passing: bool,
-    ended: bool,
-}
-
-impl<R> KeepCursors<R> {
-    /// Keeps the cursors in what `inner` yields.
-    pub(crate) fn new(inner: R) -> KeepCursors<R> {
-        KeepCursors { inner, line: Vec::new(), ready: Vec::new(), taken: 0, passing: false, ended: false }
+impl<R, W> Lines<R, W> {
+    fn new(read: R, write: W) -> Lines<R, W> {
+        Lines { read, buffer: BytesMut::new(), searched: 0, oversized: None, write: Arc::new(Mutex::new(write)) }
     }
 
-    /// Sorts bytes that came in: whole lines become ready, the rest waits for its end.
-    fn take(&mut self, mut bytes: &[u8]) {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let (line, rest) = bytes.split_at(end + 1);
-            bytes = rest;
-            self.line.extend_from_slice(line);
-            self.line_ends();
-        }
-        self.line.extend_from_slice(bytes);
-        if self.line.len() > LONGEST_LINE {
-            self.passing = true;
-        }
-        if self.passing {
-            self.ready.append(&mut self.line);
-        }
-    }
-
-    fn line_ends(&mut self) {
-        let kept = if self.passing { None } else { keep_cursor(&self.line) };
-        match kept {
-            Some(kept) => {
-                self.ready.extend_from_slice(&kept);
-                self.ready.push(b'\n');
-                self.line.clear();
+    /// What can be made of the bytes that are there.
+    fn next(&mut self) -> Option<Read> {
+        loop {
+            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
+            let Some(end) = found.map(|end| self.searched + end) else {
+                if self.oversized.is_some() || self.buffer.len() > LONGEST_LINE {
+                    self.oversized.get_or_insert_default().pass(&self.buffer);
+                    self.buffer = BytesMut::new();
+                }
+                self.searched = self.buffer.len();
+                return None;
+            };
+            self.searched = 0;
+            let line = self.buffer.split_to(end + 1);
+            if self.oversized.is_some() || end > LONGEST_LINE {
+                let mut oversized = self.oversized.take().unwrap_or_default();
+                oversized.pass(&line);
+                if let Some(read) = too_long(oversized.sender()) {
+                    return Some(read);
+                }
+                continue;
             }
-            None => self.ready.append(&mut self.line),
-        }
-        self.passing = false;
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for KeepCursors<R> {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        while this.taken == this.ready.len() && !this.ended {
-            (this.taken, this.ready) = (0, std::mem::take(&mut this.ready));
-            this.ready.clear();
-            let mut chunk = [0; CHUNK];
-            let mut chunk = ReadBuf::new(&mut chunk);
-            ready!(Pin::new(&mut this.inner).poll_read(context, &mut chunk))?;
-            if chunk.filled().is_empty() {
-                // A last line without an end.
-                this.ended = true;
-                this.ready.append(&mut this.line);
-            } else {
-                this.take(chunk.filled());
+            let line = line.trim_ascii();
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+            if line.is_empty() {
+                continue;
+            }
+            let kept = keep_cursor(line);
+            if let Some(read) = read(kept.as_deref().unwrap_or(line)) {
+                return Some(read);
             }
         }
-        let fresh = &this.ready[this.taken..];
-        let length = fresh.len().min(into.remaining());
-        into.put_slice(&fresh[..length]);
-        this.taken += length;
-        Poll::Ready(Ok(()))
+    }
+}
+
+/// What a line turned out to be.
+enum Read {
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    /// Not a message: whose it was, where that can be told, and what is wrong.
+    Wrong(Option<RequestId>, ErrorData),
+}
+
+fn too_long(sender: Sender) -> Option<Read> {
+    let id = match sender {
+        Sender::Nobody => return None,
+        Sender::Request(id) => Some(id),
+        Sender::Unknown => None,
+    };
+    let sentence =
+        format!("the message is longer than {LONGEST_LINE} bytes, the most that is taken; send less at a time");
+    Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))
+}
+
+/// Reads a line; nothing where it is a notification or an answer that means nothing here, which nobody waits for.
+fn read(line: &[u8]) -> Option<Read> {
+    let error = match serde_json::from_slice(line) {
+        Ok(message) => return Some(Read::Message(Box::new(message))),
+        Err(error) => error,
+    };
+    if matches!(error.classify(), Category::Syntax | Category::Eof) {
+        return Some(Read::Wrong(None, ErrorData::parse_error(format!("not JSON: {error}"), None)));
+    }
+    let Ok(Value::Object(members)) = serde_json::from_slice(line) else {
+        return Some(Read::Wrong(None, ErrorData::invalid_request("a message is a JSON object", None)));
+    };
+    let id = members.get("id").and_then(|id| RequestId::deserialize(id).ok());
+    match (members.contains_key("method"), members.contains_key("id")) {
+        (true, true) => Some(Read::Wrong(id, ErrorData::invalid_request("this is no request of MCP", None))),
+        (true, false) => None,
+        (false, _) if members.contains_key("result") || members.contains_key("error") => None,
+        (false, _) => Some(Read::Wrong(id, ErrorData::invalid_request("this is no message of MCP", None))),
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let write = Arc::clone(&self.write);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut write = write.lock().await;
+            write.write_all(&line).await?;
+            write.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            match self.next() {
+                Some(Read::Message(message)) => return Some(*message),
+                Some(Read::Wrong(id, error)) => {
+                    self.send(JsonRpcMessage::error(error, id)).await.ok()?;
+                    continue;
+                }
+                None => {}
+            }
+            if self.buffer.is_empty() && self.buffer.capacity() > KEPT {
+                self.buffer = BytesMut::new();
+            }
+            self.buffer.reserve(CHUNK);
+            // Whoever drops this here loses nothing: what was read is in the buffer, or was not read.
+            if self.read.read_buf(&mut self.buffer).await.ok()? == 0 {
+                return None;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.write.lock().await.shutdown().await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt;
+    use rmcp::model::ClientRequest;
+    use serde_json::json;
 
     use super::*;
 
-    async fn read(bytes: &[u8]) -> Vec<u8> {
-        let mut seen = Vec::new();
-        KeepCursors::new(bytes).read_to_end(&mut seen).await.unwrap();
-        seen
+    /// What is received of these bytes, and what is answered without being received.
+    async fn exchange(bytes: &[u8]) -> (Vec<RxJsonRpcMessage<RoleServer>>, Vec<Value>) {
+        let mut answers = Vec::new();
+        let mut received = Vec::new();
+        let mut lines = Lines::new(bytes, io::Cursor::new(Vec::new()));
+        while let Some(message) = lines.receive().await {
+            received.push(message);
+        }
+        let written = Arc::into_inner(lines.write).unwrap().into_inner().into_inner();
+        for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            answers.push(serde_json::from_slice(line).unwrap());
+        }
+        (received, answers)
     }
 
     #[tokio::test]
-    async fn everything_else_passes_as_it_came() {
-        for text in ["", "\n", "a", "a\nb", "a\r\n\n{}\n", "{\"nextCursor\": 1}\n", "no end nextCursor"] {
-            assert_eq!(read(text.as_bytes()).await, text.as_bytes());
+    async fn messages_come_one_by_one_however_they_are_spaced() {
+        let text = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n\n  \n\u{feff}{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"}\n";
+        let (received, answers) = exchange(text.as_bytes()).await;
+        assert_eq!(received.len(), 2);
+        assert!(matches!(&received[1], JsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::PingRequest(_)) && request.id == RequestId::String("b".into())));
+        assert_eq!(answers, Vec::<Value>::new());
+    }
+
+    #[tokio::test]
+    async fn whatever_cannot_be_read_is_answered() {
+        for (line, code, id) in [
+            ("garbage", -32700, json!(null)),
+            ("{\"id\": 1", -32700, json!(null)),
+            ("[]", -32600, json!(null)),
+            ("7", -32600, json!(null)),
+            ("{}", -32600, json!(null)),
+            ("{\"id\":7,\"method\":\"tools/list\"}", -32600, json!(7)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/list\",\"params\":7}", -32600, json!("x")),
+            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32600, json!(null)),
+        ] {
+            let (received, answers) = exchange(format!("{line}\n").as_bytes()).await;
+            assert!(received.is_empty(), "{line}");
+            assert_eq!(answers.len(), 1, "{line}");
+            assert_eq!((&answers[0]["error"]["code"], &answers[0]["id"]), (&json!(code), &id), "{line}");
         }
-        let long = [b"x".repeat(3 * CHUNK + 1), b"\n".to_vec(), b"y".repeat(LONGEST_LINE + 3 * CHUNK), b"\nz".to_vec()];
-        assert!(read(&long.concat()).await == long.concat());
+        let not_text = exchange(b"\xff\xfe\n").await.1;
+        assert_eq!(not_text[0]["error"]["code"], -32700);
+        // Nobody waits for an answer to these.
+        for line in ["{\"jsonrpc\":\"2.0\",\"method\":7}", "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}"] {
+            let (received, answers) = exchange(format!("{line}\n").as_bytes()).await;
+            assert!(received.is_empty() && answers.is_empty(), "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_answered_and_the_next_one_taken() {
+        let long = "x".repeat(LONGEST_LINE + 1);
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n";
+        for (line, id) in [
+            (
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"x\",\"params\":{{\"id\":1,\"a\":\"{long}\"}}}}"),
+                Some(json!(8)),
+            ),
+            (
+                format!("{{\"method\":\"x\",\"params\":[\"{long}\"],\"jsonrpc\":\"2.0\",\"id\":\"end\"}}"),
+                Some(json!("end")),
+            ),
+            (long.clone(), Some(json!(null))),
+            (format!("{{\"method\":\"x\",\"params\":\"{long}\"}}"), None),
+            (format!("{{\"id\":8,\"result\":\"{long}\"}}"), None),
+        ] {
+            let (received, answers) = exchange(format!("{line}\n{ping}").as_bytes()).await;
+            assert_eq!(received.len(), 1);
+            let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+            assert_eq!(ids, id.iter().collect::<Vec<_>>());
+            assert!(answers.iter().all(|answer| answer["error"]["code"] == -32600));
+        }
     }
 
     #[tokio::test]
     async fn cursors_are_kept() {
-        let list = br#"{"id":1,"result":{"nextCursor":"c","roots":[]}}"#;
-        let text = [&list[..], b"\nother\n", &b" ".repeat(CHUNK), list, b"\n"].concat();
-        let seen = String::from_utf8(read(&text).await).unwrap();
-        assert_eq!(seen.matches("rootward.dev/nextCursor").count(), 2);
-        assert_eq!(seen.lines().nth(1), Some("other"));
-        // However long the line is, as long as rmcp takes it.
-        let long = [&b" ".repeat((16 << 20) - list.len() - 1), &list[..], b"\n"].concat();
-        assert!(String::from_utf8(read(&long).await).unwrap().contains("rootward.dev/nextCursor"));
+        let list = br#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"c","roots":[]}}"#;
+        // However long the line is, as long as it is taken.
+        for padding in [0, CHUNK, LONGEST_LINE - list.len() - 1] {
+            let (received, _) = exchange(&[&b" ".repeat(padding), &list[..], b"\n"].concat()).await;
+            let message = serde_json::to_string(&received[0]).unwrap();
+            assert!(message.contains("rootward.dev/nextCursor"), "{message}");
+        }
     }
 }

@@ -76,6 +76,22 @@ pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
     }
 }
 
+/// Whether a request of this method has params of its own in the protocol.
+pub(crate) fn is_known_request(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "tools/call"
+            | "tools/list"
+            | "resources/read"
+            | "resources/list"
+            | "resources/templates/list"
+            | "prompts/get"
+            | "prompts/list"
+            | "completion/complete"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

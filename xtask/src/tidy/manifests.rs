@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::{File, Finding, Repository};
 
-/// The crates from the bottom up: core <- server, client, sandbox, files <- hub <- cli. A crate may depend only on crates of
+/// The crates from the bottom up: core <- server, client, sandbox <- files <- hub <- cli. A crate may depend only on crates of
 /// a lower number; what only tests need is free, so the test kit stands above everything it tests.
 const LAYERS: [(&str, u8); 13] = [
     ("rootward-core", 0),
@@ -12,14 +12,14 @@ const LAYERS: [(&str, u8); 13] = [
     ("rootward-server", 1),
     ("rootward-client", 1),
     ("rootward-sandbox", 1),
-    ("rootward-files", 1),
-    ("rootward-hub", 2),
-    ("rootward", 3),
-    ("conformance-server", 3),
-    ("minimal-server", 3),
-    ("http-server", 3),
-    ("rootward-testkit", 4),
-    ("xtask", 5),
+    ("rootward-files", 2),
+    ("rootward-hub", 3),
+    ("rootward", 4),
+    ("conformance-server", 4),
+    ("minimal-server", 4),
+    ("http-server", 4),
+    ("rootward-testkit", 5),
+    ("xtask", 6),
 ];
 
 /// The core does no async, no logging, no MCP, no network.

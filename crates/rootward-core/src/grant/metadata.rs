@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FileType, StatxFlags, StatxTimestamp};
+use rustix::fs::{FileType, Statx, StatxFlags, StatxTimestamp};
 use serde::Serialize;
 
 use super::{Grant, GrantError};
@@ -63,15 +63,21 @@ impl Grant {
     pub fn metadata(&self) -> Result<Metadata, GrantError> {
         self.need(Access::READ)?;
         let seen = os::details(self.object()?).map_err(|error| self.failed(error))?;
+        Ok(Metadata::of(&seen))
+    }
+}
+
+impl Metadata {
+    pub(super) fn of(seen: &Statx) -> Metadata {
         let known = |flag: StatxFlags, time| (seen.stx_mask & flag.bits() != 0).then(|| to_time(time)).flatten();
-        Ok(Metadata {
+        Metadata {
             kind: FileType::from_raw_mode(seen.stx_mode.into()).into(),
             size: seen.stx_size,
             mode: u32::from(seen.stx_mode) & 0o7777,
             modified: known(StatxFlags::MTIME, seen.stx_mtime),
             accessed: known(StatxFlags::ATIME, seen.stx_atime),
             created: known(StatxFlags::BTIME, seen.stx_btime),
-        })
+        }
     }
 }
 

@@ -109,6 +109,28 @@ fn a_panic_in_a_visit_ends_the_walk() {
 }
 
 #[test]
+fn entries_met_on_a_walk_are_described_without_following_links() {
+    let yard = Yard::new();
+    yard.link("root/link", yard.path("outside/secret.txt"));
+    let guard = yard.guard(&["root"]);
+    let seen = Mutex::new(Vec::new());
+    let grant = guard.check(".", Access::READ).unwrap();
+    let shallow = WalkOptions { most_depth: 1, ..WalkOptions::default() };
+    grant
+        .walk(shallow, |entry| {
+            let metadata = entry.metadata().unwrap();
+            assert_eq!(metadata.kind, entry.kind());
+            seen.lock().unwrap().push((entry.name().to_owned(), metadata.size));
+            Visit::Continue
+        })
+        .unwrap();
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.contains(&("top.txt".into(), 3)), "{seen:?}");
+    let target = yard.path("outside/secret.txt").as_os_str().len() as u64;
+    assert!(seen.contains(&("link".into(), target)), "{seen:?}");
+}
+
+#[test]
 fn files_met_on_a_walk_are_opened_from_their_directory() {
     let yard = Yard::new();
     yard.link("root/link", yard.path("outside/secret.txt"));

@@ -89,7 +89,7 @@ impl Query {
             globs: globs(asked.globs)?,
             hidden: asked.hidden,
             context: asked.context.min(MOST_CONTEXT),
-            limit: asked.limit.clamp(1, MOST_MATCHES),
+            limit: asked.limit.min(MOST_MATCHES),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `list_directory`: what is in a directory.
 
-use std::fmt::Write;
+use std::ffi::OsStr;
 
 use rootward_core::FileKind;
 use rootward_server::RootedPath;
@@ -10,7 +10,11 @@ use serde::Deserialize;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::name::on_one_line;
 use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+/// How many entries a list has.
+pub(crate) const MOST: usize = 50_000;
 
 pub(crate) struct ListDirectory;
 
@@ -24,22 +28,35 @@ impl FileTool for ListDirectory {
     const ABOUT: About = About {
         name: "list_directory",
         title: "List Directory",
-        description: "List a directory, one entry a line: directories behind `[DIR]`, everything else behind `[FILE]`.",
+        description: "List a directory, one entry a line: directories behind `[DIR]`, everything else behind `[FILE]`. Sorted by \
+                      name.",
         effect: Effect::Reads,
-        output: Output::Text,
+        output: Output::TextInPart,
         offered: Offered::WithRoots,
     };
     type Arguments = Arguments;
 
     async fn call(Arguments { path }: Arguments, call: &Call) -> Result<Answer, Failure> {
-        let entries = call.apart("entries", move |_| Ok(path.list()?)).await?;
-        let mut text = String::new();
-        for entry in &entries {
-            let kind = if entry.kind == FileKind::Directory { "[DIR]" } else { "[FILE]" };
-            let newline = if text.is_empty() { "" } else { "\n" };
-            // Writing to a text cannot fail.
-            let _ = write!(text, "{newline}{kind} {}", entry.name.display());
-        }
-        Ok(Answer::text(text))
+        let mut entries = call.apart("entries", move |_| Ok(path.list()?)).await?;
+        entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let all = entries.len();
+        entries.truncate(MOST);
+        let lines: Vec<String> = entries.iter().map(|entry| line(entry.kind, &entry.name)).collect();
+        Ok(of_all(lines.join("\n"), all))
     }
+}
+
+/// A line of the list.
+pub(crate) fn line(kind: FileKind, name: &OsStr) -> String {
+    let kind = if kind == FileKind::Directory { "[DIR]" } else { "[FILE]" };
+    format!("{kind} {}", on_one_line(name))
+}
+
+/// A list, and what is told where it does not have all.
+pub(crate) fn of_all(text: String, all: usize) -> Answer {
+    if all <= MOST {
+        return Answer::Text(text);
+    }
+    let note = format!("these are {MOST} of {all} entries; `search_files` with a `pattern` finds the others");
+    Answer::Part { text, note }
 }

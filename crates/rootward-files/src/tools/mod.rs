@@ -1,8 +1,18 @@
 //! The tools, one file for each.
 
+mod directory_tree;
+mod get_file_info;
+mod get_roots;
+mod list_allowed_directories;
 mod list_directory;
+mod list_directory_with_sizes;
+mod path_in_roots;
+mod read_media_file;
+mod read_multiple_files;
 mod read_text_file;
+mod roots;
 mod search_content;
+mod search_files;
 mod write_file;
 
 use crate::tool::Listed;
@@ -11,7 +21,17 @@ use crate::tool::Listed;
 pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<read_text_file::ReadFile>(),
     Listed::of::<read_text_file::ReadTextFile>(),
+    Listed::of::<read_media_file::ReadMediaFile>(),
+    Listed::of::<read_multiple_files::ReadMultipleFiles>(),
     Listed::of::<write_file::WriteFile>(),
     Listed::of::<list_directory::ListDirectory>(),
+    Listed::of::<list_directory_with_sizes::ListDirectoryWithSizes>(),
+    Listed::of::<directory_tree::DirectoryTree>(),
+    Listed::of::<search_files::SearchFiles>(),
     Listed::of::<search_content::SearchContent>(),
+    Listed::of::<get_file_info::GetFileInfo>(),
+    Listed::of::<list_allowed_directories::ListAllowedDirectories>(),
+    Listed::of::<get_roots::GetRoots>(),
+    Listed::of::<roots::ListRoots>(),
+    Listed::of::<path_in_roots::PathInRoots>(),
 ];

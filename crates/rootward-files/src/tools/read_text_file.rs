@@ -1,19 +1,20 @@
-//! `read_text_file`: a file as text; and `read_file`, its old name.
+//! `read_text_file`: a file as text, whole or some lines of it; and `read_file`, its old name.
 
-use rootward_server::RootedPath;
+use rootward_core::{OpenFile, Shown};
+use rootward_server::{GrantError, RootedPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::call::Call;
+use crate::count::Count;
 use crate::failure::Failure;
+use crate::lines::{self, Did};
+use crate::text::{self, MOST_BYTES};
 use crate::tool::{About, Effect, FileTool, Offered, Output};
 
-/// The largest file that is read at once.
-const LARGEST: u64 = 4 << 20;
-
-/// The largest file that is read between other calls, without a thread of its own.
-const SMALL: u64 = 256 << 10;
+/// The largest file that is read between other calls: for so little, a thread of its own costs more than the reading.
+pub(crate) const SMALL: u64 = 256 << 10;
 
 pub(crate) struct ReadTextFile;
 
@@ -23,13 +24,30 @@ pub(crate) struct ReadFile;
 pub(crate) struct Arguments {
     /// The file: absolute, or relative to the first root
     path: RootedPath,
+    /// Only the first so many lines
+    head: Option<Count>,
+    /// Only the last so many lines
+    tail: Option<Count>,
+    /// Only from this line on, counted from 1
+    offset: Option<Count>,
+    /// Only so many lines
+    limit: Option<Count>,
+}
+
+/// Which part of a file.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Whole,
+    Lines { first: u64, count: u64 },
+    Last(u64),
 }
 
 impl FileTool for ReadTextFile {
     const ABOUT: About = About {
         name: "read_text_file",
         title: "Read Text File",
-        description: "Read a file as text.",
+        description: "Read a file as text, 4 MiB at the most; of a longer one read some lines: `head`, `tail`, or `offset` \
+                      and `limit`.",
         effect: Effect::Reads,
         output: Output::Text,
         offered: Offered::WithRoots,
@@ -55,14 +73,54 @@ impl FileTool for ReadFile {
     }
 }
 
-async fn read(Arguments { path }: Arguments, call: &Call) -> Result<Answer, Failure> {
-    let file = path.open()?;
-    let contents = if file.size() <= SMALL {
-        file.read_whole(LARGEST)?
+async fn read(arguments: Arguments, call: &Call) -> Result<Answer, Failure> {
+    let part = arguments.part()?;
+    let file = arguments.path.open()?;
+    let text = if file.size() <= SMALL {
+        part.of(file, &mut |_| Ok(()))?
     } else {
-        call.apart("bytes", move |_| Ok(file.read_whole(LARGEST)?)).await?
+        call.apart("bytes", move |work| part.of(file, &mut |read| work.did(read))).await?
     };
-    let text =
-        String::from_utf8(contents).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     Ok(Answer::text(text))
+}
+
+impl Arguments {
+    fn part(&self) -> Result<Part, Failure> {
+        let whole = |count: Option<Count>, name| count.map(|count| count.whole(name)).transpose();
+        let head = whole(self.head, "head")?;
+        let tail = whole(self.tail, "tail")?;
+        let offset = whole(self.offset, "offset")?;
+        let limit = whole(self.limit, "limit")?;
+        match (head, tail, offset.or(limit)) {
+            (None, None, None) => Ok(Part::Whole),
+            (Some(count), None, None) => Ok(Part::Lines { first: 1, count }),
+            (None, Some(count), None) => Ok(Part::Last(count)),
+            (None, None, Some(_)) => Ok(Part::Lines { first: offset.unwrap_or(1), count: limit.unwrap_or(u64::MAX) }),
+            _ => Err(Failure::Arguments("take one of `head`, `tail`, and `offset` with `limit`".to_owned())),
+        }
+    }
+}
+
+impl Part {
+    fn of(self, file: OpenFile, did: Did<'_>) -> Result<String, Failure> {
+        match self {
+            Part::Whole => whole(file),
+            Part::Lines { first, count } => lines::from(file, first, count, did),
+            Part::Last(count) => lines::last(&file, count, did),
+        }
+    }
+}
+
+/// A whole file as text.
+pub(crate) fn whole(file: OpenFile) -> Result<String, Failure> {
+    let path = file.path().to_owned();
+    let bytes = file.read_whole(MOST_BYTES).map_err(|error| match error {
+        GrantError::TooLarge { size, .. } => Failure::said(format!(
+            "`{}` has {size} bytes, and one answer holds 4 MiB; `read_text_file` reads some lines of it: `offset` and \
+             `limit`, `head` or `tail`",
+            Shown::new(&path)
+        )),
+        error => error.into(),
+    })?;
+    text::of(bytes).ok_or_else(|| lines::not_text(&path))
 }

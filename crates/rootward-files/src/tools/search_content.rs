@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::call::Call;
+use crate::count::Count;
 use crate::failure::Failure;
+use crate::name::on_one_line;
 use crate::search::{
     self, Asked, Case, Found, FoundIn, Full, Hidden, LineKind, MOST_BYTES, MOST_MATCHES, Query, Reading,
 };
@@ -34,10 +36,8 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(range(max = 50))]
     context: usize,
-    /// After how many matches to stop
-    #[serde(default = "usual_limit")]
-    #[schemars(range(min = 1, max = 5000))]
-    limit: usize,
+    /// After how many matches to stop: 200 unless it is set, at most 5000
+    limit: Option<Count>,
     /// Take `a` and `A` for the same
     #[serde(default)]
     ignore_case: bool,
@@ -54,10 +54,6 @@ pub(crate) struct Arguments {
 enum Globs {
     One(String),
     Many(Vec<String>),
-}
-
-const fn usual_limit() -> usize {
-    USUAL_LIMIT
 }
 
 impl FileTool for SearchContent {
@@ -79,6 +75,10 @@ impl FileTool for SearchContent {
             None => Vec::new(),
             Some(Globs::One(glob)) => vec![glob],
             Some(Globs::Many(globs)) => globs,
+        };
+        let limit = match limit {
+            None => USUAL_LIMIT,
+            Some(limit) => usize::try_from(limit.whole("limit")?).unwrap_or(usize::MAX),
         };
         let query = Query::new(&Asked {
             pattern: &pattern,
@@ -138,7 +138,7 @@ fn text(found: &Found, limit: usize) -> String {
     for FoundIn { path, lines } in &found.files {
         let gap = if text.is_empty() { "" } else { "\n" };
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "{gap}{}", path.display());
+        let _ = writeln!(text, "{gap}{}", on_one_line(path.as_os_str()));
         let around = lines.iter().any(|line| line.kind != LineKind::Match);
         let mut last: Option<u64> = None;
         for line in lines {

@@ -3,5 +3,11 @@
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
 
 mod client;
+mod describing;
+mod listing;
+mod reading;
+mod roots;
 mod searching;
+mod several;
 mod stage;
+mod tools;

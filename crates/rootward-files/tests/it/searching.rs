@@ -83,13 +83,14 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
     stage.file("root/broken", b"\xff needle\n");
     stage.link("root/link", stage.path("outside/secret.txt"));
     stage.link("root/directory", stage.path("outside"));
+    stage.file("root/new\nline", "a\nneedle");
     stage.fifo("root/fifo");
     stage.directory("root/bare");
     let mut client = Client::start(&stage, &["root"]).await;
     let usual = search(&mut client, &stage, json!({"pattern": "needle|SECRET"})).await;
-    assert_eq!(usual, "broken\n1:\u{fffd} needle\n\nseen\n1:needle\n\nwide\n1:a needle");
+    assert_eq!(usual, "broken\n1:\u{fffd} needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle\n\nwide\n1:a needle");
     let hidden = search(&mut client, &stage, json!({"pattern": "^needle", "hidden": true})).await;
-    assert_eq!(hidden, ".config/x\n1:needle\n\n.hidden\n1:needle\n\nseen\n1:needle");
+    assert_eq!(hidden, ".config/x\n1:needle\n\n.hidden\n1:needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle");
     // What is asked for by its name is searched, unless it is closed.
     assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": "target"})).await, "target/x\n1:needle");
     assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": ".hidden"})).await, ".hidden\n1:needle");
@@ -181,15 +182,15 @@ async fn what_cannot_be_searched_for_is_said() {
         (json!({"pattern": "x", "glob": "[a"}), "`glob` cannot be used"),
         (json!({"pattern": "x", "glob": 7}), "`glob` must be a text or a list of texts"),
         (json!({"pattern": "x", "glob": vec!["a"; 101]}), "`glob` is too much"),
-        (json!({"pattern": "x", "limit": -1}), "invalid arguments"),
+        (json!({"pattern": "x", "limit": 0}), "`limit` is 0, and must be a whole number from 1 on"),
         (json!({"pattern": "x", "path": "absent"}), "does not exist"),
     ];
     for (arguments, words) in cases {
         let sentence = client.failure("search_content", arguments.clone()).await;
         assert!(sentence.contains(words), "{arguments}: {sentence}");
     }
-    // Any number is taken for the nearest that can be.
-    let text = search(&mut client, &stage, json!({"pattern": "x", "limit": 0, "context": 1_000_000})).await;
+    // What is too much is taken for the most there is.
+    let text = search(&mut client, &stage, json!({"pattern": "x", "limit": 1e300, "context": 1_000_000})).await;
     assert_eq!(text, "a\n1:x");
     let nothing = search(&mut client, &stage, json!({"pattern": "x", "glob": "*.rs"})).await;
     assert!(nothing.starts_with("No matches found\n\nNo file was searched"), "{nothing}");

@@ -9,18 +9,22 @@ use rootward_server::Settings;
 use tempfile::TempDir;
 
 /// `root/` to be shared, `outside/secret.txt` ("SECRET") not.
-pub(crate) struct Stage(TempDir);
+pub(crate) struct Stage {
+    place: PathBuf,
+    _directory: TempDir,
+}
 
 impl Stage {
     pub(crate) fn new() -> Stage {
-        let stage = Stage(tempfile::tempdir().unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        let stage = Stage { place: directory.path().canonicalize().unwrap(), _directory: directory };
         fs::create_dir(stage.path("root")).unwrap();
         stage.file("outside/secret.txt", "SECRET");
         stage
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
-        self.0.path().canonicalize().unwrap().join(below)
+        self.place.join(below)
     }
 
     /// The same as text.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{FileKind, Grant, GrantError, OpenFile};
+use super::{FileKind, Grant, GrantError, Metadata, OpenFile};
 use crate::access::Access;
 use crate::denial::{Code, Denial};
 use crate::guard::Guard;
@@ -94,6 +94,14 @@ impl WalkEntry<'_> {
     /// How deep it lies; 1 for the entries of the directory where the walk started.
     pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Describes it, from its directory's handle; a link itself, not what it leads to.
+    pub fn metadata(&self) -> Result<Metadata, GrantError> {
+        match os::details_of_child(self.directory.as_fd(), self.name) {
+            Ok(seen) => Ok(Metadata::of(&seen)),
+            Err(error) => Err(GrantError::Io { path: self.rest.below(self.root_path), source: error.into() }),
+        }
     }
 
     /// Opens a regular file for reading, from its directory's handle.

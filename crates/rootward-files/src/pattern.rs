@@ -1,0 +1,143 @@
+//! Patterns for paths below a directory: `*` and `?` stay within a name, `**` does not, and names that begin with a dot are names
+//! like others.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rootward_core::Shown;
+
+use crate::failure::Failure;
+
+/// How many patterns a call may have.
+const MOST: usize = 100;
+
+/// How long a pattern may be, in bytes. `globset` goes as deep as braces are nested.
+const LONGEST: usize = 1000;
+
+/// Where a pattern applies that has no `*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Plain {
+    /// To the path that it spells.
+    There,
+    /// To what is called so, however deep.
+    Anywhere,
+}
+
+/// Patterns of which one must match.
+#[derive(Debug)]
+pub(crate) struct Patterns {
+    any: GlobSet,
+    /// Those that begin with `!` match what the rest of them does not.
+    unless: Vec<GlobSet>,
+}
+
+impl Patterns {
+    pub(crate) fn new(patterns: &[String], plain: Plain) -> Result<Patterns, Failure> {
+        if patterns.len() > MOST {
+            return Err(Failure::Arguments(format!("{} patterns are too many: {MOST} is the limit", patterns.len())));
+        }
+        let mut any = GlobSetBuilder::new();
+        let mut unless = Vec::new();
+        for pattern in patterns {
+            let body = pattern.trim_start_matches('!');
+            if (pattern.len() - body.len()).is_multiple_of(2) {
+                add(&mut any, body, plain)?;
+            } else {
+                let mut alone = GlobSetBuilder::new();
+                add(&mut alone, body, plain)?;
+                unless.push(built(&alone)?);
+            }
+        }
+        Ok(Patterns { any: built(&any)?, unless })
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.any.is_empty() && self.unless.is_empty()
+    }
+
+    /// Whether one of them matches a path, which is relative to where they apply.
+    pub(crate) fn matches(&self, path: &Path) -> bool {
+        self.any.is_match(path) || self.unless.iter().any(|unless| !unless.is_match(path))
+    }
+}
+
+fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Failure> {
+    let shown = || Shown::new(pattern).to_string();
+    if pattern.len() > LONGEST {
+        return Err(Failure::Arguments(format!(
+            "a pattern of {} bytes is too long: {LONGEST} is the limit",
+            pattern.len()
+        )));
+    }
+    let mut one = |pattern: &str| -> Result<(), globset::Error> {
+        set.add(GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build()?);
+        Ok(())
+    };
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let mut added = one(pattern);
+    if plain == Plain::Anywhere && !pattern.contains('*') {
+        added = added.and_then(|()| one(&format!("**/{pattern}")));
+    }
+    added.map_err(|error| Failure::Arguments(format!("`{}` is no pattern: {}", shown(), error.kind())))
+}
+
+fn built(set: &GlobSetBuilder) -> Result<GlobSet, Failure> {
+    set.build().map_err(|error| Failure::Arguments(format!("the patterns cannot be used: {}", error.kind())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_minimatch() {
+        let check = |pattern: &str, plain: Plain, path: &str, expect: bool| {
+            let patterns = Patterns::new(&[pattern.to_owned()], plain).unwrap();
+            assert_eq!(patterns.matches(Path::new(path)), expect, "{pattern} {plain:?} {path}");
+        };
+        for (pattern, path, expect) in [
+            ("*.txt", "a.txt", true),
+            ("*.txt", ".txt", true),
+            ("*.txt", "b/a.txt", false),
+            ("**/*.txt", "a.txt", true),
+            ("**/*.txt", "b/c/.a.txt", true),
+            ("b/**", "b/c/a", true),
+            ("b/**", "b", false),
+            ("?", "a", true),
+            ("a?c", "a/c", false),
+            ("{a,b}.txt", "b.txt", true),
+            ("[!a]", "b", true),
+            ("\\*", "*", true),
+            ("\\*", "a", false),
+            ("!*.txt", "a.rs", true),
+            ("!*.txt", "a.txt", false),
+            ("!!*.txt", "a.txt", true),
+            ("./a", "a", true),
+            ("a", "b/a", false),
+            ("A", "a", false),
+            ("", "a", false),
+        ] {
+            check(pattern, Plain::There, path, expect);
+        }
+        check("a", Plain::Anywhere, "b/a", true);
+        check("c/a", Plain::Anywhere, "b/c/a", true);
+        check("*a", Plain::Anywhere, "b/a", false);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        let check = |patterns: Vec<String>, says: &str| {
+            let told = Patterns::new(&patterns, Plain::There).map(drop).unwrap_err().to_string();
+            assert!(told.contains(says), "{told}");
+        };
+        check(vec!["[".to_owned()], "`[` is no pattern");
+        check(vec!["{a".to_owned()], "`{a` is no pattern");
+        check(vec!["a".repeat(1001)], "a pattern of 1001 bytes is too long");
+        check(vec!["a".to_owned(); 101], "101 patterns are too many");
+        // Deep and wide, and yet it comes back.
+        let _ = Patterns::new(&[format!("{}a{}", "{".repeat(500), "}".repeat(500))], Plain::There);
+        let _ =
+            Patterns::new(&["{a,b}*".repeat(160)], Plain::There).map(|all| all.matches(Path::new(&"ab".repeat(999))));
+    }
+}

@@ -1,0 +1,93 @@
+//! `directory_tree`: all that is below a directory, as JSON.
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Mutex, PoisonError};
+
+use rootward_core::{FileKind, Ignore, Shown, Visit, WalkOptions};
+use rootward_server::RootedPath;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::{Call, Work};
+use crate::failure::Failure;
+use crate::pattern::{Patterns, Plain};
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tree::{Full, Kind, MOST_ENTRIES, Tree};
+
+/// How many entries are met before the work is told of them.
+const AT_ONCE: usize = 256;
+
+pub(crate) struct DirectoryTree;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// The directory: absolute, or relative to the first root
+    path: RootedPath,
+    /// What to leave out: globs for paths below the directory; one without `*` also means every entry of that name
+    #[serde(default, rename = "excludePatterns")]
+    exclude: Vec<String>,
+}
+
+impl FileTool for DirectoryTree {
+    const ABOUT: About = About {
+        name: "directory_tree",
+        title: "Directory Tree",
+        description: "Show all that is below a directory as JSON: a list of `name`, `type` (`file` or `directory`) and, for \
+                      directories, `children`. Sorted by name; links are shown as files.",
+        effect: Effect::Reads,
+        output: Output::Text,
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(Arguments { path, exclude }: Arguments, call: &Call) -> Result<Answer, Failure> {
+        let exclude = Patterns::new(&exclude, Plain::Anywhere)?;
+        Ok(Answer::Text(call.apart("entries", move |work| written(&path, &exclude, work)).await?))
+    }
+}
+
+struct Growing {
+    tree: Tree,
+    ended: Option<Ended>,
+}
+
+enum Ended {
+    Full,
+    Failed(Failure),
+}
+
+fn written(path: &RootedPath, exclude: &Patterns, work: &Work) -> Result<String, Failure> {
+    let growing = Mutex::new(Growing { tree: Tree::new(), ended: None });
+    let options = WalkOptions { ignore: Ignore::Nothing, ..WalkOptions::default() };
+    path.walk(options, |entry| {
+        let path = entry.path();
+        if !exclude.is_empty() && exclude.matches(path) {
+            return Visit::SkipDirectory;
+        }
+        let kind = if entry.kind() == FileKind::Directory { Kind::Directory } else { Kind::File };
+        let mut growing = growing.lock().unwrap_or_else(PoisonError::into_inner);
+        if growing.tree.add(path.as_os_str().as_bytes(), entry.name().as_bytes(), kind) == Err(Full) {
+            growing.ended = Some(Ended::Full);
+        } else if growing.tree.len().is_multiple_of(AT_ONCE)
+            && let Err(failure) = work.did(AT_ONCE as u64)
+        {
+            growing.ended = Some(Ended::Failed(failure));
+        }
+        if growing.ended.is_some() { Visit::Stop } else { Visit::Continue }
+    })?;
+    let full = || {
+        let path = path.named_path();
+        Failure::said(format!(
+            "there is more below `{}` than one answer holds ({MOST_ENTRIES} entries, 32 MiB of text); ask for a directory below \
+             it, or leave some out by `excludePatterns`",
+            Shown::new(&path)
+        ))
+    };
+    let Growing { tree, ended } = growing.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ended {
+        None => tree.into_json().map_err(|Full| full()),
+        Some(Ended::Full) => Err(full()),
+        Some(Ended::Failed(failure)) => Err(failure),
+    }
+}

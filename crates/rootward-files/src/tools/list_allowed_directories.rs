@@ -1,0 +1,45 @@
+//! `list_allowed_directories`: the roots in force, as the reference server lists them.
+
+use rootward_core::session::Reach;
+use rootward_server::roots;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::name::on_one_line;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+pub(crate) struct ListAllowedDirectories;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {}
+
+impl FileTool for ListAllowedDirectories {
+    const ABOUT: About = About {
+        name: "list_allowed_directories",
+        title: "List Allowed Directories",
+        description: "List the directories that are shared, one a line; all that is below them is, too. `roots` tells also what may \
+                      be done in each.",
+        effect: Effect::Reads,
+        output: Output::Text,
+        offered: Offered::Always,
+    };
+    type Arguments = Arguments;
+
+    async fn call(_: Arguments, _: &Call) -> Result<Answer, Failure> {
+        let roots = roots().await?;
+        let mut text = String::from("Allowed directories:\n");
+        if roots.reach() == Reach::AllowAll {
+            text.push('/');
+        }
+        for (position, placed) in roots.list().iter().enumerate() {
+            if position > 0 {
+                text.push('\n');
+            }
+            text.push_str(&on_one_line(placed.root.path.as_os_str()));
+        }
+        Ok(Answer::Text(text))
+    }
+}
