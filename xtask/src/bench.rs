@@ -10,11 +10,12 @@ use crate::call::Call;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 4] = [
+const BENCHES: [(&str, &str); 5] = [
     ("rootward-core", "guard"),
     ("rootward-server", "session"),
     ("rootward-sandbox", "confinement"),
     ("rootward-hub", "wrap"),
+    ("rootward-files", "files"),
 ];
 
 /// Where the tables go.

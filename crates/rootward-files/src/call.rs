@@ -36,6 +36,20 @@ impl Work {
     }
 }
 
+#[cfg(test)]
+impl Work {
+    /// Work that nobody waits for any more.
+    pub(crate) fn taken_back() -> Work {
+        let work = Work { done: AtomicU64::new(0), stopped: CancellationToken::new() };
+        work.stopped.cancel();
+        work
+    }
+
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
 impl Call {
     pub(crate) fn new(context: RequestContext<RoleServer>, surroundings: Arc<Surroundings>) -> Call {
         Call { context, surroundings }

@@ -21,6 +21,7 @@
 //! - `answer.rs`, `failure.rs`: how it ends.
 //! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
 //! - `tree.rs`, `pattern.rs`, `name.rs`, `count.rs`: a tree as JSON, globs, names in lists, numbers that count.
+//! - `search/`: searching the contents of files.
 //! - `workspace.rs`: the roots in force, in the words of a tool's description.
 
 mod answer;
@@ -30,6 +31,7 @@ mod failure;
 mod lines;
 mod name;
 mod pattern;
+mod search;
 mod server;
 mod text;
 mod tool;

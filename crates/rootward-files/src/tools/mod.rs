@@ -17,6 +17,7 @@ mod read_media_file;
 mod read_multiple_files;
 mod read_text_file;
 mod roots;
+mod search_content;
 mod search_files;
 mod shell;
 mod write_file;
@@ -37,6 +38,7 @@ pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<list_directory_with_sizes::ListDirectoryWithSizes>(),
     Listed::of::<directory_tree::DirectoryTree>(),
     Listed::of::<search_files::SearchFiles>(),
+    Listed::of::<search_content::SearchContent>(),
     Listed::of::<move_file::MoveFile>(),
     Listed::of::<copy_file::CopyFile>(),
     Listed::of::<delete_file::DeleteFile>(),

@@ -15,6 +15,7 @@ mod listing;
 mod reading;
 mod reference;
 mod roots;
+mod searching;
 mod several;
 mod shell;
 mod stage;

@@ -67,7 +67,7 @@ async fn every_tool_has_its_page() {
         let _ = writeln!(index, "| [`{name}`]({name}.md) | {} |", first_sentence(&text));
         pages.push((format!("{name}.md"), text));
     }
-    assert!(examples.iter().all(|(name, _)| *name == "search_content"), "examples of no tool: {examples:?}");
+    assert!(examples.is_empty(), "examples of no tool: {examples:?}");
     pages.push(("README.md".to_owned(), index));
     compare(&pages);
 }

@@ -1,8 +1,8 @@
 //! What a call costs: one without a path, which is only searched for some, and one with a path, which is decided and put on record.
 
-use crate::client::Client;
 use crate::ways::{Way, Ways};
 use crate::{Cores, Outcome, peers};
+use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::measure::{Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 

@@ -5,7 +5,7 @@
 //!
 //! # Layout
 //!
-//! [`server`] is what is wrapped, [`client`] speaks to it, [`ways`] are what may stand in between, [`peers`] fetches what others made;
+//! [`server`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;
 //! [`calling`], [`carrying`] and [`starting`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
@@ -14,7 +14,6 @@
 
 mod calling;
 mod carrying;
-mod client;
 mod peers;
 mod server;
 mod starting;

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::Outcome;
-use crate::client::Client;
 use crate::{peers, server};
+use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::peers::rootward;
 
 /// The places of a run, and the binary.

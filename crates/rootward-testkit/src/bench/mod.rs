@@ -1,6 +1,7 @@
-//! What the benchmarks of all crates have in common: timing in turns, one core for what is short, what is measured against, a
+//! What the benchmarks of all crates have in common: timing in turns, a client, one core for what is short, what is measured against, a
 //! table with bars.
 
+pub mod client;
 pub mod cores;
 pub mod measure;
 pub mod peers;

@@ -1,4 +1,4 @@
-//! What is measured against: `rootward` as it is shipped, and packages of others from npm.
+//! What is measured against: `rootward` as it is shipped, and what others made, from npm and from crates.io.
 
 #![expect(clippy::print_stderr, reason = "progress goes to stderr, so that stdout has the table alone")]
 
@@ -45,8 +45,27 @@ pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, 
     Ok(file)
 }
 
+/// A program of a crate, built where it is missing, with the versions that its makers chose.
+pub fn crate_program(name: &str, version: &str, program: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = folder(name, version)?;
+    let file = folder.join("bin").join(program);
+    if !file.exists() {
+        eprintln!("building {name} {version}");
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["install", "--quiet", "--locked", "--bin", program, &format!("{name}@{version}"), "--root"])
+            .arg(&folder)
+            .stdout(Stdio::null())
+            .status();
+        if !built.is_ok_and(|status| status.success()) {
+            return Err("cargo could not install it".into());
+        }
+    }
+    Ok(file)
+}
+
 /// The directory that a peer of this name and version is kept in.
-pub fn folder(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
+fn folder(name: &str, version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target_directory()?.join("peers").join(format!("{name}-{version}")))
 }
 

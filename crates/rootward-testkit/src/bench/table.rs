@@ -11,14 +11,38 @@ use super::measure::{Comparison, Spread};
 pub enum Bar {
     /// Nothing: the row is there to be known.
     Information,
-    /// At most so many times the baseline's time.
+    /// At most so many times the baseline.
     AtMost(f64),
-    /// Less time than the baseline.
+    /// Less than the baseline.
     Faster,
-    /// The baseline takes at least so many times as long.
+    /// The baseline is at least so many times as much.
     TimesFaster(f64),
     /// At most so many nanoseconds more than the baseline.
     AtMostMore(f64),
+}
+
+impl Bar {
+    /// How the two compare, the bar, and whether it was met.
+    fn judge(self, candidate: f64, baseline: f64) -> [String; 3] {
+        let ratio = candidate / baseline;
+        let (shown, bar, met) = match self {
+            Bar::Information => (format!("{ratio:.2}"), String::new(), None),
+            Bar::AtMost(most) => (format!("{ratio:.2}"), format!("≤ {most}"), Some(ratio <= most)),
+            Bar::Faster => (format!("{ratio:.2}"), "< 1".to_owned(), Some(ratio < 1.0)),
+            Bar::TimesFaster(least) => {
+                (format!("1/{:.1}", ratio.recip()), format!("≤ 1/{least}"), Some(ratio.recip() >= least))
+            }
+            Bar::AtMostMore(most) => {
+                let more = candidate - baseline;
+                (
+                    format!("+ {}", grouped(&format!("{more:.0}"))),
+                    format!("≤ + {}", grouped(&most.to_string())),
+                    Some(more <= most),
+                )
+            }
+        };
+        [shown, bar, verdict(met)]
+    }
 }
 
 /// What a count is held against.
@@ -48,25 +72,18 @@ pub struct Table {
 impl Table {
     /// Adds a comparison.
     pub fn add(&mut self, what: &str, against: &str, comparison: &Comparison, bar: Bar) {
-        let ratio = comparison.ratio();
-        let (shown, bar, met) = match bar {
-            Bar::Information => (format!("{ratio:.2}"), String::new(), None),
-            Bar::AtMost(most) => (format!("{ratio:.2}"), format!("≤ {most}"), Some(ratio <= most)),
-            Bar::Faster => (format!("{ratio:.2}"), "< 1".to_owned(), Some(ratio < 1.0)),
-            Bar::TimesFaster(least) => {
-                (format!("1/{:.1}", ratio.recip()), format!("≤ 1/{least}"), Some(ratio.recip() >= least))
-            }
-            Bar::AtMostMore(most) => {
-                let more = comparison.candidate.median - comparison.baseline.median;
-                (
-                    format!("+ {}", grouped(&format!("{more:.0}"))),
-                    format!("≤ + {}", grouped(&most.to_string())),
-                    Some(more <= most),
-                )
-            }
-        };
-        let cells = [time(&comparison.candidate), time(&comparison.baseline), shown, bar, verdict(met)];
-        self.push(what, against, cells);
+        let (candidate, baseline) = (&comparison.candidate, &comparison.baseline);
+        let [ratio, bar, verdict] = bar.judge(candidate.median, baseline.median);
+        self.push(what, against, [time(candidate), time(baseline), ratio, bar, verdict]);
+    }
+
+    /// Adds a comparison of memory.
+    pub fn add_bytes(&mut self, what: &str, against: &str, candidate: u64, baseline: u64, bar: Bar) {
+        #[expect(clippy::cast_precision_loss, reason = "no process has so much")]
+        let [candidate, baseline] = [candidate as f64, baseline as f64];
+        let [ratio, bar, verdict] = bar.judge(candidate, baseline);
+        let [candidate, baseline] = [candidate, baseline].map(|bytes| format!("{:.1} MiB", bytes / f64::from(1 << 20)));
+        self.push(what, against, [candidate, baseline, ratio, bar, verdict]);
     }
 
     /// Adds a number that has no baseline.

@@ -1,5 +1,6 @@
 //! The client: questions and answers over pipes, with reads that block.
 
+use std::error::Error;
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use memchr::memmem;
 
-use crate::Outcome;
+type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const INITIALIZE: &str = concat!(
     r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"#,
@@ -19,7 +20,7 @@ const ENVELOPE: usize = 100;
 
 /// A conversation with a server, or with what stands before it.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub struct Client {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -32,7 +33,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Starts a command and greets what it starts. If asked, the client shares `root`.
-    pub(crate) fn begin(command: &mut Command, root: &Path) -> Outcome<Client> {
+    pub fn begin(command: &mut Command, root: &Path) -> Outcome<Client> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else { return Err("no pipes".into()) };
@@ -61,7 +62,7 @@ impl Client {
     }
 
     /// One question and its answer.
-    pub(crate) fn ask(&mut self, method: &str, params: &str) -> Outcome<&[u8]> {
+    pub fn ask(&mut self, method: &str, params: &str) -> Outcome<&[u8]> {
         self.last += 1;
         let id = self.last;
         self.send(format_args!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))?;
@@ -91,7 +92,7 @@ impl Client {
     }
 
     /// Calls a tool whose answer must hold `expected`, to see that it is called at all.
-    pub(crate) fn try_call(&mut self, params: &str, expected: &str) -> Outcome<()> {
+    pub fn try_call(&mut self, params: &str, expected: &str) -> Outcome<()> {
         let answer = self.ask("tools/call", params)?;
         if memmem::find(answer, expected.as_bytes()).is_some() {
             return Ok(());
@@ -100,8 +101,13 @@ impl Client {
         Err(format!("the server answered otherwise: {}", shown.trim()).into())
     }
 
+    /// The process that was started.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Has the server end by itself.
-    pub(crate) fn end(self) -> Outcome<()> {
+    pub fn end(self) -> Outcome<()> {
         let Client { mut child, input, .. } = self;
         drop(input);
         child.wait()?;

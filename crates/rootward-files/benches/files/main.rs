@@ -1,0 +1,51 @@
+//! What the file server costs: `cargo bench -p rootward-files --bench files`.
+//!
+//! A start, a small file, a large tree, a search and the memory of an idle server, against the servers of others and against `rg`. Stdout
+//! carries the table in Markdown and nothing else; progress goes to stderr.
+//!
+//! # Layout
+//!
+//! [`servers`] is who is measured; [`starting`], [`reading`], [`tree`], [`searching`] and [`memory`] measure.
+
+#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
+#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+
+mod memory;
+mod reading;
+mod searching;
+mod servers;
+mod starting;
+mod tree;
+
+use std::error::Error;
+
+use rootward_testkit::bench::cores;
+use rootward_testkit::bench::table::Table;
+
+use servers::Servers;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        eprintln!("nothing measured: run by `cargo bench`");
+        return Ok(());
+    }
+    let mut table = Table::default();
+    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
+    let top = scratch.path().canonicalize()?;
+    let servers = Servers::new(&top)?;
+    let pinned = cores::pin_to_one()?;
+    starting::measure(&servers, &mut table)?;
+    reading::measure(&servers, &mut table)?;
+    memory::measure(&servers, &mut table)?;
+    tree::measure(&servers, &mut table)?;
+    searching::measure(&servers, "", &mut table)?;
+    pinned.release()?;
+    searching::measure(&servers, ", all cores", &mut table)?;
+    println!("{}\n\n{table}", cores::machine(&top)?);
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The memory of a server that has been asked a few things and waits.
+
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::servers::{Servers, Which};
+use rootward_testkit::bench::client::Client;
+use rootward_testkit::bench::table::{Bar, Table};
+
+/// The kernel's names (`proc_pid_smaps(5)`): `Pss` shares what several processes have among them, `Rss` does not.
+const MEASURES: [&str; 2] = ["Pss", "Rss"];
+
+pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
+    for peer in &servers.peers {
+        let own = settled(servers, servers.rootward(&servers.root))?;
+        let theirs = settled(servers, servers.peer(peer, &servers.root));
+        for measure in MEASURES {
+            let what = format!("memory of an idle server, {}", measure.to_uppercase());
+            match &theirs {
+                Err(why) => table.add_missing(&what, &peer.name, &why.to_string()),
+                Ok(theirs) => {
+                    let bar = match peer.which {
+                        Which::Reference => Bar::TimesFaster(10.0),
+                        Which::Fastest => Bar::AtMost(1.0),
+                    };
+                    table.add_bytes(&what, &peer.name, memory(&own, measure)?, memory(theirs, measure)?, bar);
+                }
+            }
+        }
+        own.end()?;
+        theirs.map_or(Ok(()), Client::end)?;
+    }
+    Ok(())
+}
+
+/// Lists, reads and searches, and then waits a little.
+fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
+    let mut client = client?;
+    let root = servers.root.display();
+    client.ask("tools/list", "{}")?;
+    for _ in 0..10 {
+        client.ask("tools/call", &format!(r#"{{"name":"list_directory","arguments":{{"path":"{root}"}}}}"#))?;
+        let params = format!(r#"{{"name":"read_text_file","arguments":{{"path":"{root}/small.txt"}}}}"#);
+        client.ask("tools/call", &params)?;
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    Ok(client)
+}
+
+/// Bytes.
+fn memory(client: &Client, measure: &str) -> Outcome<u64> {
+    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", client.process()))?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));
+    let kibibytes: u64 = line.ok_or("no such line")?.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kibibytes << 10)
+}

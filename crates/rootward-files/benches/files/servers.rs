@@ -1,0 +1,87 @@
+//! Who is measured: `rootward serve`, the reference server, and the crate `rust-mcp-filesystem`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Outcome;
+use rootward_testkit::bench::client::Client;
+use rootward_testkit::bench::peers::{crate_program, npm_package, rootward};
+
+const NPM: &str = "@modelcontextprotocol/server-filesystem";
+const NPM_VERSION: &str = "2026.8.31";
+const CRATE: &str = "rust-mcp-filesystem";
+const CRATE_VERSION: &str = "0.4.5";
+
+/// The places of a run, and who is measured there.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    home: PathBuf,
+    /// A directory that is shared.
+    pub(crate) root: PathBuf,
+    binary: PathBuf,
+    pub(crate) peers: Vec<Peer>,
+}
+
+/// A server of others.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    /// Its name and version, in Markdown.
+    pub(crate) name: String,
+    pub(crate) which: Which,
+    line: Outcome<Vec<OsString>>,
+}
+
+/// Which of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Which {
+    /// From npm: what people have.
+    Reference,
+    /// In Rust: the fastest there is.
+    Fastest,
+}
+
+impl Servers {
+    pub(crate) fn new(top: &Path) -> Outcome<Servers> {
+        let (home, root) = (top.join("home"), top.join("root"));
+        std::fs::create_dir(&home)?;
+        std::fs::create_dir(&root)?;
+        let npm = npm_package(NPM, NPM_VERSION, &format!("{NPM}/dist/index.js"));
+        let built = crate_program(CRATE, CRATE_VERSION, CRATE);
+        let peers = vec![
+            Peer {
+                name: format!("`{NPM}` {NPM_VERSION}"),
+                which: Which::Reference,
+                line: npm.map(|script| vec!["node".into(), script.into()]),
+            },
+            Peer {
+                name: format!("`{CRATE}` {CRATE_VERSION}"),
+                which: Which::Fastest,
+                // It writes and takes the client's roots, as the others do.
+                line: built.map(|program| vec![program.into(), "--allow-write".into(), "--enable-roots".into()]),
+            },
+        ];
+        Ok(Servers { home, root, binary: rootward()?, peers })
+    }
+
+    /// `rootward serve` with a directory, as it is by default: decisions on record.
+    pub(crate) fn rootward(&self, root: &Path) -> Outcome<Client> {
+        self.begin(&[self.binary.clone().into(), "serve".into()], root)
+    }
+
+    /// A server of others with a directory.
+    pub(crate) fn peer(&self, peer: &Peer, root: &Path) -> Outcome<Client> {
+        match &peer.line {
+            Ok(line) => self.begin(line, root),
+            Err(why) => Err(why.to_string().into()),
+        }
+    }
+
+    /// Starts a server that shares the directory on its command line; its client names the same as its root.
+    fn begin(&self, line: &[OsString], root: &Path) -> Outcome<Client> {
+        let mut command = Command::new(&line[0]);
+        command.args(&line[1..]).arg(root).env_clear().env("HOME", &self.home).env("RUST_LOG", "off");
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        Client::begin(&mut command, root)
+    }
+}

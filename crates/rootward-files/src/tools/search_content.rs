@@ -1,0 +1,220 @@
+//! `search_content`: lines of files that match.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use rootward_core::RootKind;
+use rootward_server::{Access, RootedPath, roots};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::count::Count;
+use crate::failure::Failure;
+use crate::name::on_one_line;
+use crate::search::{
+    self, Asked, Case, Found, FoundIn, Full, Hidden, LineKind, MOST_BYTES, MOST_MATCHES, Query, Reading,
+};
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+/// How many matches are answered with unless more are asked for.
+const USUAL_LIMIT: usize = 200;
+
+pub(crate) struct SearchContent;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// What to search for in each line: a regular expression as ripgrep takes it
+    pattern: String,
+    /// The directory or file to search: absolute, or relative to the first root; without it, the first root
+    path: Option<RootedPath>,
+    /// Which files, relative to `path`: `*.rs`, `src/**/*.{ts,tsx}`; `!` before a glob leaves out what it matches
+    glob: Option<Globs>,
+    /// How many lines to show before and after each match
+    #[serde(default)]
+    #[schemars(range(max = 50))]
+    context: usize,
+    /// After how many matches to stop: 200 unless it is set, at most 5000
+    limit: Option<Count>,
+    /// Take `a` and `A` for the same
+    #[serde(default)]
+    ignore_case: bool,
+    /// Search for `pattern` as it stands, not as an expression
+    #[serde(default)]
+    literal: bool,
+    /// Search names that begin with a dot, too
+    #[serde(default)]
+    hidden: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`glob` must be a text or a list of texts")]
+enum Globs {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl FileTool for SearchContent {
+    const ABOUT: About = About {
+        name: "search_content",
+        title: "Search Content",
+        description: "Find lines that match a regular expression in the files below a directory. Passes over binary files, what \
+                      `.gitignore` names, and hidden files. Answers like ripgrep: the path, then its lines by number, `:` behind the \
+                      number of a match, `-` behind that of a line around it.",
+        effect: Effect::Reads,
+        output: Output::Data("matches", data_schema),
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(arguments: Arguments, call: &Call) -> Result<Answer, Failure> {
+        let Arguments { pattern, path, glob, context, limit, ignore_case, literal, hidden } = arguments;
+        let globs = match glob {
+            None => Vec::new(),
+            Some(Globs::One(glob)) => vec![glob],
+            Some(Globs::Many(globs)) => globs,
+        };
+        let limit = match limit {
+            None => USUAL_LIMIT,
+            Some(limit) => usize::try_from(limit.whole("limit")?).unwrap_or(usize::MAX),
+        };
+        let query = Query::new(&Asked {
+            pattern: &pattern,
+            reading: if literal { Reading::Literal } else { Reading::Expression },
+            case: if ignore_case { Case::Ignored } else { Case::Matters },
+            globs: &globs,
+            hidden: if hidden { Hidden::Searched } else { Hidden::LeftOut },
+            context,
+            limit,
+        })?;
+        let grant = match path {
+            Some(path) => path.into_grant(),
+            None => {
+                let roots = roots().await?;
+                // Where relative paths start; where there are files alone, the first of them.
+                let directory = roots.list().iter().find(|placed| placed.kind == RootKind::Directory);
+                let first = directory.or(roots.list().first());
+                roots.check(first.map_or(Path::new("."), |placed| &placed.root.path), Access::READ)?
+            }
+        };
+        call.apart("files searched", move |work| {
+            let found = search::run(&grant, &query, work)?;
+            Ok(Answer::with_data(text(&found, query.limit), data(&found)))
+        })
+        .await
+    }
+}
+
+fn data_schema() -> Value {
+    let texts = |which: &str| {
+        let description = format!("The lines {which} it, where `context` asked for them and no other match has them");
+        json!({"type": "array", "items": {"type": "string"}, "description": description})
+    };
+    json!({
+        "matches": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "line": {"type": "integer", "description": "Its number, from 1"},
+                    "text": {"type": "string", "description": "The line; `[…]` where a long one is cut"},
+                    "before": texts("before"),
+                    "after": texts("after"),
+                },
+                "required": ["path", "line", "text"],
+            },
+        },
+        "truncated": {"type": "boolean", "description": "Whether the search ended before all was searched"},
+        "files": {"type": "integer", "description": "How many files were searched"},
+    })
+}
+
+/// As `rg --heading` shows it, and what there is to know besides.
+fn text(found: &Found, limit: usize) -> String {
+    let mut text = String::new();
+    for FoundIn { path, lines } in &found.files {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "{gap}{}", on_one_line(path.as_os_str()));
+        let around = lines.iter().any(|line| line.kind != LineKind::Match);
+        let mut last: Option<u64> = None;
+        for line in lines {
+            if around && last.is_some_and(|last| last + 1 < line.number) {
+                text.push_str("--\n");
+            }
+            last = Some(line.number);
+            let sign = if line.kind == LineKind::Match { ':' } else { '-' };
+            let _ = writeln!(text, "{}{sign}{}", line.number, line.text);
+        }
+    }
+    if found.files.is_empty() {
+        text.push_str("No matches found\n");
+    }
+    for note in notes(found, limit) {
+        let _ = write!(text, "\n{note}\n");
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
+}
+
+/// What the matches do not tell.
+fn notes(found: &Found, limit: usize) -> Vec<String> {
+    let narrow = "narrow `pattern`, `path` or `glob`";
+    let mut notes = Vec::new();
+    match found.full {
+        None => {}
+        Some(Full::Matches) if limit < MOST_MATCHES => {
+            notes.push(format!(
+                "Stopped after {limit} matches; to see others, {narrow}, or raise `limit` (at most {MOST_MATCHES})"
+            ));
+        }
+        Some(Full::Matches) => notes.push(format!("Stopped after {limit} matches; to see others, {narrow}")),
+        Some(Full::Bytes) => {
+            let size = MOST_BYTES >> 10;
+            notes.push(format!("Stopped after {size} KiB; to see the rest, {narrow}, or ask for less `context`"));
+        }
+    }
+    if found.searched == 1 && found.binary == 1 {
+        notes.push("The file is binary and was not searched to its end".to_owned());
+    }
+    match found.unread {
+        0 => {}
+        1 => notes.push("One file or directory could not be read to its end".to_owned()),
+        count => notes.push(format!("{count} files or directories could not be read to their end")),
+    }
+    if found.searched == 0 && found.unread == 0 {
+        notes
+            .push("No file was searched: see `path`, `glob` and `hidden`, and what `.gitignore` leaves out".to_owned());
+    }
+    notes
+}
+
+fn data(found: &Found) -> Value {
+    let mut matches: Vec<Value> = Vec::new();
+    for FoundIn { path, lines } in &found.files {
+        let mut before: Vec<&str> = Vec::new();
+        for line in lines {
+            match line.kind {
+                LineKind::Before => before.push(&line.text),
+                LineKind::Match => {
+                    let mut one = json!({"path": path.to_string_lossy(), "line": line.number, "text": line.text});
+                    if !before.is_empty() {
+                        one["before"] = json!(before);
+                        before.clear();
+                    }
+                    matches.push(one);
+                }
+                LineKind::After => {
+                    if let Some(last) = matches.last_mut().and_then(Value::as_object_mut) {
+                        let after = last.entry("after").or_insert_with(|| json!([]));
+                        after.as_array_mut().into_iter().for_each(|after| after.push(json!(line.text)));
+                    }
+                }
+            }
+        }
+    }
+    json!({"matches": matches, "truncated": found.full.is_some(), "files": found.searched})
+}

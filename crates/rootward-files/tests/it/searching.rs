@@ -1,0 +1,215 @@
+//! `search_content`: what is found, what is not looked into, and where it ends.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::stage::Stage;
+
+/// Searches, and gives the text with the root's path left out.
+async fn search(client: &mut Client, stage: &Stage, arguments: Value) -> String {
+    client.text("search_content", arguments).await.replace(&stage.name("root/"), "")
+}
+
+#[tokio::test]
+async fn lines_are_found_by_path_and_number() {
+    let stage = Stage::new();
+    stage.file("root/b/two.txt", "one\ntwo\nthree\nfour\nfive\nsix\ntwo again\n");
+    stage.file("root/a.rs", "fn two() {}\r\nlast two");
+    stage.file("root/b.rs", "a [two]");
+    stage.file("root/none.txt", "nothing");
+    let mut client = Client::start(&stage, &["root"]).await;
+    let cases = [
+        (
+            json!({"pattern": "two"}),
+            "a.rs\n1:fn two() {}\n2:last two\n\nb/two.txt\n2:two\n7:two again\n\nb.rs\n1:a [two]",
+        ),
+        (json!({"pattern": "two", "path": "b"}), "b/two.txt\n2:two\n7:two again"),
+        (json!({"pattern": "two", "path": "b/two.txt"}), "b/two.txt\n2:two\n7:two again"),
+        // `$` stands before the end of a line, whichever it has.
+        (json!({"pattern": r"\}$|two$"}), "a.rs\n1:fn two() {}\n2:last two\n\nb/two.txt\n2:two"),
+        (json!({"pattern": "[two]", "literal": true}), "b.rs\n1:a [two]"),
+        (json!({"pattern": "LAST", "ignore_case": true}), "a.rs\n2:last two"),
+        (json!({"pattern": "LAST"}), "No matches found"),
+        (json!({"pattern": "two", "glob": "*.rs"}), "a.rs\n1:fn two() {}\n2:last two\n\nb.rs\n1:a [two]"),
+        (json!({"pattern": "two", "glob": ["*.rs", "!b.*"]}), "a.rs\n1:fn two() {}\n2:last two"),
+        (json!({"pattern": "two", "glob": "!*.rs"}), "b/two.txt\n2:two\n7:two again"),
+        (json!({"pattern": "two", "glob": "b/*"}), "b/two.txt\n2:two\n7:two again"),
+        (json!({"pattern": "^two$", "context": 1}), "b/two.txt\n1-one\n2:two\n3-three"),
+        (json!({"pattern": "^two", "context": 1}), "b/two.txt\n1-one\n2:two\n3-three\n--\n6-six\n7:two again"),
+        (
+            json!({"pattern": "two|four", "context": 2, "path": "b"}),
+            "b/two.txt\n1-one\n2:two\n3-three\n4:four\n5-five\n6-six\n7:two again",
+        ),
+    ];
+    for (arguments, expect) in cases {
+        assert_eq!(search(&mut client, &stage, arguments.clone()).await, expect, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn the_data_says_the_same() {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "one\ntwo\nthree\nfour\ntwo");
+    let mut client = Client::start(&stage, &["root"]).await;
+    let path = stage.name("root/a.txt");
+    let plain = client.call("search_content", json!({"pattern": "two"})).await;
+    let expect = json!({
+        "matches": [{"path": path, "line": 2, "text": "two"}, {"path": path, "line": 5, "text": "two"}],
+        "truncated": false,
+        "files": 1,
+    });
+    assert_eq!(plain.data(), &expect);
+    let around = client.call("search_content", json!({"pattern": "two", "context": 1})).await;
+    let expect = json!([
+        {"path": path, "line": 2, "text": "two", "before": ["one"], "after": ["three"]},
+        {"path": path, "line": 5, "text": "two", "before": ["four"]},
+    ]);
+    assert_eq!(around.data()["matches"], expect);
+}
+
+#[tokio::test]
+async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
+    let stage = Stage::new();
+    stage.file("root/.gitignore", "/target\n*.log\n");
+    for name in ["target/x", "a.log", ".hidden", ".config/x", ".git/config", ".ssh/id_ed25519", "sub/.ssh/x", "seen"] {
+        stage.file(&format!("root/{name}"), "needle");
+    }
+    stage.file("root/binary", b"needle\n\0");
+    stage.file(
+        "root/wide",
+        [b"\xff\xfe".to_vec(), "a needle".encode_utf16().flat_map(u16::to_le_bytes).collect()].concat(),
+    );
+    stage.file("root/empty", "");
+    stage.file("root/broken", b"\xff needle\n");
+    stage.link("root/link", stage.path("outside/secret.txt"));
+    stage.link("root/directory", stage.path("outside"));
+    stage.file("root/new\nline", "a\nneedle");
+    stage.fifo("root/fifo");
+    stage.directory("root/bare");
+    let mut client = Client::start(&stage, &["root"]).await;
+    let usual = search(&mut client, &stage, json!({"pattern": "needle|SECRET"})).await;
+    assert_eq!(usual, "broken\n1:\u{fffd} needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle\n\nwide\n1:a needle");
+    let hidden = search(&mut client, &stage, json!({"pattern": "^needle", "hidden": true})).await;
+    assert_eq!(hidden, ".config/x\n1:needle\n\n.hidden\n1:needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle");
+    // What is asked for by its name is searched, unless it is closed.
+    assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": "target"})).await, "target/x\n1:needle");
+    assert_eq!(search(&mut client, &stage, json!({"pattern": "n", "path": ".hidden"})).await, ".hidden\n1:needle");
+    let binary = search(&mut client, &stage, json!({"pattern": "absent", "path": "binary"})).await;
+    assert_eq!(binary, "No matches found\n\nThe file is binary and was not searched to its end");
+    for (path, code) in [
+        (".ssh", "restricted"),
+        ("link", "outside_roots"),
+        ("directory", "outside_roots"),
+        ("../outside", "outside_roots"),
+        ("fifo", "special_file"),
+    ] {
+        let refused = client.call("search_content", json!({"pattern": "x", "path": path})).await;
+        assert_eq!(refused.code(), Some(code), "{path}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_without_a_path_begins_at_the_first_root() {
+    let stage = Stage::new();
+    stage.file("root/a", "needle");
+    stage.file("other/b", "needle");
+    stage.file("single", "needle");
+    let cases: [(&[&str], &str); 4] = [
+        (&["root", "other"], "root/a"),
+        (&["other", "root"], "other/b"),
+        // Relative paths start at a directory, too.
+        (&["single", "root"], "root/a"),
+        (&["single"], "single"),
+    ];
+    for (roots, expect) in cases {
+        let mut client = Client::start(&stage, roots).await;
+        let text = client.text("search_content", json!({"pattern": "needle"})).await;
+        assert_eq!(text, format!("{}\n1:needle", stage.name(expect)));
+    }
+    let mut client = Client::start(&stage, &[]).await;
+    let refused = client.call("search_content", json!({"pattern": "needle"})).await;
+    assert_eq!(refused.code(), Some("no_roots"));
+}
+
+#[tokio::test]
+async fn at_the_limit_it_says_how_to_go_on() {
+    let stage = Stage::new();
+    for file in 0..20 {
+        stage.file(&format!("root/{file}"), "needle\n".repeat(10));
+    }
+    let mut client = Client::start(&stage, &["root"]).await;
+    for (limit, more) in [(1, true), (7, true), (199, true), (200, false), (5000, false)] {
+        let answered = client.call("search_content", json!({"pattern": "needle", "limit": limit})).await;
+        assert_eq!(answered.data()["matches"].as_array().unwrap().len(), limit.min(200));
+        assert_eq!(answered.data()["truncated"], more, "{limit}");
+        assert_eq!(answered.text().contains(&format!("Stopped after {limit} matches")), more, "{limit}");
+    }
+    stage.file("root/long", format!("{}\n", "x".repeat(400)).repeat(2000));
+    let answered = client.call("search_content", json!({"pattern": "x", "limit": 5000})).await;
+    assert_eq!(answered.data()["truncated"], true);
+    assert!(answered.text().contains("Stopped after 256 KiB"));
+    for size in [answered.text().len(), answered.data().to_string().len()] {
+        assert!((200 << 10..400 << 10).contains(&size), "{size}");
+    }
+}
+
+#[tokio::test]
+async fn long_lines_are_cut() {
+    let stage = Stage::new();
+    stage.file("root/long", format!("{}needle{}\n", "x".repeat(100_000), "y".repeat(100_000)));
+    // Without an end, the whole file is one line.
+    stage.file("root/longer", [b"needle\n".to_vec(), b"z".repeat(20 << 20), b"needle".to_vec()].concat());
+    let mut client = Client::start(&stage, &["root"]).await;
+    let text = search(&mut client, &stage, json!({"pattern": "needle"})).await;
+    let line = text.lines().nth(1).unwrap();
+    assert!(line.starts_with("1:[…]xx") && line.contains("xneedley") && line.ends_with("yy[…]"), "{line}");
+    assert!(text.ends_with("longer\n1:needle\n\nOne file or directory could not be read to its end"), "{text}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_searched_for_is_said() {
+    let stage = Stage::new();
+    stage.file("root/a", "x");
+    let mut client = Client::start(&stage, &["root"]).await;
+    let cases = [
+        (json!({}), "missing field `pattern`"),
+        (json!({"pattern": "("}), "with `literal` it is searched for as it stands"),
+        (json!({"pattern": "a\nb"}), "each line is searched by itself"),
+        (json!({"pattern": r"a\nb"}), "cannot be searched for"),
+        (json!({"pattern": r"\w{1000}{1000}"}), "cannot be searched for"),
+        (json!({"pattern": "(".repeat(10_000)}), "cannot be searched for"),
+        (json!({"pattern": "x".repeat(20_000)}), "longer than 16384 bytes"),
+        (json!({"pattern": "x", "glob": "[a"}), "`glob` cannot be used"),
+        (json!({"pattern": "x", "glob": 7}), "`glob` must be a text or a list of texts"),
+        (json!({"pattern": "x", "glob": vec!["a"; 101]}), "`glob` is too much"),
+        (json!({"pattern": "x", "limit": 0}), "`limit` is 0, and must be a whole number from 1 on"),
+        (json!({"pattern": "x", "path": "absent"}), "does not exist"),
+    ];
+    for (arguments, words) in cases {
+        let sentence = client.failure("search_content", arguments.clone()).await;
+        assert!(sentence.contains(words), "{arguments}: {sentence}");
+    }
+    // What is too much is taken for the most there is.
+    let text = search(&mut client, &stage, json!({"pattern": "x", "limit": 1e300, "context": 1_000_000})).await;
+    assert_eq!(text, "a\n1:x");
+    let nothing = search(&mut client, &stage, json!({"pattern": "x", "glob": "*.rs"})).await;
+    assert!(nothing.starts_with("No matches found\n\nNo file was searched"), "{nothing}");
+}
+
+#[tokio::test]
+async fn a_search_that_is_taken_back_ends() {
+    let stage = Stage::new();
+    stage.file("root/big", "x\n".repeat(1 << 20));
+    for link in 0..2000 {
+        std::fs::hard_link(stage.path("root/big"), stage.path(&format!("root/{link}"))).unwrap();
+    }
+    let mut client = Client::start(&stage, &["root"]).await;
+    let call = json!({"name": "search_content", "arguments": {"pattern": "absent"}, "_meta": {"progressToken": "t"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": call})).await;
+    let told = client.receive().await;
+    assert_eq!((&told["method"], &told["params"]["progressToken"]), (&json!("notifications/progress"), &json!("t")));
+    assert!(told["params"]["message"].as_str().unwrap().ends_with("files searched"), "{told}");
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}})).await;
+    // Nothing more is told of it: the next answer is to the next question.
+    assert_eq!(search(&mut client, &stage, json!({"pattern": "y", "path": "0"})).await, "No matches found");
+}
