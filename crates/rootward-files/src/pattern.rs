@@ -77,7 +77,10 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let mut added = one(pattern);
     if plain == Plain::Anywhere && !pattern.contains('*') {
-        added = added.and_then(|()| one(&format!("**/{pattern}")));
+        let name = pattern.trim_matches('/');
+        // With a `/` at its end it names what is in a directory, not the directory.
+        let below = if pattern.ends_with('/') { "/**" } else { "" };
+        added = added.and_then(|()| one(&format!("**/{name}{below}")));
     }
     added.map_err(|error| Failure::Arguments(format!("`{}` is no pattern: {}", shown(), error.kind())))
 }
@@ -123,6 +126,11 @@ mod tests {
         check("a", Plain::Anywhere, "b/a", true);
         check("c/a", Plain::Anywhere, "b/c/a", true);
         check("*a", Plain::Anywhere, "b/a", false);
+        check("/a", Plain::Anywhere, "b/a", true);
+        check("a/", Plain::Anywhere, "b/a", false);
+        check("a/", Plain::Anywhere, "b/a/c", true);
+        // Every name ends in nothing.
+        check("", Plain::Anywhere, "a", true);
     }
 
     #[test]
