@@ -8,6 +8,8 @@ use crate::files::case::{Case, case, differ, fail, same, same_lines};
 pub(super) const REFUSAL: &str = "A refusal is a sentence with the roots in force and data with a code; it is the same whether or not something outside exists.";
 const DOTS: &str = "`..` is not removed from a path by text; it is followed as the system follows it.";
 const URI: &str = "A `file://` URI is a path, too. The reference looks for a file of that name.";
+const OTHER: &str = r"`~name`, `\\name` and `name://` are refused. To the reference they are names below the root; with `./` before them they are so here, too.";
+const DRIVE: &str = "`C:` alone is a name. The reference takes it for a drive.";
 const EMPTY: &str = "An empty path is refused. The reference takes it for the first root.";
 const SHOWN: &str = "A path is shown as its root was named. The reference shows where it really lies.";
 
@@ -157,6 +159,26 @@ pub(in crate::files) const CASES: &[Case] = &[
             same("read_text_file", r#"{"path":"-rf"}"#),
             differ("read_text_file", r#"{"path":"file://$ROOT/a%20b"}"#, URI, Failure("ENOENT"), Text("x")),
             fail("read_text_file", r#"{"path":"\"$ROOT/a b\""}"#),
+        ],
+    ),
+    case(
+        "names that look like something else",
+        &[
+            File("root/~a", "tilde"),
+            File("root/C:", "drive"),
+            File("root/\\\\a", "share"),
+            File("root/ab:/b", "scheme"),
+        ],
+        &[
+            differ("read_text_file", r#"{"path":"~a"}"#, OTHER, Text("tilde"), Failure("only one's own home is known")),
+            differ("read_text_file", r#"{"path":"\\\\a"}"#, OTHER, Text("share"), Failure("another system")),
+            differ("read_text_file", r#"{"path":"ab://b"}"#, OTHER, Text("scheme"), Failure("scheme")),
+            differ("read_text_file", r#"{"path":"C:"}"#, DRIVE, Failure("Windows-style path"), Text("drive")),
+            same("read_text_file", r#"{"path":"./~a"}"#),
+            same("read_text_file", r#"{"path":"./\\\\a"}"#),
+            same("read_text_file", r#"{"path":"./ab://b"}"#),
+            same("read_text_file", r#"{"path":"$ROOT/~a"}"#),
+            same("read_text_file", r#"{"path":"./C:"}"#),
         ],
     ),
     case(
