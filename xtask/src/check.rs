@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::call::Call;
+use crate::files;
 use crate::peers;
 use crate::servers;
 use crate::step::{self, AtLeast, Step};
@@ -50,6 +51,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
+        Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),

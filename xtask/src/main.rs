@@ -14,6 +14,7 @@ mod check;
 mod conformance;
 mod corpus;
 mod demo;
+mod files;
 mod peers;
 mod prove;
 mod servers;
@@ -39,6 +40,7 @@ usage: cargo xtask VERB
   peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
+  files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
@@ -69,6 +71,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
         ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
         ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
+        ["files", ref parts @ ..] => files::run(top, parts).map(|note| println!("{note}")),
         ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
         ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
         ["bench"] => bench::run(top, bench::Output::Show),

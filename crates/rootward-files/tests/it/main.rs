@@ -12,6 +12,7 @@ mod describing;
 mod edits;
 mod killed;
 mod listing;
+mod published;
 mod reading;
 mod reference;
 mod roots;
