@@ -144,7 +144,7 @@ enum To {
     Name,
 }
 
-const WAYS: [Way; 19] = [
+const WAYS: [Way; 20] = [
     ("read_text_file", |path| json!({"path": path}), To::Target),
     ("read_file", |path| json!({"path": path, "tail": 1}), To::Target),
     ("read_media_file", |path| json!({"path": path}), To::Target),
@@ -155,6 +155,7 @@ const WAYS: [Way; 19] = [
     ("list_directory_with_sizes", |path| json!({"path": path, "sortBy": "size"}), To::Target),
     ("directory_tree", |path| json!({"path": path}), To::Target),
     ("search_files", |path| json!({"path": path, "pattern": "**"}), To::Target),
+    ("search_content", |path| json!({"path": path, "pattern": "SECRE."}), To::Target),
     ("write_file", |path| json!({"path": path, "content": "PLANTED"}), To::Target),
     ("append_file", |path| json!({"path": path, "content": "PLANTED"}), To::Target),
     ("edit_file", |path| json!({"path": path, "edits": [{"oldText": "SECRET", "newText": "PLANTED"}]}), To::Target),
