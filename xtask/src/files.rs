@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::built;
 use crate::call::Call;
 use crate::cases::{chosen, judge};
-use crate::peers::install::{node, packages, runtimes};
+use crate::peers::install::{Runtime, node, packages, runtimes};
 use crate::servers::conversation::{Conversation, Roots};
 use crate::table;
 
@@ -115,7 +115,7 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
 
 impl Ground {
     fn prepare(top: &Path) -> Result<Ground> {
-        runtimes(top)?;
+        runtimes(top, &[Runtime::Node])?;
         let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
         Ok(Ground {
             place: tempfile::Builder::new().prefix("files-").tempdir()?,
