@@ -38,14 +38,15 @@ fn main() -> Outcome<()> {
     let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
     let top = scratch.path().canonicalize()?;
     let servers = Servers::new(&top)?;
+    let sources = searching::plant(&top)?;
     let pinned = cores::pin_to_one()?;
     starting::measure(&servers, &mut table)?;
     reading::measure(&servers, &mut table)?;
     memory::measure(&servers, &mut table)?;
     tree::measure(&servers, &mut table)?;
-    searching::measure(&servers, "", &mut table)?;
+    searching::measure(&servers, &sources, "", &mut table)?;
     pinned.release()?;
-    searching::measure(&servers, ", all cores", &mut table)?;
+    searching::measure(&servers, &sources, ", all cores", &mut table)?;
     println!("{}\n\n{table}", cores::machine(&top)?);
     Ok(())
 }

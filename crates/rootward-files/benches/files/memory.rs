@@ -7,7 +7,8 @@ use crate::servers::{Servers, Which};
 use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// The kernel's names (`proc_pid_smaps(5)`): `Pss` shares what several processes have among them, `Rss` does not.
+/// The kernel's names (`proc_pid_smaps(5)`). `Pss` shares what several processes have among them; `Rss`, which counts the same library
+/// for each, is there to be known.
 const MEASURES: [&str; 2] = ["Pss", "Rss"];
 
 pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
@@ -19,9 +20,10 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
             match &theirs {
                 Err(why) => table.add_missing(&what, &peer.name, &why.to_string()),
                 Ok(theirs) => {
-                    let bar = match peer.which {
-                        Which::Reference => Bar::TimesFaster(10.0),
-                        Which::Fastest => Bar::AtMost(1.0),
+                    let bar = match (measure, peer.which) {
+                        ("Pss", Which::Reference) => Bar::TimesFaster(10.0),
+                        ("Pss", Which::Fastest) => Bar::AtMost(1.0),
+                        _ => Bar::Information,
                     };
                     table.add_bytes(&what, &peer.name, memory(&own, measure)?, memory(theirs, measure)?, bar);
                 }
@@ -33,7 +35,7 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
     Ok(())
 }
 
-/// Lists, reads and searches, and then waits a little.
+/// Lists and reads, and then waits a little.
 fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
     let mut client = client?;
     let root = servers.root.display();

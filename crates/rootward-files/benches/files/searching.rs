@@ -19,20 +19,19 @@ const MOST: f64 = 1.3;
 /// Patterns that match some hundred lines: a word, and what begins with no certain word.
 const PATTERNS: [&str; 2] = ["PhantomPinned", r"fn \w+_unchecked_mut\("];
 
-pub(crate) fn measure(servers: &Servers, cores: &str, table: &mut Table) -> Outcome<()> {
+pub(crate) fn measure(servers: &Servers, sources: &Path, cores: &str, table: &mut Table) -> Outcome<()> {
     let against = format!("`rg` {VERSION}");
-    let sources = sources()?;
     let rg = crate_program("ripgrep", VERSION, "rg");
     for pattern in PATTERNS {
         let what = format!("`search_content` of `{pattern}` in the sources of crates{cores}");
         let rg = match &rg {
-            Ok(program) => || search(program, pattern, &sources),
+            Ok(program) => || search(program, pattern, sources),
             Err(why) => {
                 table.add_missing(&what, &against, &why.to_string());
                 continue;
             }
         };
-        let mut client = servers.rootward(&sources)?;
+        let mut client = servers.rootward(sources)?;
         client.ask("tools/list", "{}")?;
         let params = serde_json::json!({"name": "search_content", "arguments": {"pattern": pattern, "limit": 5000}});
         let params = params.to_string();
@@ -54,14 +53,31 @@ pub(crate) fn measure(servers: &Servers, cores: &str, table: &mut Table) -> Outc
     Ok(())
 }
 
-/// The sources that cargo has unpacked: large, and there wherever this is built.
-fn sources() -> Outcome<PathBuf> {
+/// Copies the sources that cargo has unpacked: large, and there wherever this is built. Where they lie, a client may not share them.
+pub(crate) fn plant(top: &Path) -> Outcome<PathBuf> {
+    eprintln!("copying the sources of crates");
     let cargo = match (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME")) {
         (Some(cargo), _) => PathBuf::from(cargo),
         (None, Some(home)) => Path::new(&home).join(".cargo"),
         (None, None) => return Err("no home directory".into()),
     };
-    Ok(cargo.join("registry/src").canonicalize()?)
+    let sources = top.join("sources");
+    copy(&cargo.join("registry/src"), &sources)?;
+    Ok(sources)
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    std::fs::create_dir(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, to) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy(&entry.path(), &to)?;
+        } else if kind.is_file() {
+            std::fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }
 
 /// How many lines the server finds; it must not stop early.

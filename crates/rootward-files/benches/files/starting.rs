@@ -8,8 +8,6 @@ use rootward_testkit::bench::client::Client;
 use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::table::{Bar, Table};
 
-const ROUNDS: usize = 40;
-
 pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
     let what = "start to `tools/list`";
     for peer in &servers.peers {
@@ -20,13 +18,14 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
             continue;
         }
         own()?;
-        let bar = match peer.which {
-            Which::Reference => Bar::TimesFaster(30.0),
-            Which::Fastest => Bar::AtMost(1.0),
+        // Where the two are close, more turns tell them apart.
+        let (rounds, bar) = match peer.which {
+            Which::Reference => (20, Bar::TimesFaster(30.0)),
+            Which::Fastest => (200, Bar::AtMost(1.0)),
         };
         let own = || own().expect("it answered before");
         let theirs = || theirs().expect("it answered before");
-        table.add(what, &peer.name, &in_turns(ROUNDS, own, theirs), bar);
+        table.add(what, &peer.name, &in_turns(rounds, own, theirs), bar);
     }
     Ok(())
 }
