@@ -36,7 +36,7 @@ usage: cargo xtask VERB
   demo serve       a real client before `rootward serve`: it reads a file of this project, and one that is not shared
   check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
-  peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
+  peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
