@@ -14,8 +14,10 @@ mod check;
 mod conformance;
 mod corpus;
 mod demo;
+mod inspector;
 mod peers;
 mod prove;
+mod serve;
 mod servers;
 mod spoken;
 mod step;
@@ -38,6 +40,7 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
+  serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
@@ -68,6 +71,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
         ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
+        ["serve", ref parts @ ..] => serve::run(top, parts).map(|note| println!("{note}")),
         ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
         ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
         ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
