@@ -9,7 +9,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ErrorData, ListRootsResult, Root
 
-from steps import CASE, Answers, run, say
+from steps import CASE, NEWS, Answers, run, say
 
 # Roots are deprecated in the protocol, and what this is about.
 warnings.simplefilter("ignore")
@@ -43,6 +43,13 @@ class Peer(Client):
     def is_error(result):
         return result.is_error
 
+    @staticmethod
+    def schemas(tool):
+        return [tool.input_schema, tool.output_schema]
+
+    async def stop(self):
+        """This SDK tells the server by itself when a call is cancelled."""
+
 
 async def main():
     answers = Answers()
@@ -66,7 +73,8 @@ async def main():
             target = server["url"]
         mode = "legacy" if CASE["era"] == "legacy" else "auto"
         callback = list_roots if CASE["declares"] else None
-        client = await stack.enter_async_context(Peer(target, mode=mode, list_roots_callback=callback))
+        peer = Peer(target, mode=mode, list_roots_callback=callback, message_handler=NEWS.hear)
+        client = await stack.enter_async_context(peer)
         say(version=client.protocol_version)
         await run(client, answers)
 

@@ -6,9 +6,16 @@ import anyio
 import httpx
 from mcp import ClientSession, McpError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import ErrorData, ListRootsResult, Root
+from mcp.types import (
+    CancelledNotification,
+    CancelledNotificationParams,
+    ClientNotification,
+    ErrorData,
+    ListRootsResult,
+    Root,
+)
 
-from steps import CASE, Answers, run, say
+from steps import CASE, NEWS, Answers, run, say
 
 
 class NoStandingStream(httpx.AsyncHTTPTransport):
@@ -51,6 +58,15 @@ class Peer(ClientSession):
     def is_error(result):
         return result.isError
 
+    @staticmethod
+    def schemas(tool):
+        return [tool.inputSchema, tool.outputSchema]
+
+    async def stop(self):
+        """This SDK leaves it to its user to tell the server, and to know the number of the last request."""
+        parameters = CancelledNotificationParams(requestId=self._request_id - 1)
+        await self.send_notification(ClientNotification(CancelledNotification(params=parameters)))
+
 
 async def main():
     async def list_roots(context):
@@ -73,9 +89,12 @@ async def main():
             target = streamable_http_client(server["url"])
         read, write, *_ = await stack.enter_async_context(target)
         callback = list_roots if CASE["declares"] else None
-        client = await stack.enter_async_context(Peer(read, write, list_roots_callback=callback))
+        peer = Peer(read, write, list_roots_callback=callback, message_handler=NEWS.hear)
+        client = await stack.enter_async_context(peer)
         say(version=(await client.initialize()).protocolVersion)
         await run(client, Peer.answers)
+        # Where something comes in while this SDK is being closed, it fails: what the server had to say has come by then.
+        await client.send_ping()
 
 
 anyio.run(main)

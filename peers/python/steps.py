@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import anyio
+from jsonschema.validators import validator_for
 
 CASE = json.loads(sys.argv[1])
 
@@ -36,6 +37,26 @@ class Answers:
         await anyio.sleep_forever()
 
 
+class News:
+    """Whether the client heard that the list of tools is another one."""
+
+    def __init__(self):
+        self.event = anyio.Event()
+
+    async def hear(self, message):
+        """What an SDK gives every message to."""
+        if getattr(getattr(message, "root", message), "method", "") == "notifications/tools/list_changed":
+            self.event.set()
+
+
+NEWS = News()
+
+
+def refusal(client, result):
+    """Where a tool has a schema for structured content, a refusal may be none."""
+    return client.structured(result) or (result.meta or {}).get("rootward.dev/refusal")
+
+
 async def read(client, path):
     """Calls the tool; what came of it."""
     try:
@@ -45,9 +66,61 @@ async def read(client, path):
     text = result.content[0].text
     if not client.is_error(result):
         return {"text": text}
-    # Where a tool has a schema for structured content, a refusal is none.
-    refusal = client.structured(result) or (result.meta or {}).get("rootward.dev/refusal")
-    return {"code": refusal["code"]} if refusal else {"failed": text}
+    refused = refusal(client, result)
+    return {"code": refused["code"]} if refused else {"failed": text}
+
+
+async def call(client, tool, progress=None):
+    """Calls any tool; all that came of it."""
+    try:
+        result = await client.call_tool(tool["name"], tool["arguments"], progress_callback=progress)
+    except client.refusals as error:
+        return {"error": error.error.code}
+    if client.is_error(result):
+        return {"failed": result.content[0].text, "code": (refusal(client, result) or {}).get("code")}
+    shown = [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
+    return {"shown": shown, "data": client.structured(result)}
+
+
+async def call_during(client, tool, other):
+    """A call that ends only after another one, which is made as soon as the client hears how far it is."""
+    began = anyio.Event()
+
+    async def progress(*_):
+        began.set()
+
+    async def call_other():
+        await began.wait()
+        say(**await call(client, other))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call_other)
+        return await call(client, tool, progress)
+
+
+async def take_back(client, tool):
+    """A call that the user stops as soon as the client hears how far it is."""
+    began = anyio.Event()
+
+    async def progress(*_):
+        began.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call, client, tool, progress)
+        await began.wait()
+        await client.stop()
+        tasks.cancel_scope.cancel()
+    return {"gave_up": True}
+
+
+async def describe(client):
+    """How the tool is described, where every schema is one."""
+    NEWS.event = anyio.Event()
+    tools = (await client.list_tools()).tools
+    for tool in tools:
+        for schema in client.schemas(tool):
+            validator_for(schema).check_schema(schema)
+    return {"description": next(tool.description for tool in tools if tool.name == CASE["tool"])}
 
 
 async def read_beside_list(client, answers, path):
@@ -89,6 +162,17 @@ async def run(client, answers):
             await client.announce()
         elif "read" in step:
             say(**await read(client, step["read"]))
+        elif "meanwhile" in step:
+            say(**await call_during(client, step["call"], step["meanwhile"]))
+        elif "call" in step:
+            say(**await call(client, step["call"]))
+        elif "take_back" in step:
+            say(**await take_back(client, step["take_back"]))
+        elif "describe" in step:
+            say(**await describe(client))
+        elif "hear" in step:
+            await NEWS.event.wait()
+            say(heard=True)
         elif "read_beside_list" in step:
             say(**await read_beside_list(client, answers, step["read_beside_list"]))
         elif "give_up" in step:

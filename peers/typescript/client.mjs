@@ -2,7 +2,7 @@
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { answers, noStandingStream, run, say, testCase } from './steps.mjs';
+import { answers, hear, noStandingStream, run, say, testCase } from './steps.mjs';
 
 const { server, era, declares } = testCase;
 const client = new Client(
@@ -14,6 +14,7 @@ const client = new Client(
 );
 client.call = (parameters, options) => client.callTool(parameters, options);
 if (declares) client.setRequestHandler('roots/list', () => answers.next(ProtocolError));
+client.setNotificationHandler('notifications/tools/list_changed', hear);
 
 const transport = server.command
   ? new StdioClientTransport({ command: server.command, args: server.arguments, env: server.environment })

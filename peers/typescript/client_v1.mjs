@@ -3,8 +3,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ListRootsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { answers, noStandingStream, run, say, testCase } from './steps.mjs';
+import { ListRootsRequestSchema, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { answers, hear, noStandingStream, run, say, testCase } from './steps.mjs';
 
 const { server, declares } = testCase;
 const client = new Client(
@@ -13,6 +13,7 @@ const client = new Client(
 );
 client.call = (parameters, options) => client.callTool(parameters, undefined, options);
 if (declares) client.setRequestHandler(ListRootsRequestSchema, () => answers.next(McpError));
+client.setNotificationHandler(ToolListChangedNotificationSchema, hear);
 
 const transport = server.command
   ? new StdioClientTransport({ command: server.command, args: server.arguments, env: server.environment })

@@ -34,15 +34,69 @@ export function noStandingStream(url, options) {
   return new Response(null, { status: 405 });
 }
 
+/** Something that happens once. */
+function event() {
+  let happens;
+  const happened = new Promise((resolve) => (happens = resolve));
+  return { happens, happened };
+}
+
+let changed = event();
+
+/** What an SDK is to do when it hears that the list of tools is another one. */
+export const hear = () => changed.happens();
+
+/** Where a tool has a schema for structured content, a refusal may be none. */
+const refusal = (result) => result.structuredContent ?? result._meta?.['rootward.dev/refusal'];
+
+/** Calls any tool; all that came of it. */
+async function call(client, tool, options) {
+  try {
+    const result = await client.call(tool, options);
+    const { content: shown, structuredContent: data } = result;
+    return result.isError ? { failed: shown[0].text, code: refusal(result)?.code ?? null } : { shown, data };
+  } catch (error) {
+    return { error: error.code };
+  }
+}
+
+/** A call that ends only after another one, which is made as soon as the client hears how far it is. */
+async function callDuring(client, tool, other) {
+  const began = event();
+  const calling = call(client, tool, { onprogress: began.happens });
+  await began.happened;
+  say(await call(client, other));
+  return calling;
+}
+
+/** A call that the user stops as soon as the client hears how far it is. */
+async function takeBack(client, tool) {
+  const [began, user] = [event(), new AbortController()];
+  const calling = call(client, tool, { onprogress: began.happens, signal: user.signal });
+  await began.happened;
+  user.abort();
+  await calling;
+  return { gave_up: true };
+}
+
+/** How the tool is described, where every schema is one. */
+async function describe(client) {
+  changed = event();
+  const { tools } = await client.listTools();
+  // The SDK's own, which it uses for results only.
+  const schemas = tools.flatMap((tool) => [tool.inputSchema, tool.outputSchema]);
+  schemas.forEach((schema) => client._jsonSchemaValidator.getValidator(schema));
+  return { description: tools.find((tool) => tool.name === testCase.tool).description };
+}
+
 /** Calls the tool; what came of it. */
 async function read(client, path, options) {
   try {
     const result = await client.call({ name: testCase.tool, arguments: { path } }, options);
     const { text } = result.content[0];
     if (!result.isError) return { text };
-    // Where a tool has a schema for structured content, a refusal is none.
-    const refusal = result.structuredContent ?? result._meta?.['rootward.dev/refusal'];
-    return refusal ? { code: refusal.code } : { failed: text };
+    const refused = refusal(result);
+    return refused ? { code: refused.code } : { failed: text };
   } catch (error) {
     return { error: error.code };
   }
@@ -82,6 +136,17 @@ export async function run(client) {
       await client.sendRootsListChanged();
     } else if (step.read) {
       say(await read(client, step.read));
+    } else if (step.meanwhile) {
+      say(await callDuring(client, step.call, step.meanwhile));
+    } else if (step.call) {
+      say(await call(client, step.call));
+    } else if (step.take_back) {
+      say(await takeBack(client, step.take_back));
+    } else if (step.describe) {
+      say(await describe(client));
+    } else if (step.hear) {
+      await changed.happened;
+      say({ heard: true });
     } else if (step.read_beside_list) {
       say(await readBesideList(client, step.read_beside_list));
     } else if (step.give_up) {

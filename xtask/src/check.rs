@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::call::Call;
 use crate::files;
 use crate::peers;
+use crate::serve;
 use crate::servers;
 use crate::step::{self, AtLeast, Step};
 use crate::tidy;
@@ -49,6 +50,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
+        Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),

@@ -15,8 +15,10 @@ mod conformance;
 mod corpus;
 mod demo;
 mod files;
+mod inspector;
 mod peers;
 mod prove;
+mod serve;
 mod servers;
 mod spoken;
 mod step;
@@ -37,8 +39,9 @@ usage: cargo xtask VERB
   demo serve       a real client before `rootward serve`: it reads a file of this project, and one that is not shared
   check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
-  peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
+  peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
+  serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
@@ -70,6 +73,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
         ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
+        ["serve", ref parts @ ..] => serve::run(top, parts).map(|note| println!("{note}")),
         ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
         ["files", ref parts @ ..] => files::run(top, parts).map(|note| println!("{note}")),
         ["conformance"] => conformance::run(top).map(|note| println!("{note}")),

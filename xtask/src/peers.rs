@@ -1,11 +1,14 @@
-//! `cargo xtask peers`: real MCP clients of other languages against servers that are built on `rootward-server`.
+//! `cargo xtask peers`: real MCP clients of other languages against servers that are built on `rootward-server`, and
+//! before `rootward serve`.
 //!
 //! The clients are the small programs in `peers/`, one for each generation of an SDK. Each is put into every situation, over
 //! every transport, in every era that it knows.
 
 mod case;
+mod files;
 pub(crate) mod install;
 mod situation;
+mod step;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,8 +22,10 @@ use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
 use case::{Route, Servers, Stage, Wrap};
+use files::OF_SERVE;
 use install::Installed;
-use situation::{DIRECTORIES, Era, SITUATIONS, Situation};
+use situation::{DIRECTORIES, SITUATIONS, Situation};
+use step::Era;
 
 /// An SDK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +45,7 @@ const AT_ONCE: usize = 8;
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
 /// Where each era is tried. A modern client opens no stream of its own anyway.
-const WAYS: [(Route, Era); 9] = [
+const WAYS: [(Route, Era); 11] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
     (Route::HttpWithoutStream, Era::Legacy),
@@ -50,6 +55,8 @@ const WAYS: [(Route, Era); 9] = [
     (Route::Wrapped, Era::Modern),
     (Route::WrappedFiles, Era::Legacy),
     (Route::WrappedFiles, Era::FallsBack),
+    (Route::Serve, Era::Legacy),
+    (Route::Serve, Era::Modern),
 ];
 
 /// The situations that a slow server is put into, and any server that is wrapped once more, with its handshake remembered; the others
@@ -109,6 +116,7 @@ impl Case {
             Route::HttpWithoutStream => "HTTP without a stream",
             Route::Wrapped => "wrap",
             Route::WrappedFiles => "wrap of server-filesystem",
+            Route::Serve => "serve",
         };
         format!("{}, {route}, {}", self.sdk.name(), self.era.name())
     }
@@ -124,7 +132,9 @@ impl Case {
         match self.subject {
             Subject::In(situation) => {
                 let client = || self.sdk.command(top, installed, "client");
-                case::play(client, servers, self.route, self.era, situation, stage)
+                // What is written there is no one else's.
+                let own = if self.route == Route::Serve { Some(Stage::new()?) } else { None };
+                case::play(client, servers, self.route, self.era, situation, own.as_ref().unwrap_or(stage))
             }
             Subject::Shown => {
                 let read = |path: &str| {
@@ -148,13 +158,16 @@ impl Case {
 /// Every case.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for subject in SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]) {
+    let of_serve = OF_SERVE.iter().map(|situation| (Subject::In(situation), Some(Route::Serve)));
+    let of_all = SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]).map(|subject| (subject, None));
+    for (subject, only) in of_serve.chain(of_all) {
         for sdk in SDKS {
             for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.knows(*era)) {
                 // The script takes whatever era the server offers, and that is the modern one.
                 let is_wanted = match subject {
+                    _ if only.is_some_and(|only| only != route) => false,
                     Subject::In(situation) => route != Route::WrappedFiles || OF_FILES.contains(&situation.name),
-                    Subject::Shown => era == Era::Modern && route != Route::Wrapped,
+                    Subject::Shown => era == Era::Modern && !matches!(route, Route::Wrapped | Route::Serve),
                 };
                 if is_wanted {
                     cases.push(Case { sdk, route, era, subject });

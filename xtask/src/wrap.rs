@@ -5,7 +5,6 @@
 
 mod escapes;
 mod fidelity;
-mod inspector;
 mod listener;
 mod script;
 
@@ -17,10 +16,10 @@ use anyhow::Result;
 use crate::built;
 use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
+use crate::inspector::{ERAS, Era, Inspector, Roots, Schemas, Server};
 use crate::servers::install;
 use crate::table;
 
-use inspector::{ERAS, Era, Inspector};
 use install::Installed;
 use script::{SCRIPTS, Script};
 
@@ -54,10 +53,31 @@ impl Case {
     fn carry_out(self, installed: &Installed, inspector: &Inspector, hostile: &Path) -> Result<String> {
         match self {
             Case::Fidelity(script) => Ok(format!("{} frames equal", fidelity::play(script, installed)?)),
-            Case::Inspector(era) => Ok(format!("{} runs as they should be", inspector.play(era, installed)?)),
+            Case::Inspector(era) => {
+                Ok(format!("{} runs as they should be", inspector.play(era, &wrapped(era, installed))?))
+            }
             Case::Gate => escapes::through_the_gate(installed),
             Case::Wall => escapes::through_the_wall(&installed.rootward, hostile),
         }
+    }
+}
+
+/// What the Inspector meets in an era. The one that looks for the modern one first finds a server that knows only the legacy one.
+fn wrapped(era: Era, installed: &Installed) -> Server<'_> {
+    let (tool, command) = match era {
+        Era::Modern => ("read_file", vec![installed.fixed.clone()]),
+        Era::Legacy | Era::Auto => {
+            let script = "@modelcontextprotocol/server-filesystem/dist/index.js";
+            ("read_text_file", vec![installed.node.clone(), installed.modules.join(script)])
+        }
+    };
+    let command = command.iter().map(|word| word.display().to_string());
+    Server {
+        rootward: &installed.rootward,
+        words: ["wrap".to_owned(), "--".to_owned()].into_iter().chain(command).collect(),
+        tool,
+        roots: Roots::OfClient,
+        schemas: Schemas::Any,
     }
 }
 

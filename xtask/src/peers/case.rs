@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::wait::ended_within;
 
 use super::OF_FILES;
-use super::situation::{DIRECTORIES, Era, Situation};
+use super::situation::{DIRECTORIES, Situation};
+use super::step::{Era, STAGE, fits};
 
 /// A client that has not ended by then hangs.
 const LONGEST: Duration = Duration::from_secs(90);
@@ -40,6 +41,8 @@ pub(crate) enum Route {
     Wrapped,
     /// A file server of another project behind it, which knows the legacy era only.
     WrappedFiles,
+    /// `rootward serve`.
+    Serve,
 }
 
 impl Route {
@@ -51,13 +54,13 @@ impl Route {
     /// The tool that reads a file there.
     fn tool(self) -> &'static str {
         match self {
-            Route::WrappedFiles => "read_text_file",
+            Route::WrappedFiles | Route::Serve => "read_text_file",
             _ => "read_file",
         }
     }
 }
 
-/// What stands behind `rootward wrap`, and that itself.
+/// Rootward itself, and what stands behind `rootward wrap`.
 #[derive(Debug)]
 pub(crate) struct Wrap {
     pub(crate) rootward: PathBuf,
@@ -97,19 +100,17 @@ impl Servers {
     /// What a client that takes a program or a URL is given.
     pub(crate) fn address(&self, route: Route) -> String {
         match route {
-            Route::Stdio | Route::Wrapped | Route::WrappedFiles => self.stdio.display().to_string(),
+            Route::Stdio | Route::Wrapped | Route::WrappedFiles | Route::Serve => self.stdio.display().to_string(),
             Route::Http | Route::HttpWithoutStream => self.url.clone(),
         }
     }
 
-    /// How a client reaches a server. What Rootward remembers of it lies in `state`.
-    fn script(&self, route: Route, state: &Path) -> Value {
-        let wrapped = |command: &[&PathBuf]| {
-            let words =
-                ["wrap".into(), "--".into()].into_iter().chain(command.iter().map(|word| word.display().to_string()));
+    /// How a client reaches a server, which serves these directories where it is one of files. What Rootward remembers lies in `state`.
+    fn script(&self, route: Route, served: &[String], state: &Path) -> Value {
+        let rootward = |words: &[String]| {
             json!({
                 "command": self.wrap.rootward.display().to_string(),
-                "arguments": words.collect::<Vec<String>>(),
+                "arguments": words,
                 "environment": {
                     "ROOTWARD_ROOTS_TIMEOUT_MS": ROOTS_TIMEOUT_MS,
                     "XDG_STATE_HOME": state.display().to_string(),
@@ -117,7 +118,12 @@ impl Servers {
                 },
             })
         };
+        let wrapped = |command: &[&PathBuf]| {
+            let command = command.iter().map(|word| word.display().to_string());
+            rootward(&["wrap".into(), "--".into()].into_iter().chain(command).collect::<Vec<String>>())
+        };
         match route {
+            Route::Serve => rootward(&[&["serve".to_owned()], served].concat()),
             Route::Stdio => json!({
                 "command": self.stdio.display().to_string(),
                 "arguments": [],
@@ -168,8 +174,11 @@ pub(crate) fn play(
     stage: &Stage,
 ) -> Result<()> {
     let memory = tempfile::tempdir()?;
-    let mut script = situation.script(era, stage.path("").trim_end_matches('/'));
-    script["server"] = servers.script(route, memory.path());
+    let place = stage.path("");
+    let place = place.trim_end_matches('/');
+    let mut script = situation.script(era, place);
+    let served: Vec<String> = situation.served.iter().map(|directory| stage.path(directory)).collect();
+    script["server"] = servers.script(route, &served, memory.path());
     script["patience"] = json!(patience(era));
     script["tool"] = json!(route.tool());
     // Once without a handshake that is remembered, and where that matters once with it.
@@ -177,6 +186,7 @@ pub(crate) fn play(
     let times: &[&str] = if again { &["the first time", "the second time"] } else { &["it"] };
     for time in times {
         let printed = printed(client().arg(script.to_string())).with_context(|| (*time).to_owned())?;
+        let printed = printed.replace(place, STAGE);
         judge(&printed, situation, era, route)
             .map_err(|error| anyhow!("{time}: {error}; it printed\n{}", printed.trim_end()))?;
     }
@@ -189,7 +199,7 @@ fn judge(printed: &str, situation: &Situation, era: Era, route: Route) -> Result
     let expected = situation.expected(era);
     for (position, line) in expected.iter().enumerate() {
         match seen.get(position) {
-            Some(seen) if seen == line => {}
+            Some(seen) if fits(seen, line) => {}
             Some(seen) => bail!("{seen} in place of {line}"),
             None => bail!("it ended before {line}"),
         }

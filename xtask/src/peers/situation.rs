@@ -2,74 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// The two ways in which roots reach a server.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Era {
-    /// The server asks, and the client says when something changed.
-    Legacy,
-    /// The server answers with the question, and the client sends the call again. It is asked in every call.
-    Modern,
-    /// The client looks for the modern era first, and finds a server of the legacy one.
-    FallsBack,
-}
-
-impl Era {
-    /// The era that client and server end up in.
-    fn spoken(self) -> Era {
-        match self {
-            Era::Legacy | Era::FallsBack => Era::Legacy,
-            Era::Modern => Era::Modern,
-        }
-    }
-
-    /// Its name, for people and for scripts.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Era::Legacy => "legacy",
-            Era::Modern => "modern",
-            Era::FallsBack => "modern, then legacy",
-        }
-    }
-}
-
-/// What a client says when it is asked for its roots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
-    /// These directories of the stage.
-    Roots(&'static [&'static str]),
-    /// A JSON-RPC error.
-    Error(i64),
-    /// Nothing, ever.
-    Never,
-}
-
-/// What must come of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    /// The text of the file.
-    Gives(&'static str),
-    /// A refusal with this code.
-    Refused(&'static str),
-    /// No roots, because of this answer. In the modern era the client's own call fails with it, and the server hears nothing.
-    Unanswered(Answer),
-}
-
-/// What a client does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// Lists the tools: an SDK then knows what their results must look like.
-    List,
-    /// Answers like this from now on.
-    Answer(Answer),
-    /// Says that its roots changed; modern clients cannot.
-    Announce,
-    /// Reads a file of the stage.
-    Read(&'static str, Outcome),
-    /// The same, but stops the call while it is being asked for its roots.
-    GiveUp(&'static str),
-    /// The same, and while it waits for that, lists the tools.
-    ReadBesideList(&'static str, Outcome),
-}
+use super::step::Answer::{Error, Never, Roots};
+use super::step::Era;
+use super::step::Outcome::{Gives, Refused, Unanswered};
+use super::step::Step::{self, Announce, GiveUp, List, Read, ReadBesideList};
 
 /// Whether a client says that it has roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +21,7 @@ pub(crate) enum Asked {
         legacy: u64,
         modern: u64,
     },
-    /// Where a question fails it is asked again, when depends on the clock.
+    /// Where a question fails it is asked again, when depends on the clock; and arguments that are wrong may be found out before it.
     Some,
 }
 
@@ -93,27 +29,26 @@ pub(crate) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Situation {
     pub(crate) name: &'static str,
-    capability: Capability,
-    steps: &'static [Step],
-    asked: Asked,
+    pub(super) capability: Capability,
+    /// The directories that a file server is started with, as on a command line. Other servers know no such.
+    pub(super) served: &'static [&'static str],
+    pub(super) steps: &'static [Step],
+    pub(super) asked: Asked,
 }
 
 /// The directories that the stage has, each with a file that holds its name. The second has a name that needs care in a URI.
 pub(crate) const DIRECTORIES: [&str; 3] = ["first", "second #2 ü%", "third"];
 
-use Answer::{Error, Never, Roots};
-use Outcome::{Gives, Refused, Unanswered};
-use Step::{Announce, GiveUp, List, Read, ReadBesideList};
-
-const FIRST: &str = DIRECTORIES[0];
-const SECOND: &str = DIRECTORIES[1];
-const THIRD: &str = DIRECTORIES[2];
+pub(super) const FIRST: &str = DIRECTORIES[0];
+pub(super) const SECOND: &str = DIRECTORIES[1];
+pub(super) const THIRD: &str = DIRECTORIES[2];
 
 /// The longest first: they wait more than they work.
 pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "never answers",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Never),
             ReadBesideList(FIRST, Unanswered(Never)),
@@ -126,6 +61,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "gives up a call",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Never),
             GiveUp(FIRST),
@@ -138,6 +74,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "two roots",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&[FIRST, SECOND])),
             List,
@@ -150,6 +87,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "other roots",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&[FIRST, SECOND])),
             List,
@@ -165,6 +103,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "all removed",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&[FIRST])),
             Read(FIRST, Gives(FIRST)),
@@ -177,6 +116,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "none to begin with",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&[])),
             Read(FIRST, Refused("no_roots")),
@@ -189,6 +129,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "one that is missing",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&["missing", FIRST])),
             Read(FIRST, Gives(FIRST)),
@@ -199,6 +140,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "answers that it knows no such method",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Error(-32601)),
             Read(FIRST, Unanswered(Error(-32601))),
@@ -211,12 +153,14 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "answers that it failed",
         capability: Capability::Declared,
+        served: &[],
         steps: &[Step::Answer(Error(-32603)), Read(FIRST, Unanswered(Error(-32603)))],
         asked: Asked::Some,
     },
     Situation {
         name: "fails after it had roots",
         capability: Capability::Declared,
+        served: &[],
         steps: &[
             Step::Answer(Roots(&[FIRST])),
             Read(FIRST, Gives(FIRST)),
@@ -229,6 +173,7 @@ pub(crate) const SITUATIONS: [Situation; 11] = [
     Situation {
         name: "knows no roots",
         capability: Capability::Undeclared,
+        served: &[],
         steps: &[Read(FIRST, Refused("no_roots"))],
         asked: Asked::Times { legacy: 0, modern: 0 },
     },
@@ -247,20 +192,8 @@ impl Situation {
             Era::Legacy | Era::FallsBack => "2025-11-25",
             Era::Modern => "2026-07-28",
         };
-        let mut lines = vec![json!({"version": version})];
-        for step in self.steps {
-            match step {
-                Step::Answer(_) | Announce => {}
-                List => lines.push(json!({"listed": true})),
-                Read(_, outcome) => lines.push(outcome.line(era.spoken())),
-                GiveUp(_) => lines.push(json!({"gave_up": true})),
-                ReadBesideList(_, outcome) => {
-                    lines.push(json!({"listed": true, "waiting": true}));
-                    lines.push(outcome.line(era.spoken()));
-                }
-            }
-        }
-        lines
+        let lines = self.steps.iter().flat_map(|step| step.lines(era.spoken()));
+        [json!({"version": version})].into_iter().chain(lines).collect()
     }
 
     /// Whether `count` questions are as many as there must be.
@@ -273,40 +206,9 @@ impl Situation {
     }
 }
 
-impl Step {
-    fn script(self, era: Era, stage: &str) -> Option<Value> {
-        let file = |directory: &str| format!("{stage}/{directory}/file");
-        match (self, era) {
-            (Step::Answer(Roots(roots)), _) => {
-                let roots: Vec<String> = roots.iter().map(|root| format!("{stage}/{root}")).collect();
-                Some(json!({"answer": {"roots": roots}}))
-            }
-            (Step::Answer(Error(code)), _) => Some(json!({"answer": {"error": code}})),
-            (Step::Answer(Never), _) => Some(json!({"answer": "never"})),
-            (List, _) => Some(json!({"list": true})),
-            (Announce, Era::Modern) => None,
-            (Announce, Era::Legacy | Era::FallsBack) => Some(json!({"announce": true})),
-            (Read(directory, _), _) => Some(json!({"read": file(directory)})),
-            (GiveUp(directory), _) => Some(json!({"give_up": file(directory)})),
-            (ReadBesideList(directory, _), _) => Some(json!({"read_beside_list": file(directory)})),
-        }
-    }
-}
-
-impl Outcome {
-    fn line(self, era: Era) -> Value {
-        match (self, era) {
-            (Gives(text), _) => json!({"text": text}),
-            (Refused(code), _) => json!({"code": code}),
-            (Unanswered(_), Era::Legacy | Era::FallsBack) => json!({"code": "roots_failed"}),
-            (Unanswered(Error(code)), Era::Modern) => json!({"error": code}),
-            (Unanswered(Never | Roots(_)), Era::Modern) => json!({"gave_up": true}),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::files::OF_SERVE;
     use super::*;
 
     #[test]
@@ -328,8 +230,9 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        for (position, situation) in SITUATIONS.iter().enumerate() {
-            assert!(SITUATIONS[..position].iter().all(|other| other.name != situation.name), "{}", situation.name);
+        let all: Vec<&Situation> = SITUATIONS.iter().chain(&OF_SERVE).collect();
+        for (position, situation) in all.iter().enumerate() {
+            assert!(all[..position].iter().all(|other| other.name != situation.name), "{}", situation.name);
         }
     }
 }
