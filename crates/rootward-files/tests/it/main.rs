@@ -19,4 +19,3 @@ mod shell;
 mod stage;
 mod tools;
 mod writes;
-mod yard;
