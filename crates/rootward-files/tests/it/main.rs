@@ -7,11 +7,15 @@
     reason = "tests play the user and the attacker, and end where something is not as it must be"
 )]
 
+mod by_name;
 mod client;
 mod describing;
+mod door;
 mod edits;
+mod escapes;
 mod killed;
 mod listing;
+mod races;
 mod reading;
 mod roots;
 mod several;
