@@ -84,6 +84,7 @@ mod argument;
 pub mod audit;
 mod error;
 mod flight;
+mod flow;
 mod guards;
 mod http;
 mod in_order;
