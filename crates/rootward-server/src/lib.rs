@@ -83,6 +83,7 @@ mod announce;
 mod argument;
 mod error;
 mod flight;
+mod flow;
 mod guards;
 mod http;
 mod in_order;

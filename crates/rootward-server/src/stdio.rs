@@ -18,6 +18,7 @@ use serde_json::error::Category;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
+use crate::flow::{self, Flow};
 use crate::keep_cursor::keep_cursor;
 use crate::oversized::{Oversized, Sender};
 
@@ -38,6 +39,10 @@ pub(crate) struct Lines<R, W> {
     /// The line that is too long to be taken, while it passes.
     oversized: Option<Oversized>,
     write: Arc<Mutex<W>>,
+    /// The requests that were read and wait.
+    flow: Flow,
+    /// Whether the input has ended.
+    ended: bool,
 }
 
 /// The transport of a server on standard input and output.
@@ -48,7 +53,15 @@ pub(crate) fn stdio() -> Lines<StdioReader, StdioWriter> {
 
 impl<R, W> Lines<R, W> {
     fn new(read: R, write: W) -> Lines<R, W> {
-        Lines { read, buffer: BytesMut::new(), searched: 0, oversized: None, write: Arc::new(Mutex::new(write)) }
+        Lines {
+            read,
+            buffer: BytesMut::new(),
+            searched: 0,
+            oversized: None,
+            write: Arc::new(Mutex::new(write)),
+            flow: Flow::default(),
+            ended: false,
+        }
     }
 
     /// What can be made of the bytes that are there.
@@ -88,7 +101,8 @@ impl<R, W> Lines<R, W> {
 
 /// What a line turned out to be.
 enum Read {
-    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    /// A message, and how long its line is.
+    Message(Box<RxJsonRpcMessage<RoleServer>>, usize),
     /// Not a message: whose it was, where that can be told, and what is wrong.
     Wrong(Option<RequestId>, ErrorData),
 }
@@ -107,7 +121,7 @@ fn too_long(sender: Sender) -> Option<Read> {
 /// Reads a line; nothing where it is a notification or an answer that means nothing here, which nobody waits for.
 fn read(line: &[u8]) -> Option<Read> {
     let error = match serde_json::from_slice(line) {
-        Ok(message) => return Some(Read::Message(Box::new(message))),
+        Ok(message) => return Some(Read::Message(Box::new(message), line.len())),
         Err(error) => error,
     };
     if matches!(error.classify(), Category::Syntax | Category::Eof) {
@@ -133,34 +147,57 @@ where
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let write = Arc::clone(&self.write);
+        let (write, under_way) = (Arc::clone(&self.write), self.flow.under_way());
         async move {
-            let mut line = serde_json::to_vec(&message)?;
+            let answered = flow::answers(&message);
+            let line = serde_json::to_vec(&message);
+            drop(message);
+            let mut line = line?;
             line.push(b'\n');
             let mut write = write.lock().await;
             write.write_all(&line).await?;
-            write.flush().await
+            write.flush().await?;
+            under_way.answered(answered);
+            Ok(())
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            match self.next() {
-                Some(Read::Message(message)) => return Some(*message),
-                Some(Read::Wrong(id, error)) => {
-                    self.send(JsonRpcMessage::error(error, id)).await.ok()?;
-                    continue;
+            if let Some(message) = self.flow.next() {
+                return Some(message);
+            }
+            if !self.flow.is_full() {
+                match self.next() {
+                    Some(Read::Message(message, length)) => match self.flow.take(*message, length) {
+                        Some(message) => return Some(message),
+                        None => continue,
+                    },
+                    Some(Read::Wrong(id, error)) => {
+                        self.send(JsonRpcMessage::error(error, id)).await.ok()?;
+                        continue;
+                    }
+                    None => {}
                 }
-                None => {}
+            }
+            let under_way = self.flow.under_way();
+            if self.flow.is_full() || (self.ended && self.flow.is_waiting()) {
+                under_way.fewer().await;
+                continue;
+            }
+            if self.ended {
+                return None;
             }
             if self.buffer.is_empty() && self.buffer.capacity() > KEPT {
                 self.buffer = BytesMut::new();
             }
             self.buffer.reserve(CHUNK);
             // Whoever drops this here loses nothing: what was read is in the buffer, or was not read.
-            if self.read.read_buf(&mut self.buffer).await.ok()? == 0 {
-                return None;
-            }
+            let read = tokio::select! {
+                read = self.read.read_buf(&mut self.buffer) => read,
+                () = under_way.fewer(), if self.flow.is_waiting() => continue,
+            };
+            self.ended = read.ok()? == 0;
         }
     }
 
@@ -175,6 +212,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::flow::MOST_REQUESTS;
 
     /// What is received of these bytes, and what is answered without being received.
     async fn exchange(bytes: &[u8]) -> (Vec<RxJsonRpcMessage<RoleServer>>, Vec<Value>) {
@@ -250,6 +288,38 @@ mod tests {
             assert_eq!(ids, id.iter().collect::<Vec<_>>());
             assert!(answers.iter().all(|answer| answer["error"]["code"] == -32600));
         }
+    }
+
+    /// Requests wait for others to be answered, and what they may wait for themselves does not.
+    #[tokio::test]
+    async fn no_more_requests_are_under_way_than_may_be() {
+        let ping = |id: usize| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+        let mut text: String = (0..2 * MOST_REQUESTS).map(ping).collect();
+        text.push_str("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"roots\":[]}}\n");
+        let cancelled = |id: usize| {
+            let parameters = json!({"requestId": id});
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": parameters}).to_string() + "\n"
+        };
+        text.push_str(&cancelled(MOST_REQUESTS));
+        let mut lines = Lines::new(text.as_bytes(), io::Cursor::new(Vec::new()));
+        let id = |message: Option<RxJsonRpcMessage<RoleServer>>| match message {
+            Some(JsonRpcMessage::Request(request)) => request.id.to_string(),
+            other => format!("{other:?}"),
+        };
+        for number in 0..MOST_REQUESTS {
+            assert_eq!(id(lines.receive().await), number.to_string());
+        }
+        assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Response(_))));
+        assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Notification(_))));
+        // Nothing comes before an answer is written; then the next, but for the one that was taken back.
+        for number in MOST_REQUESTS + 1..2 * MOST_REQUESTS {
+            let waited = tokio::time::timeout(std::time::Duration::from_millis(1), lines.receive()).await;
+            assert!(waited.is_err(), "{number}");
+            let answered = RequestId::Number(i64::try_from(number - MOST_REQUESTS).unwrap());
+            lines.send(JsonRpcMessage::error(ErrorData::internal_error("", None), Some(answered))).await.unwrap();
+            assert_eq!(id(lines.receive().await), number.to_string());
+        }
+        assert!(lines.receive().await.is_none());
     }
 
     #[tokio::test]

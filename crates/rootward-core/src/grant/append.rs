@@ -1,16 +1,18 @@
 //! Adding to the end of a file.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 
 use rustix::fs::OFlags;
 
+use super::replace::make_room;
 use super::{Grant, GrantError, Target};
 use crate::access::Access;
 use crate::os;
 
 impl Grant {
-    /// Adds `contents` to the end of the file, or creates it.
+    /// Adds `contents` to the end of the file, or creates it. A full disk leaves the file as it was, where its file system can tell
+    /// beforehand; where a part was added all the same, the error is of the kind [`ErrorKind::WriteZero`].
     pub fn append(&self, contents: &[u8]) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         let made;
@@ -28,7 +30,25 @@ impl Grant {
         // Looked at before it is opened: opening a device may already do something.
         self.regular(pinned)?;
         let handle = self.reopen(os::WRITE.union(OFlags::APPEND))?;
-        self.regular(&handle)?;
-        File::from(handle).write_all(contents).map_err(|source| self.failed_with(source))
+        let found = self.regular(&handle)?;
+        let size = u64::try_from(found.st_size).unwrap_or_default();
+        make_room(&handle, size, contents.len() as u64).map_err(|error| self.failed(error))?;
+        add(&mut File::from(handle), contents).map_err(|source| self.failed_with(source))
     }
+}
+
+fn add(file: &mut File, contents: &[u8]) -> io::Result<()> {
+    let mut left = contents;
+    while !left.is_empty() {
+        match file.write(left) {
+            Ok(written @ 1..) => left = left.get(written..).unwrap_or_default(),
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if left.len() < contents.len() => {
+                return Err(io::Error::new(ErrorKind::WriteZero, error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

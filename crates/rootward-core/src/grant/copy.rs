@@ -1,9 +1,11 @@
 //! Copying a file from one grant to another.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, seek};
 use rustix::io::Errno;
 
 use super::{Grant, GrantError, Replace};
@@ -34,15 +36,46 @@ impl Grant {
         let status = source.metadata().map_err(|source| self.failed_with(source))?;
         let mut copied = 0;
         target.rewrite(Mode::from_raw_mode(status.permissions().mode() & 0o777), replace.into(), |file| {
-            loop {
-                let piece = io::copy(&mut (&mut source).take(PIECE), file)?;
-                copied += piece;
-                goes_on(piece)?;
-                if piece < PIECE {
-                    return Ok(());
-                }
-            }
+            copied = copy(&mut source, status.len(), file, &mut goes_on)?;
+            file.set_len(copied)
         })?;
         Ok(copied)
     }
+}
+
+/// Copies what the file held when it was opened, however it grows meanwhile; how much that is. Holes stay holes: a file of a terabyte
+/// may take no space at all, and its copy must not fill the disk.
+fn copy(from: &mut File, end: u64, to: &mut File, goes_on: &mut impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
+    let mut place = 0;
+    while let Some(data) = data(from, place, end)? {
+        from.seek(SeekFrom::Start(data.start))?;
+        to.seek(SeekFrom::Start(data.start))?;
+        place = data.start;
+        while place < data.end {
+            let piece = io::copy(&mut (&mut *from).take(PIECE.min(data.end - place)), to)?;
+            if piece == 0 {
+                // Somebody cut it off.
+                return Ok(place);
+            }
+            place += piece;
+            goes_on(piece)?;
+        }
+    }
+    Ok(end)
+}
+
+/// The next part that is no hole, from `place` on; lseek(2). All of it where the file system cannot tell.
+fn data(file: &File, place: u64, end: u64) -> io::Result<Option<Range<u64>>> {
+    if place >= end {
+        // Some files have contents and no size (proc(5)).
+        return Ok((place == 0).then_some(0..u64::MAX));
+    }
+    let start = match seek(file, rustix::fs::SeekFrom::Data(place)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => return Ok(Some(place..end)),
+        Err(error) => return Err(error.into()),
+    };
+    let hole = seek(file, rustix::fs::SeekFrom::Hole(start)).unwrap_or(end);
+    Ok((start < end).then(|| start..hole.min(end)))
 }

@@ -130,7 +130,7 @@ impl Grant {
                 self.expect(version, &found)?;
             }
             // A full disk is found out before the old contents are touched.
-            make_room(&handle, length).map_err(|error| self.failed(error))?;
+            make_room(&handle, 0, length).map_err(|error| self.failed(error))?;
             handle
         } else {
             let (parent, name) = self.parent()?;
@@ -142,12 +142,12 @@ impl Grant {
     }
 }
 
-/// Sets space aside, where the file system can.
-fn make_room(file: &OwnedFd, length: u64) -> Result<(), Errno> {
+/// Sets space aside for so many bytes from `start` on, where the file system can.
+pub(super) fn make_room(file: &OwnedFd, start: u64, length: u64) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
     }
-    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, length) {
+    match fallocate(file, FallocateFlags::KEEP_SIZE, start, length) {
         Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error),
         _ => Ok(()),
     }

@@ -219,6 +219,34 @@ fn a_copy_that_is_stopped_leaves_nothing() {
     assert!(!names.iter().any(|name| name.to_string_lossy().contains(".tmp")), "{names:?}");
 }
 
+/// A file of a terabyte with a few bytes in it is copied at once, and takes no more space than they do.
+#[test]
+fn holes_are_copied_as_holes() {
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    let yard = Yard::new();
+    let (size, place) = (1 << 40, 1 << 39);
+    let file = fs::File::create(yard.path("root/holes")).unwrap();
+    file.set_len(size).unwrap();
+    file.write_all_at(b"begin", 0).unwrap();
+    file.write_all_at(b"middle", place).unwrap();
+    let guard = yard.guard(&["root"]);
+    let source = guard.check("holes", Access::READ).unwrap();
+    let target = guard.check("copy", Access::WRITE).unwrap();
+    let mut told = 0;
+    let copied = source.copy_to_while(&target, Replace::No, |bytes| {
+        told += bytes;
+        if told < 1 << 24 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+    });
+    assert_eq!(copied.unwrap(), size);
+    let copy = fs::File::open(yard.path("root/copy")).unwrap();
+    let mut bytes = [0; 11];
+    copy.read_exact_at(&mut bytes[..5], 0).unwrap();
+    copy.read_exact_at(&mut bytes[5..], place).unwrap();
+    assert_eq!(&bytes, b"beginmiddle");
+    let found = copy.metadata().unwrap();
+    assert!(found.len() == size && found.blocks() < 1 << 12, "{} blocks", found.blocks());
+}
+
 #[test]
 fn directories_are_made_one_or_many_at_a_time() {
     let yard = Yard::new();

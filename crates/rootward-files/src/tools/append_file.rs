@@ -42,14 +42,10 @@ impl FileTool for AppendFile {
 
 fn failed(error: GrantError) -> Failure {
     match &error {
-        GrantError::Io { path, source } if is_full(source.kind()) => Failure::said(format!(
-            "there is no space left on the disk of `{}`; a part of the text may have been added",
+        GrantError::Io { path, source } if source.kind() == ErrorKind::WriteZero => Failure::said(format!(
+            "only a part of the text was added to `{}`: {source}; `read_text_file` with `tail` shows how it ends",
             Shown::new(path)
         )),
         _ => Failure::of_new(error),
     }
-}
-
-fn is_full(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -22,17 +22,22 @@ pub(crate) struct Answered(pub(crate) Value);
 impl Client {
     /// A session of a client that names no roots: those of the operator are in force.
     pub(crate) async fn start(stage: &Stage, roots: &[&str]) -> Client {
-        Client::with(stage.settings(roots), json!({})).await
+        Client::with(stage.settings(roots), FileServer::default(), json!({})).await
     }
 
     /// A session whose handshake is done.
-    pub(crate) async fn with(settings: Settings, capabilities: Value) -> Client {
+    pub(crate) async fn with(settings: Settings, server: FileServer, capabilities: Value) -> Client {
         let (here, there) = tokio::io::duplex(1 << 20);
         tokio::spawn(async move {
-            if let Ok(service) = RootsService::new(settings).install(FileServer::default()).serve(there).await {
+            if let Ok(service) = RootsService::new(settings).install(server).serve(there).await {
                 let _ = service.waiting().await;
             }
         });
+        Client::over(here, capabilities).await
+    }
+
+    /// The same, with whatever is at the other end.
+    pub(crate) async fn over(here: DuplexStream, capabilities: Value) -> Client {
         let (read, write) = tokio::io::split(here);
         let mut client = Client { lines: BufReader::new(read).lines(), write, calls: 0 };
         let parameters = json!({
@@ -55,11 +60,17 @@ impl Client {
         serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
     }
 
-    /// The answer to a request.
-    pub(crate) async fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    /// Asks, and does not wait; the id.
+    pub(crate) async fn begin(&mut self, method: &str, parameters: Value) -> u64 {
         self.calls += 1;
         let id = self.calls;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})).await;
+        id
+    }
+
+    /// The answer to a request; what else comes before it is passed over.
+    pub(crate) async fn ask(&mut self, method: &str, parameters: Value) -> Value {
+        let id = self.begin(method, parameters).await;
         loop {
             let message = self.receive().await;
             if message["id"] == id && message.get("method").is_none() {
@@ -87,6 +98,19 @@ impl Client {
         let answered = self.call(tool, arguments.clone()).await;
         assert_eq!(answered.0["isError"], json!(true), "{tool} {arguments}: {answered:?}");
         answered.text().to_owned()
+    }
+
+    /// Why a call fails, which it must: the code of a refusal, or else the sentence.
+    pub(crate) async fn why(&mut self, tool: &str, arguments: Value) -> String {
+        let answered = self.call(tool, arguments).await;
+        answered.code().unwrap_or_else(|| answered.text()).to_owned()
+    }
+
+    /// The names of the tools that are listed.
+    pub(crate) async fn tools(&mut self) -> Vec<String> {
+        let list = self.ask("tools/list", json!({})).await;
+        let tools = list["result"]["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 }
 

@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::stage::Stage;
 
 const LENGTH: usize = 4 << 20;
 const ROUNDS: usize = 12;
 
 #[test]
 fn a_kill_at_any_moment_leaves_a_whole_file() {
-    let yard = Yard::new();
-    yard.file("root/f", "a".repeat(LENGTH));
+    let stage = Stage::new();
+    stage.file("root/f", "a".repeat(LENGTH));
     let mut answered = 0;
     for round in 0..ROUNDS {
         let mut server = Command::new(env!("CARGO_BIN_EXE_files-stage"))
             .arg("serve")
-            .arg(yard.path("root"))
+            .arg(stage.path("root"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -47,7 +47,8 @@ fn a_kill_at_any_moment_leaves_a_whole_file() {
         // From the first answer on one write follows another.
         answered += usize::from(output.next().is_some());
         let times = || {
-            [fs::metadata(yard.path("root")), fs::metadata(yard.path("root/f"))].map(|seen| seen.unwrap().mtime_nsec())
+            [fs::metadata(stage.path("root")), fs::metadata(stage.path("root/f"))]
+                .map(|seen| seen.unwrap().mtime_nsec())
         };
         let before = times();
         // The moment something is seen to be written, it is cut off.
@@ -56,12 +57,12 @@ fn a_kill_at_any_moment_leaves_a_whole_file() {
         server.wait().unwrap();
         drop(output);
         calls.join().unwrap();
-        let found = fs::read(yard.path("root/f")).unwrap();
+        let found = fs::read(stage.path("root/f")).unwrap();
         assert_eq!(found.len(), LENGTH, "round {round}");
         assert!(found.iter().all(|byte| *byte == found[0]), "round {round}: half of either");
     }
     assert_eq!(answered, ROUNDS, "the control: there were writes to be cut off");
-    let others = yard.names("root").into_iter().filter(|name| name != "f");
+    let others = stage.names("root").into_iter().filter(|name| name != "f");
     for name in others {
         assert!(name.starts_with(".rootward-"), "{name}");
     }

@@ -7,12 +7,16 @@
     reason = "tests play the user and the attacker, and end where something is not as it must be"
 )]
 
+mod by_name;
 mod client;
 mod describing;
+mod door;
 mod edits;
+mod escapes;
 mod killed;
 mod listing;
 mod published;
+mod races;
 mod reading;
 mod reference;
 mod roots;
@@ -22,4 +26,3 @@ mod shell;
 mod stage;
 mod tools;
 mod writes;
-mod yard;

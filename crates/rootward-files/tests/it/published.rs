@@ -193,7 +193,7 @@ async fn client(stage: &Stage) -> Client {
     let home = Some(stage.path("outside"));
     settings.guard = GuardOptions { home: home.clone(), ..GuardOptions::default() };
     settings.validation = Validation::new(home);
-    Client::with(settings, json!({})).await
+    Client::with(settings, rootward_files::FileServer::default(), json!({})).await
 }
 
 /// All that is below a directory: the contents of files, the targets of links.

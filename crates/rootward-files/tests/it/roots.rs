@@ -1,5 +1,6 @@
 //! `list_allowed_directories`, `get-roots`, `roots`, `path_in_roots`.
 
+use rootward_files::FileServer;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -59,7 +60,7 @@ async fn many_roots_come_in_pages() {
 async fn a_client_is_asked_for_its_roots() {
     let stage = Stage::new();
     stage.directory("root/inner");
-    let mut client = Client::with(stage.settings(&["root"]), json!({"roots": {}})).await;
+    let mut client = Client::with(stage.settings(&["root"]), FileServer::default(), json!({"roots": {}})).await;
     client
         .send(
             &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "list_allowed_directories"}}),

@@ -8,52 +8,56 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rootward_core::{Audit, AuditEvent};
+use rootward_files::FileServer;
 use serde_json::{Value, json};
 
-use crate::yard::{Client, Setup, Yard};
+use crate::client::Client;
+use crate::stage::Stage;
 
-fn setup() -> Setup {
+/// A server that can start commands.
+fn server() -> FileServer {
     let launcher = Some(env!("CARGO_BIN_EXE_files-stage").into());
-    Setup { confinement: rootward_sandbox::Options { launcher, ..rootward_sandbox::Options::default() }, audit: None }
+    FileServer::default()
+        .with_confinement(rootward_sandbox::Options { launcher, ..rootward_sandbox::Options::default() })
 }
 
-async fn start(yard: &Yard, roots: &[&str]) -> Client {
-    Client::start_with(yard, roots, setup()).await
+async fn start(stage: &Stage, roots: &[&str]) -> Client {
+    Client::with(stage.settings(roots), server(), json!({})).await
 }
 
 /// The data of a command that ran.
 async fn run(client: &mut Client, arguments: Value) -> Value {
-    let mut result = client.call("shell", arguments).await;
-    assert_ne!(result["isError"], true, "{result}");
-    result["structuredContent"].take()
+    let result = client.call("shell", arguments).await;
+    assert_eq!(result.0["isError"], false, "{result:?}");
+    result.data().clone()
 }
 
 #[tokio::test]
 async fn it_is_listed_where_a_root_may_be_executed_in_and_refused_elsewhere() {
-    let yard = Yard::new();
+    let stage = Stage::new();
     let command = json!({"command": "echo ran > ran.txt"});
     for (roots, listed) in [(vec!["root"], false), (vec!["root:ro"], false), (vec!["root:ro", "outside:rwx"], true)] {
-        let mut client = start(&yard, &roots).await;
+        let mut client = start(&stage, &roots).await;
         // Roots are known once a call has asked for them.
-        client.well("list_directory", json!({"path": "."})).await;
+        client.text("list_directory", json!({"path": "."})).await;
         assert_eq!(client.tools().await.contains(&"shell".to_owned()), listed, "{roots:?}");
         if !listed {
-            assert_eq!(client.badly("shell", command.clone()).await, "access_denied", "{roots:?}");
+            assert_eq!(client.why("shell", command.clone()).await, "access_denied", "{roots:?}");
         }
-        let elsewhere = json!({"command": "echo ran > ran.txt", "cwd": yard.text("root")});
-        assert_eq!(client.badly("shell", elsewhere).await, "access_denied", "{roots:?}");
+        let elsewhere = json!({"command": "echo ran > ran.txt", "cwd": stage.name("root")});
+        assert_eq!(client.why("shell", elsewhere).await, "access_denied", "{roots:?}");
     }
-    assert_eq!(yard.names("root"), Vec::<String>::new());
-    let mut client = start(&yard, &[]).await;
-    assert_eq!(client.badly("shell", command).await, "no_roots");
+    assert_eq!(stage.names("root"), Vec::<String>::new());
+    let mut client = start(&stage, &[]).await;
+    assert_eq!(client.why("shell", command).await, "no_roots");
 }
 
 #[tokio::test]
 async fn a_command_has_its_output_its_code_and_its_place() {
-    let yard = Yard::new();
-    yard.file("root/deep/f", "x");
-    let mut client = start(&yard, &["outside:ro", "root:rwx"]).await;
-    let (root, deep) = (yard.text("root"), yard.text("root/deep"));
+    let stage = Stage::new();
+    stage.file("root/deep/f", "x");
+    let mut client = start(&stage, &["outside:ro", "root:rwx"]).await;
+    let (root, deep) = (stage.name("root"), stage.name("root/deep"));
     for (arguments, code, stdout, stderr, text) in [
         (json!({"command": "pwd"}), 0, format!("{root}\n"), "", format!("{root}\n")),
         (json!({"command": "pwd", "cwd": deep}), 0, format!("{deep}\n"), "", format!("{deep}\n")),
@@ -74,20 +78,20 @@ async fn a_command_has_its_output_its_code_and_its_place() {
         let data = json!({
             "exitCode": code, "stdout": stdout, "stderr": stderr, "timedOut": false, "stdoutMissing": 0, "stderrMissing": 0,
         });
-        assert_eq!(result["structuredContent"], data, "{arguments}");
-        assert_eq!(crate::yard::text(&result), text, "{arguments}");
+        assert_eq!(*result.data(), data, "{arguments}");
+        assert_eq!(result.text(), text, "{arguments}");
     }
     for (arguments, says) in [
-        (json!({"command": "pwd", "cwd": yard.text("root/deep/f")}), "is no directory"),
-        (json!({"command": "pwd", "cwd": yard.text("root/none")}), "does not exist"),
+        (json!({"command": "pwd", "cwd": stage.name("root/deep/f")}), "is no directory"),
+        (json!({"command": "pwd", "cwd": stage.name("root/none")}), "does not exist"),
         (json!({"command": "pwd", "timeout_ms": 0}), "must lie between 1 and 600000"),
         (json!({"command": "pwd", "timeout_ms": 600_001}), "must lie between 1 and 600000"),
         (json!({"command": "pwd", "timeout_ms": -1}), "invalid arguments"),
         (json!({"command": "x".repeat(1 << 17)}), "write it to a file and run that"),
         (json!({"command": "a\u{0}b"}), "the command was not run"),
-        (json!({"command": "true", "cwd": yard.text("elsewhere")}), "outside_roots"),
+        (json!({"command": "true", "cwd": stage.name("elsewhere")}), "outside_roots"),
     ] {
-        let said = client.badly("shell", arguments.clone()).await;
+        let said = client.why("shell", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
     let most = json!({"command": format!("true {}", "x".repeat((1 << 17) - 6))});
@@ -97,63 +101,66 @@ async fn a_command_has_its_output_its_code_and_its_place() {
 /// Each attack next to what shows that it would work if nothing held it.
 #[tokio::test]
 async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
-    let yard = Yard::new();
-    yard.file("root/mine", "mine");
-    yard.file("read-only/kept", "kept");
-    yard.file("add/kept", "kept");
-    yard.file("root/script", "#!/bin/sh\necho script ran\n");
-    fs::copy(yard.path("root/script"), yard.path("add/script")).unwrap();
+    let stage = Stage::new();
+    stage.file("root/mine", "mine");
+    stage.file("read-only/kept", "kept");
+    stage.file("add/kept", "kept");
+    stage.file("root/script", "#!/bin/sh\necho script ran\n");
+    fs::copy(stage.path("root/script"), stage.path("add/script")).unwrap();
     for script in ["root/script", "add/script"] {
-        fs::set_permissions(yard.path(script), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(stage.path(script), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    symlink(yard.path("outside"), yard.path("root/out")).unwrap();
-    let mut client = start(&yard, &["root:rwx", "read-only:ro", "add:add"]).await;
-    let outside = yard.text("outside");
+    symlink(stage.path("outside"), stage.path("root/out")).unwrap();
+    let mut client = start(&stage, &["root:rwx", "read-only:ro", "add:add"]).await;
+    let outside = stage.name("outside");
     let works = |script: String| (script, true);
     let fails = |script: String| (script, false);
     for (script, works) in [
         works("cat mine && echo new > new && rm new".into()),
         works("./script".into()),
-        works(format!("cat {}", yard.text("read-only/kept"))),
-        works(format!("echo new > {}", yard.text("add/new"))),
+        works(format!("cat {}", stage.name("read-only/kept"))),
+        works(format!("echo new > {}", stage.name("add/new"))),
         fails(format!("cat {outside}/secret.txt")),
         fails("cat out/secret.txt".into()),
         fails("cat ../outside/secret.txt".into()),
         fails(format!("ls {outside}")),
         fails(format!("echo x > {outside}/new")),
         fails(format!("ln {outside}/secret.txt stolen && cat stolen")),
-        fails(format!("echo x > {}", yard.text("read-only/new"))),
-        fails(format!("echo x >> {}", yard.text("read-only/kept"))),
-        fails(format!("rm {}", yard.text("add/kept"))),
-        fails(yard.text("add/script")),
+        fails(format!("echo x > {}", stage.name("read-only/new"))),
+        fails(format!("echo x >> {}", stage.name("read-only/kept"))),
+        fails(format!("rm {}", stage.name("add/kept"))),
+        fails(stage.name("add/script")),
         fails("test -n \"$CARGO_BIN_EXE_NOT_A_VARIABLE$CARGO_MANIFEST_DIR\"".into()),
     ] {
         let data = run(&mut client, json!({"command": script})).await;
         assert_eq!(data["exitCode"] == 0, works, "{script}: {data}");
         assert!(!data["stdout"].as_str().unwrap().contains("SECRET"), "{script}: {data}");
     }
-    assert_eq!((yard.read("outside/secret.txt"), yard.names("outside")), ("SECRET".into(), vec!["secret.txt".into()]));
-    assert_eq!((yard.read("read-only/kept"), yard.read("add/kept")), ("kept".into(), "kept".into()));
+    assert_eq!(
+        (stage.read("outside/secret.txt"), stage.names("outside")),
+        ("SECRET".into(), vec!["secret.txt".into()])
+    );
+    assert_eq!((stage.read("read-only/kept"), stage.read("add/kept")), ("kept".into(), "kept".into()));
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "the control: there is something to leave out");
 }
 
 #[tokio::test]
 async fn a_secret_below_a_root_keeps_commands_from_starting() {
-    let yard = Yard::new();
-    let mut client = start(&yard, &["root:rwx"]).await;
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
     assert_eq!(run(&mut client, json!({"command": "true"})).await["exitCode"], 0, "the control");
-    yard.file("root/.ssh/id_ed25519", "SECRET");
-    let said = client.badly("shell", json!({"command": "touch ran"})).await;
+    stage.file("root/.ssh/id_ed25519", "SECRET");
+    let said = client.why("shell", json!({"command": "touch ran"})).await;
     assert!(said.contains("the kernel cannot hold it to its rules") && said.contains("the other tools work"), "{said}");
-    assert_eq!(yard.names("root"), [".ssh"]);
+    assert_eq!(stage.names("root"), [".ssh"]);
 }
 
 /// A loop that writes down that it still runs; it stops the moment it is ended.
 const ALIVE: &str = "while :; do date +%N > alive; sleep 0.02; done";
 
 /// Waits until the loop runs.
-async fn lives(yard: &Yard) {
-    while !yard.path("root/alive").exists() {
+async fn lives(stage: &Stage) {
+    while !stage.path("root/alive").exists() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -173,46 +180,46 @@ async fn when_its_time_is_over_all_that_it_started_ends() {
         format!("setsid sh -c '{ALIVE}' < /dev/null > /dev/null 2>&1 & sleep 1000"),
         format!("trap '' TERM HUP INT; echo before; {ALIVE}"),
     ] {
-        let yard = Yard::new();
-        let mut client = start(&yard, &["root:rwx"]).await;
+        let stage = Stage::new();
+        let mut client = start(&stage, &["root:rwx"]).await;
         let data = run(&mut client, json!({"command": script, "timeout_ms": 1500})).await;
         assert_eq!((&data["timedOut"], &data["exitCode"]), (&json!(true), &json!(null)), "{script}: {data}");
         assert_eq!(data["stdout"], if script.contains("before") { "before\n" } else { "" });
-        is_over(&yard.path("root/alive")).await;
+        is_over(&stage.path("root/alive")).await;
     }
 }
 
 #[tokio::test]
 async fn what_it_leaves_in_the_background_ends_with_it() {
-    let yard = Yard::new();
-    let mut client = start(&yard, &["root:rwx"]).await;
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
     let script = format!("setsid sh -c '{ALIVE}' & while ! test -e alive; do sleep 0.01; done; echo done");
     let data = run(&mut client, json!({"command": script})).await;
     assert_eq!((&data["exitCode"], &data["stdout"]), (&json!(0), &json!("done\n")), "{data}");
-    is_over(&yard.path("root/alive")).await;
+    is_over(&stage.path("root/alive")).await;
 }
 
 #[tokio::test]
 async fn a_call_that_is_taken_back_ends_its_command() {
-    let yard = Yard::new();
-    let mut client = start(&yard, &["root:rwx"]).await;
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
     let call = json!({"name": "shell", "arguments": {"command": format!("setsid sh -c '{ALIVE}' & wait")}});
-    let id = client.ask("tools/call", call).await;
-    lives(&yard).await;
+    let id = client.begin("tools/call", call).await;
+    lives(&stage).await;
     let cancelled = json!({"requestId": id, "reason": "enough"});
-    client.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})).await;
-    ends(&yard).await;
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})).await;
+    ends(&stage).await;
     // A client that goes away takes its calls back, too.
     let call = json!({"name": "shell", "arguments": {"command": format!("{ALIVE}")}});
-    client.ask("tools/call", call).await;
-    lives(&yard).await;
+    client.begin("tools/call", call).await;
+    lives(&stage).await;
     drop(client);
-    ends(&yard).await;
+    ends(&stage).await;
 }
 
 /// Waits until nobody writes any more.
-async fn ends(yard: &Yard) {
-    let path = yard.path("root/alive");
+async fn ends(stage: &Stage) {
+    let path = stage.path("root/alive");
     let ended = async {
         loop {
             let _ = fs::remove_file(&path);
@@ -228,8 +235,8 @@ async fn ends(yard: &Yard) {
 
 #[tokio::test]
 async fn a_flood_of_output_is_cut_in_the_middle() {
-    let yard = Yard::new();
-    let mut client = start(&yard, &["root:rwx"]).await;
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
     let script =
         "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo last; head -c 300000 /dev/zero | tr '\\0' y >&2";
     let data = run(&mut client, json!({"command": script})).await;
@@ -254,15 +261,16 @@ impl Audit for Log {
 
 #[tokio::test]
 async fn where_a_command_starts_is_on_record() {
-    let yard = Yard::new();
-    fs::create_dir(yard.path("root/deep")).unwrap();
+    let stage = Stage::new();
+    fs::create_dir(stage.path("root/deep")).unwrap();
     let log = Log::default();
-    let mut client =
-        Client::start_with(&yard, &["root:rwx"], Setup { audit: Some(Arc::new(log.clone())), ..setup() }).await;
+    let mut settings = stage.settings(&["root:rwx"]);
+    settings.audit = Some(Arc::new(log.clone()));
+    let mut client = Client::with(settings, server(), json!({})).await;
     for (arguments, place, decision) in [
-        (json!({"command": "true"}), yard.text("root"), "allow"),
+        (json!({"command": "true"}), stage.name("root"), "allow"),
         (json!({"command": "true", "cwd": "deep"}), "deep".to_owned(), "allow"),
-        (json!({"command": "true", "cwd": yard.text("outside")}), yard.text("outside"), "deny"),
+        (json!({"command": "true", "cwd": stage.name("outside")}), stage.name("outside"), "deny"),
     ] {
         client.call("shell", arguments.clone()).await;
         let events = std::mem::take(&mut *log.0.lock().unwrap());

@@ -38,6 +38,18 @@ impl Stage {
         fs::write(path, contents).unwrap();
     }
 
+    pub(crate) fn read(&self, below: &str) -> String {
+        fs::read_to_string(self.path(below)).unwrap()
+    }
+
+    /// The names in a directory, sorted.
+    pub(crate) fn names(&self, below: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(below)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     pub(crate) fn directory(&self, below: &str) {
         fs::create_dir_all(self.path(below)).unwrap();
     }

@@ -6,30 +6,31 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use crate::yard::{Client, Yard};
+use crate::client::Client;
+use crate::stage::Stage;
 
-fn yard() -> Yard {
-    let yard = Yard::new();
-    yard.file("root/a.txt", "a");
-    yard.file("root/full/inner.txt", "inner");
-    fs::create_dir(yard.path("root/empty")).unwrap();
-    yard.file("root/.git/hooks/pre-commit", "hook");
-    yard.file("read-only/kept.txt", "kept");
-    yard.file("add/kept.txt", "kept");
-    symlink(yard.path("outside/secret.txt"), yard.path("root/out")).unwrap();
-    symlink(yard.path("outside"), yard.path("root/out-directory")).unwrap();
-    symlink("a.txt", yard.path("root/in")).unwrap();
-    mknodat(CWD, yard.path("root/fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    yard
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "a");
+    stage.file("root/full/inner.txt", "inner");
+    fs::create_dir(stage.path("root/empty")).unwrap();
+    stage.file("root/.git/hooks/pre-commit", "hook");
+    stage.file("read-only/kept.txt", "kept");
+    stage.file("add/kept.txt", "kept");
+    symlink(stage.path("outside/secret.txt"), stage.path("root/out")).unwrap();
+    symlink(stage.path("outside"), stage.path("root/out-directory")).unwrap();
+    symlink("a.txt", stage.path("root/in")).unwrap();
+    mknodat(CWD, stage.path("root/fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    stage
 }
 
 const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:add"];
 
 #[tokio::test]
 async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
-    let yard = yard();
-    let mut client = Client::start(&yard, &ROOTS).await;
-    let absolute = yard.text("root/b.txt");
+    let stage = stage();
+    let mut client = Client::start(&stage, &ROOTS).await;
+    let absolute = stage.name("root/b.txt");
     for (tool, arguments, says) in [
         ("write_file", json!({"path": "new.txt", "content": "new"}), "Successfully wrote to new.txt"),
         (
@@ -52,24 +53,24 @@ async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
         ("delete_file", json!({"path": "fifo"}), "Successfully deleted fifo"),
     ] {
         let result = client.call(tool, arguments.clone()).await;
-        assert_eq!(crate::yard::text(&result), says, "{arguments}");
-        assert_eq!(result["structuredContent"], json!({"content": says}), "{arguments}");
+        assert_eq!(result.text(), says, "{arguments}");
+        assert_eq!(*result.data(), json!({"content": says}), "{arguments}");
     }
     let expect = [".git", "a.txt", "b.txt", "fresh.txt", "new.txt", "out-directory", "x"];
-    assert_eq!(yard.names("root"), expect);
-    assert_eq!(yard.names("root/x"), ["copy", "moved", "y"]);
-    let read = |name: &str| yard.read(name);
+    assert_eq!(stage.names("root"), expect);
+    assert_eq!(stage.names("root/x"), ["copy", "moved", "y"]);
+    let read = |name: &str| stage.read(name);
     assert_eq!([read("root/new.txt"), read("root/a.txt"), read("root/x/copy")], ["again+\n", "through", "through"]);
     assert_eq!(read("outside/secret.txt"), "SECRET");
 }
 
 #[tokio::test]
 async fn what_is_not_allowed_is_refused_and_nothing_changes() {
-    let yard = yard();
-    let mut client = Client::start(&yard, &ROOTS).await;
-    let (secret, outside) = (yard.text("outside/secret.txt"), yard.text("outside/new"));
-    let (read_only, add) = (yard.text("read-only/kept.txt"), yard.text("add/kept.txt"));
-    let root = yard.text("root");
+    let stage = stage();
+    let mut client = Client::start(&stage, &ROOTS).await;
+    let (secret, outside) = (stage.name("outside/secret.txt"), stage.name("outside/new"));
+    let (read_only, add) = (stage.name("read-only/kept.txt"), stage.name("add/kept.txt"));
+    let root = stage.name("root");
     let write = |path: &str| json!({"path": path, "content": "EVIL"});
     let pair = |source: &str, destination: &str| json!({"source": source, "destination": destination});
     let hook = ".git/hooks/pre-commit";
@@ -111,13 +112,13 @@ async fn what_is_not_allowed_is_refused_and_nothing_changes() {
         ("edit_file", json!({"path": hook, "edits": [{"oldText": "h", "newText": "E"}]}), "restricted"),
         ("edit_file", json!({"path": read_only, "edits": [{"oldText": "k", "newText": "E"}]}), "access_denied"),
     ];
-    let before = yard.names("root");
+    let before = stage.names("root");
     for (tool, arguments, code) in cases {
-        assert_eq!(client.badly(tool, arguments.clone()).await, code, "{tool} {arguments}");
+        assert_eq!(client.why(tool, arguments.clone()).await, code, "{tool} {arguments}");
     }
-    assert_eq!(yard.names("root"), before);
-    assert_eq!(yard.names("outside"), ["secret.txt"]);
-    let read = |name: &str| yard.read(name);
+    assert_eq!(stage.names("root"), before);
+    assert_eq!(stage.names("outside"), ["secret.txt"]);
+    let read = |name: &str| stage.read(name);
     assert_eq!(
         [read("outside/secret.txt"), read("read-only/kept.txt"), read("add/kept.txt")],
         ["SECRET", "kept", "kept"]
@@ -127,8 +128,8 @@ async fn what_is_not_allowed_is_refused_and_nothing_changes() {
 
 #[tokio::test]
 async fn what_cannot_be_done_says_what_to_do_instead() {
-    let yard = yard();
-    let mut client = Client::start(&yard, &ROOTS).await;
+    let stage = stage();
+    let mut client = Client::start(&stage, &ROOTS).await;
     let write = |path: &str| json!({"path": path, "content": "x"});
     let pair = |source: &str, destination: &str| json!({"source": source, "destination": destination});
     for (tool, arguments, says) in [
@@ -155,26 +156,26 @@ async fn what_cannot_be_done_says_what_to_do_instead() {
         ("delete_file", json!({}), "invalid arguments: missing field `path`"),
         ("write_file", json!({"path": "b"}), "invalid arguments: missing field `content`"),
     ] {
-        let said = client.badly(tool, arguments.clone()).await;
+        let said = client.why(tool, arguments.clone()).await;
         assert!(said.contains(says), "{tool} {arguments}: {said}");
     }
-    assert_eq!((yard.read("root/a.txt"), yard.read("root/full/inner.txt")), ("a".into(), "inner".into()));
+    assert_eq!((stage.read("root/a.txt"), stage.read("root/full/inner.txt")), ("a".into(), "inner".into()));
 }
 
 #[tokio::test]
 async fn writing_keeps_the_mode_and_leaves_nothing_else() {
-    let yard = yard();
-    let mut client = Client::start(&yard, &ROOTS).await;
-    let mode = |name: &str| fs::metadata(yard.path(name)).unwrap().permissions().mode() & 0o777;
-    fs::set_permissions(yard.path("root/a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
-    let before = yard.names("root");
+    let stage = stage();
+    let mut client = Client::start(&stage, &ROOTS).await;
+    let mode = |name: &str| fs::metadata(stage.path(name)).unwrap().permissions().mode() & 0o777;
+    fs::set_permissions(stage.path("root/a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
+    let before = stage.names("root");
     let large = "line\r\n".repeat(1 << 16);
-    client.well("write_file", json!({"path": "a.txt", "content": large})).await;
-    assert_eq!((yard.read("root/a.txt") == large, mode("root/a.txt")), (true, 0o751));
-    client.well("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "line\n", "newText": "LINE\n"}]})).await;
+    client.text("write_file", json!({"path": "a.txt", "content": large})).await;
+    assert_eq!((stage.read("root/a.txt") == large, mode("root/a.txt")), (true, 0o751));
+    client.text("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "line\n", "newText": "LINE\n"}]})).await;
     assert_eq!(mode("root/a.txt"), 0o751);
-    assert_eq!(yard.names("root"), before);
-    client.well("copy_file", json!({"source": "a.txt", "destination": "b.txt"})).await;
+    assert_eq!(stage.names("root"), before);
+    client.text("copy_file", json!({"source": "a.txt", "destination": "b.txt"})).await;
     assert_eq!(mode("root/b.txt") & 0o700, 0o700);
 }
 
@@ -189,22 +190,22 @@ const COUNT: usize = 12;
 /// Calls that a client sends without waiting: none of them is lost.
 #[tokio::test]
 async fn calls_at_the_same_time_all_count() {
-    let yard = yard();
-    yard.file("root/many.txt", lines("<", ">"));
-    let mut client = Client::start(&yard, &ROOTS).await;
+    let stage = stage();
+    stage.file("root/many.txt", lines("<", ">"));
+    let mut client = Client::start(&stage, &ROOTS).await;
     let mut ids = Vec::new();
     for number in 0..COUNT {
         let edit = json!({"oldText": format!("<{number}>"), "newText": format!("done {number}")});
         let edit = json!({"name": "edit_file", "arguments": {"path": "many.txt", "edits": [edit]}});
-        ids.push(client.ask("tools/call", edit).await);
+        ids.push(client.begin("tools/call", edit).await);
         let append = json!({"name": "append_file", "arguments": {"path": "log.txt", "content": format!("{number}\n")}});
-        ids.push(client.ask("tools/call", append).await);
+        ids.push(client.begin("tools/call", append).await);
     }
     while !ids.is_empty() {
         let message = client.receive().await;
         assert_ne!(message["result"]["isError"], true, "{message}");
         ids.retain(|id| message["id"] != *id);
     }
-    assert!(yard.read("root/many.txt") == lines("done ", ""), "an edit was lost");
-    assert_eq!(yard.read("root/log.txt").lines().count(), COUNT);
+    assert!(stage.read("root/many.txt") == lines("done ", ""), "an edit was lost");
+    assert_eq!(stage.read("root/log.txt").lines().count(), COUNT);
 }

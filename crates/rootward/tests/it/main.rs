@@ -13,6 +13,7 @@ mod help;
 mod hints;
 mod own_places;
 mod sandbox;
+mod serve;
 mod settings;
 mod stage;
 mod wrap;

@@ -1,0 +1,268 @@
+//! How a session ends, and what is stopped by its client.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Place, until};
+
+/// Writes `alive` again and again, for as long as it runs.
+const ALIVE: &str = "while :; do echo > alive; sleep 0.02; done";
+
+/// Begins a command that goes on until it is ended, in a session of its own.
+fn begin_command(client: &mut Client, place: &Place) -> u64 {
+    let id = client.begin_call("shell", json!({"command": format!("setsid sh -c '{ALIVE}' & {ALIVE}")}));
+    until("the command did not start", || place.path("root/alive").exists());
+    id
+}
+
+/// Nobody writes `alive` any more.
+fn is_over(place: &Place) {
+    let alive = place.path("root/alive");
+    until("a command is left", || {
+        let _ = fs::remove_file(&alive);
+        std::thread::sleep(Duration::from_millis(300));
+        !alive.exists()
+    });
+}
+
+/// As from a script: all that is asked is answered, though the input ends at once.
+#[test]
+fn what_was_asked_before_the_end_of_input_is_answered() {
+    let place = Place::new();
+    fs::write(place.path("root/f"), "text").unwrap();
+    for _ in 0..5 {
+        let mut client = place.serve(&["root"]);
+        let mut ids: Vec<u64> = (0..100).map(|_| client.begin_call("read_text_file", json!({"path": "f"}))).collect();
+        let content = "x".repeat(4 << 20);
+        ids.push(client.begin_call("write_file", json!({"path": "large", "content": content})));
+        ids.push(client.begin_call("directory_tree", json!({"path": "."})));
+        let (rest, code) = client.end();
+        for id in ids {
+            assert!(rest.iter().any(|message| message["id"] == id), "{id} of {}", rest.len());
+        }
+        assert_eq!(code, Some(0));
+        assert_eq!(fs::metadata(place.path("root/large")).unwrap().len(), 4 << 20);
+    }
+}
+
+#[test]
+fn the_end_of_input_ends_commands_and_the_process() {
+    let place = Place::new();
+    let mut client = place.serve(&["root:rwx"]);
+    begin_command(&mut client, &place);
+    assert_eq!(client.end().1, Some(0));
+    is_over(&place);
+}
+
+#[test]
+fn a_signal_ends_commands_and_the_process() {
+    for signal in ["TERM", "INT"] {
+        let place = Place::new();
+        let mut client = place.serve(&["root:rwx"]);
+        begin_command(&mut client, &place);
+        client.signal(signal);
+        while client.next().is_some() {}
+        assert_eq!(client.child.wait().unwrap().code(), Some(0), "{signal}");
+        is_over(&place);
+    }
+}
+
+#[test]
+fn a_signal_during_a_write_leaves_a_whole_file_and_nothing_else() {
+    const LENGTH: usize = 4 << 20;
+    for (round, signal) in ["TERM", "INT", "TERM", "INT"].into_iter().enumerate() {
+        let place = Place::new();
+        fs::write(place.path("root/f"), "a".repeat(LENGTH)).unwrap();
+        let mut client = place.serve(&["root"]);
+        for letter in ["b", "c", "d"] {
+            client.begin_call("write_file", json!({"path": "f", "content": letter.repeat(LENGTH)}));
+        }
+        if round >= 2 {
+            // One is written; the next is being written, or about to be.
+            client.next();
+        }
+        client.signal(signal);
+        while client.next().is_some() {}
+        assert_eq!(client.child.wait().unwrap().code(), Some(0), "{signal}");
+        let found = fs::read(place.path("root/f")).unwrap();
+        assert!(found.len() == LENGTH && found.iter().all(|byte| *byte == found[0]), "{signal}");
+        // What was begun is finished: no file is left over.
+        assert_eq!(fs::read_dir(place.path("root")).unwrap().count(), 1, "{signal}");
+    }
+}
+
+#[test]
+fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
+    let place = Place::new();
+    fs::write(place.path("root/f"), "text").unwrap();
+    let mut client = place.serve(&["root"]);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"n\",\"method\":\"tools/call\",\"params\":{deep}}}");
+    let long = json!({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": {
+        "name": "write_file", "arguments": {"path": "g", "content": "x".repeat(17 << 20)},
+    }});
+    let unknown = json!({"jsonrpc": "2.0", "id": "u", "method": "tools/call", "params": {"name": "no-such-tool"}});
+    for line in [&b"garbage"[..], b"\xff\xfe\x00", b"[]", deep.as_bytes(), nested.as_bytes()] {
+        client.send_line(line);
+        assert!(client.next().unwrap()["error"]["code"].is_i64());
+        assert_eq!(client.says("read_text_file", json!({"path": "f"})), "text");
+    }
+    for (line, id) in [(long, "long"), (unknown, "u")] {
+        client.send_line(line.to_string().as_bytes());
+        let answer = client.next().unwrap();
+        assert_eq!(answer["id"], id);
+        assert!(answer["error"]["code"].is_i64(), "{answer}");
+        assert_eq!(client.says("read_text_file", json!({"path": "f"})), "text");
+    }
+    assert!(!place.path("root/g").exists());
+    // A last line without its end.
+    client.input.as_mut().unwrap().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":9").unwrap();
+    assert_eq!(client.end().1, Some(0));
+}
+
+/// So many entries in one directory.
+const MANY: u64 = 100_000;
+
+/// A directory that takes a while: many entries, each held against many patterns.
+fn much(place: &Place) -> Value {
+    fs::create_dir(place.path("root/many")).unwrap();
+    let first = place.path("root/many/entry");
+    fs::write(&first, "").unwrap();
+    // Names are cheaper than files. A file has 65,000 of them at most on some file systems.
+    let mut file = first;
+    for number in 1..MANY {
+        let next = place.path("root/many").join(format!("{}{number}", "entry-".repeat(35)));
+        if number % 10_000 == 0 {
+            fs::write(&next, "").unwrap();
+            file.clone_from(&next);
+        } else {
+            fs::hard_link(&file, &next).unwrap();
+        }
+    }
+    let patterns: Vec<String> = (0..8).map(|number| format!("*e*n*t*r*y*{number}*[!0-9]*z")).collect();
+    json!(patterns)
+}
+
+fn is_progress(message: &Value) -> bool {
+    message["method"] == "notifications/progress"
+}
+
+#[test]
+fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
+    let place = Place::new();
+    let patterns = much(&place);
+    for (tool, arguments) in [
+        ("directory_tree", json!({"path": "many", "excludePatterns": patterns})),
+        ("search_files", json!({"path": "many", "pattern": "none", "excludePatterns": patterns})),
+    ] {
+        let mut client = place.serve(&["root"]);
+        // Whoever does not ask to be told is not told.
+        let before = client.ticks();
+        client.says(tool, arguments.clone());
+        let whole = client.ticks() - before;
+        assert!(!client.kept.iter().any(is_progress), "{tool}");
+
+        let asked = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "t"}});
+        let before = client.ticks();
+        let id = client.put("tools/call", asked);
+        let told = client.next_where(is_progress);
+        assert_eq!(told["params"]["progressToken"], "t", "{tool}");
+        let done = told["params"]["progress"].as_f64().unwrap();
+        client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+        client.ask("ping", json!({}));
+        until("it works on", || {
+            let now = client.ticks();
+            std::thread::sleep(Duration::from_millis(200));
+            client.ticks() == now
+        });
+        let spent = client.ticks() - before;
+        // What it was when it was told, and a little more: not all that the whole takes.
+        assert!(spent * 4 < whole * 3, "{tool}: {spent} of {whole} ticks, told at {done}");
+        let (rest, code) = client.end();
+        assert!(!rest.iter().any(|message| message["id"] == id), "{tool}");
+        assert_eq!(code, Some(0));
+    }
+}
+
+/// Answers that nobody takes are not piled up: from some point on no more calls are taken, either.
+#[test]
+fn a_client_that_does_not_read_cannot_fill_the_memory() {
+    let place = Place::new();
+    fs::write(place.path("root/f"), "x".repeat(1 << 20)).unwrap();
+    let mut command = place.rootward(&["serve", "root"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        let information = json!({"name": "test", "version": "1"});
+        let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": information});
+        let begin = json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": parameters});
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let _ = write!(input, "{begin}\n{ready}\n");
+        for id in 0..2000 {
+            let call = json!({"name": "read_text_file", "arguments": {"path": "f"}});
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
+            if writeln!(input, "{call}").is_err() {
+                return;
+            }
+        }
+    });
+    let memory = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let begun = std::time::Instant::now();
+    let mut largest = 0;
+    while begun.elapsed() < Duration::from_secs(5) && largest < 600 << 10 {
+        largest = memory();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    writer.join().unwrap();
+    assert!(largest < 400 << 10, "{largest} KiB");
+}
+
+#[test]
+fn every_decision_of_a_session_is_on_record() {
+    let place = Place::new();
+    fs::write(place.path("root/f"), "text").unwrap();
+    let mut client = place.serve(&["root"]);
+    let outside = place.text("outside/secret.txt");
+    let mut expect: Vec<(&str, String, &str)> = Vec::new();
+    for (tool, arguments, paths, decision) in [
+        ("read_text_file", json!({"path": "f"}), vec!["f"], "allow"),
+        ("read_text_file", json!({"path": outside}), vec![&*outside], "deny"),
+        ("write_file", json!({"path": "g", "content": "g"}), vec!["g"], "allow"),
+        ("copy_file", json!({"source": "g", "destination": "h"}), vec!["h", "g"], "allow"),
+        ("move_file", json!({"source": "h", "destination": "i"}), vec!["i", "h"], "allow"),
+        ("delete_file", json!({"path": "i"}), vec!["i"], "allow"),
+        ("read_multiple_files", json!({"paths": ["f", "g"]}), vec!["f", "g"], "allow"),
+        ("directory_tree", json!({"path": "."}), vec!["."], "allow"),
+        ("path_in_roots", json!({"path": "/etc/passwd"}), vec!["/etc/passwd"], "deny"),
+        ("shell", json!({"command": "true"}), vec!["."], "deny"),
+    ] {
+        client.call(tool, arguments);
+        expect.extend(paths.into_iter().map(|path| (tool, path.to_owned(), decision)));
+    }
+    assert_eq!(client.end().1, Some(0));
+    let found = place.decisions();
+    let found: Vec<(String, String, String)> = found
+        .iter()
+        .map(|line| {
+            let text = |key: &str| line[key].as_str().unwrap().to_owned();
+            (text("requester"), text("path"), text("decision"))
+        })
+        .collect();
+    let expect: Vec<(String, String, String)> = expect
+        .into_iter()
+        .map(|(tool, path, decision)| (format!("tools/call {tool}"), path, decision.to_owned()))
+        .collect();
+    assert_eq!(found, expect);
+    let verified = place.rootward(&["audit", "verify"]).output().unwrap();
+    assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+}

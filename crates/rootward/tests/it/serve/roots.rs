@@ -1,0 +1,74 @@
+//! Roots that change under a session: what is listed, what is told, what is refused.
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Place};
+
+/// Answers the next question about roots.
+fn share(client: &mut Client, roots: &[String]) {
+    let question = client.next_where(|message| message["method"] == "roots/list");
+    let list: Vec<Value> = roots.iter().map(|uri| json!({"uri": uri})).collect();
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": list}});
+    client.send_line(answer.to_string().as_bytes());
+}
+
+/// The description of a tool; none where it is not listed.
+fn described(client: &mut Client, tool: &str) -> Option<String> {
+    let list = client.ask("tools/list", json!({}));
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let found = tools.iter().find(|listed| listed["name"] == tool)?;
+    Some(found["description"].as_str().unwrap().to_owned())
+}
+
+fn is_list_changed(message: &Value) -> bool {
+    message["method"] == "notifications/tools/list_changed"
+}
+
+#[test]
+fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
+    let place = Place::new();
+    for name in ["root/one", "root/two"] {
+        std::fs::create_dir(place.path(name)).unwrap();
+        std::fs::write(place.path(name).join("f"), name).unwrap();
+    }
+    // Commands may run in the second, as far as the operator goes.
+    let executable = format!("{}:rwx", place.text("root/two"));
+    let mut command = place.rootward(&["serve", &place.text("root/one"), &executable]);
+    let mut client = Client::begin(&mut command, &json!({"roots": {"listChanged": true}}));
+    let [one, two] = ["root/one", "root/two"].map(|name| place.text(name));
+    let read = |name: &str| json!({"path": place.text(name)});
+    // A client that never named a root leaves it to the operator.
+    share(&mut client, &[]);
+    assert_eq!(client.says("read_text_file", read("root/two/f")), "root/two");
+    assert_eq!(client.says("shell", json!({"command": "cat f"})), "root/two");
+    let says = described(&mut client, "read_text_file").unwrap();
+    assert!(says.contains(&one) && says.contains(&two), "{says}");
+    assert!(described(&mut client, "shell").is_some_and(|says| says.contains(&two)));
+    client.kept.clear();
+
+    // From one root to another and back. A root of a client's is for reading and writing, so the command goes, too.
+    for (kept, gone) in [("root/one", "root/two"), ("root/two", "root/one"), ("root/one", "root/two")] {
+        client.notify("notifications/roots/list_changed", json!({}));
+        // Sent before the new roots are: both wait for them, and what is gone is refused.
+        let revoked = client.begin_call("read_text_file", json!({"path": place.path(gone).join("f")}));
+        let run = client.begin_call("shell", json!({"command": "cat f", "cwd": place.text(gone)}));
+        share(&mut client, &[place.uri(kept)]);
+        for id in [revoked, run] {
+            let answer = client.answer(id);
+            assert_eq!(answer["result"]["structuredContent"]["code"], "outside_roots", "{answer}");
+        }
+        assert_eq!(client.says("read_text_file", json!({"path": place.path(kept).join("f")})), kept);
+        client.next_where(is_list_changed);
+        let says = described(&mut client, "read_text_file").unwrap();
+        assert!(says.contains(&place.text(kept)) && !says.contains(&place.text(gone)), "{says}");
+        assert_eq!(described(&mut client, "shell"), None);
+    }
+
+    // Each change was told once, and what did not change was not told.
+    client.notify("notifications/roots/list_changed", json!({}));
+    share(&mut client, &[place.uri("root/one")]);
+    assert_eq!(client.says("read_text_file", read("root/one/f")), "root/one");
+    let (rest, code) = client.end();
+    assert!(!rest.iter().any(is_list_changed), "{rest:?}");
+    assert_eq!(code, Some(0));
+}
