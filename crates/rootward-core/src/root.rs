@@ -118,7 +118,8 @@ impl Root {
         }
     }
 
-    /// A root as a client sends it: a `file:` URI or, marked so, a bare absolute path, `~` or `~/…`.
+    /// A root as a client sends it: a `file:` URI or, marked so, a bare absolute path, `~` or `~/…`. It takes nothing away from what
+    /// the operator grants; without an operator's word, [`RootSet::combine`](crate::RootSet::combine) leaves it no execute.
     pub fn from_client(text: &str, home: Option<&Path>) -> Result<Root, RootError> {
         let given = || text.to_owned();
         match PathText::read(text.as_bytes(), PathStyle::NATIVE, home.map(bytes)) {
@@ -127,7 +128,8 @@ impl Root {
             // SECURITY: a client's `..` is never resolved, neither by text nor on disk (test: from_a_client)
             Ok(PathText::Absolute(path)) if has_dot_segment(&path) => Err(RootError::DotSegment { text: given() }),
             Ok(PathText::Absolute(path)) => {
-                Ok(Root::new(Path::new(OsStr::from_bytes(&path)), Origin::Client, spelling(text.as_bytes())))
+                let root = Root::new(Path::new(OsStr::from_bytes(&path)), Origin::Client, spelling(text.as_bytes()));
+                Ok(root.with_access(Access::ALL))
             }
         }
     }

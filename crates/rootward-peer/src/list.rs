@@ -267,10 +267,10 @@ mod tests {
         };
         check(json!("ro"), Access::READ);
         check(json!("add"), Access::READ | Access::WRITE);
-        check(json!("rwx"), Access::READ_WRITE);
+        check(json!("rwx"), Access::ALL);
         check(json!("read, write"), Access::READ | Access::WRITE);
         check(json!(["read", "delete"]), Access::READ | Access::DELETE);
-        check(json!(["execute"]), Access::NONE);
+        check(json!(["execute"]), Access::EXECUTE);
         check(json!([]), Access::NONE);
         // What cannot be read gives nothing.
         check(json!("RO"), Access::NONE);
@@ -281,7 +281,7 @@ mod tests {
         check(json!(true), Access::NONE);
         check(json!(null), Access::NONE);
         let plain = read(&json!({"roots": [{"uri": "file:///srv", "_meta": "none"}]}));
-        assert_eq!(plain.roots()[0].access, Access::READ_WRITE);
+        assert_eq!(plain.roots()[0].access, Access::ALL);
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn from_a_client() {
     let check = |text: &str, expect: Result<(&str, Spelling), &str>| {
         let root = Root::from_client(text, Some(Path::new(HOME)));
         let found = root.map(|root| {
-            assert_eq!((root.origin, root.access), (Origin::Client, Access::READ_WRITE));
+            assert_eq!((root.origin, root.access), (Origin::Client, Access::ALL));
             (root.path.display().to_string(), root.spelling)
         });
         let expect = expect.map(|(path, spelling)| (path.to_owned(), spelling)).map_err(str::to_owned);

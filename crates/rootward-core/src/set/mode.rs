@@ -84,7 +84,7 @@ impl RootSet {
             // SECURITY: a ceiling that was named and has nothing left holds everything out; to take it for none would
             // widen what its loss must narrow (test: a_ceiling_that_is_gone_still_is_one)
             Mode::Narrow if ceiling.names_any() => narrow(client, ceiling).into(),
-            Mode::Narrow | Mode::Replace => client.roots.clone(),
+            Mode::Narrow | Mode::Replace => client.roots.iter().map(by_client_alone).collect(),
             Mode::Union => union(client, ceiling).into(),
         };
         let refused = match (client.refused.is_empty(), ceiling.refused.is_empty()) {
@@ -124,10 +124,16 @@ fn union(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
     let named = client.roots.iter().map(|root| match in_ceiling.governing(&root.place) {
         Some(above) => below(root, above, above.root.access),
-        None => root.clone(),
+        None => by_client_alone(root),
     });
     let rest = ceiling.roots.iter().filter(|root| in_client.at(&root.place).is_none());
     named.chain(rest.cloned()).collect()
+}
+
+/// The client's `root` where no operator speaks.
+fn by_client_alone(root: &PlacedRoot) -> PlacedRoot {
+    // SECURITY: to execute is the operator's to grant (test: a_client_alone_grants_no_execute)
+    with_access(root.clone(), root.root.access.without(Access::EXECUTE))
 }
 
 /// The client's `root` under the root of the ceiling that governs it.
@@ -197,6 +203,24 @@ mod tests {
         for mode in Mode::ALL {
             assert_eq!(RootSet::combine(mode, &client, &RootSet::default()), client, "{mode}, no ceiling");
         }
+    }
+
+    #[test]
+    fn a_client_alone_grants_no_execute() {
+        let client = of([directory("/srv/app", Access::ALL, Client), directory("/opt", Access::ALL, Client)]);
+        let ceiling = of([directory("/srv", Access::ALL, Flag)]);
+        let check = |mode, ceiling: &RootSet, place: &str, expect: Option<Access>| {
+            let set = RootSet::combine(mode, &client, ceiling);
+            assert_eq!(set.governing(Path::new(place)).map(|root| root.root.access), expect, "{mode} {place}");
+        };
+        for mode in Mode::ALL {
+            check(mode, &RootSet::default(), "/srv/app", Some(RW));
+        }
+        check(Mode::Replace, &ceiling, "/srv/app", Some(RW));
+        check(Mode::Narrow, &ceiling, "/srv/app", Some(Access::ALL));
+        check(Mode::Narrow, &ceiling, "/opt", None);
+        check(Mode::Union, &ceiling, "/srv/app", Some(Access::ALL));
+        check(Mode::Union, &ceiling, "/opt", Some(RW));
     }
 
     #[test]
