@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::call::Call;
+use crate::files;
 use crate::peers;
 use crate::servers;
 use crate::step::{self, AtLeast, Step};
@@ -43,12 +44,14 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::run("format", Call::cargo("fmt --all --check")),
         Step::here("tidy", "cargo xtask tidy", tidy::run),
         Step::run("clippy", Call::cargo("clippy --workspace --all-targets -- -D warnings")),
+        Step::run("clippy, bare", Call::cargo("clippy -p rootward --no-default-features -- -D warnings")),
         Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
+        Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),

@@ -14,6 +14,7 @@ mod check;
 mod conformance;
 mod corpus;
 mod demo;
+mod files;
 mod peers;
 mod prove;
 mod servers;
@@ -33,11 +34,13 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   demo             a real server behind `rootward wrap`: a call that is allowed, one that is refused, and why
+  demo serve       a real client before `rootward serve`: it reads a file of this project, and one that is not shared
   check            format, tidy, lints, docs, tests, clients, servers, conformance, short fuzz, oracle build: what CI runs
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
+  files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
@@ -59,7 +62,8 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in no workspace")?;
     match *words {
-        ["demo"] => demo::run(top),
+        ["demo"] => demo::wrap::run(top),
+        ["demo", "serve"] => demo::serve::run(top),
         ["check"] => check::run(top),
         ["prove"] => prove::run(top, None),
         ["prove", folder] => prove::run(top, Some(Path::new(folder))),
@@ -67,6 +71,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
         ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
         ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
+        ["files", ref parts @ ..] => files::run(top, parts).map(|note| println!("{note}")),
         ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
         ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
         ["bench"] => bench::run(top, bench::Output::Show),

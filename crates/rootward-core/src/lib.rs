@@ -85,7 +85,8 @@ pub use audit::{Audit, AuditEvent, Decision, Occasion};
 pub use containment::text_contains;
 pub use denial::{Cause, Code, Denial};
 pub use grant::{
-    Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Visit, WalkEntry, WalkOptions, WalkSummary,
+    Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Version, Visit, WalkEntry, WalkOptions,
+    WalkSummary,
 };
 pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
 pub use lookout::{lookout_ambient, spellings_ambient};

@@ -9,6 +9,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+use crate::server::Surroundings;
 
 /// How often a client that asked for it is told how far a call is.
 const BETWEEN_REPORTS: Duration = Duration::from_millis(500);
@@ -17,6 +18,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Call {
     context: RequestContext<RoleServer>,
+    surroundings: Arc<Surroundings>,
 }
 
 /// Work that is done apart from the calls of others.
@@ -49,8 +51,13 @@ impl Work {
 }
 
 impl Call {
-    pub(crate) fn new(context: RequestContext<RoleServer>) -> Call {
-        Call { context }
+    pub(crate) fn new(context: RequestContext<RoleServer>, surroundings: Arc<Surroundings>) -> Call {
+        Call { context, surroundings }
+    }
+
+    /// What the operator decided.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// An error where the client took the call back.

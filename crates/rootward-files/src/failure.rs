@@ -43,6 +43,20 @@ impl Failure {
         }
     }
 
+    /// The failure of what was to be made: where something is missing, it is the directory.
+    pub(crate) fn of_new(error: GrantError) -> Failure {
+        match &error {
+            GrantError::Io { path, source } if source.kind() == ErrorKind::NotFound => Failure::said(format!(
+                "the directory of `{}` does not exist; `create_directory` makes it",
+                Shown::new(path)
+            )),
+            GrantError::Io { path, source } if source.kind() == ErrorKind::IsADirectory => {
+                Failure::said(format!("`{}` is a directory, not a file; choose another name", Shown::new(path)))
+            }
+            _ => error.into(),
+        }
+    }
+
     pub(crate) fn arguments(error: &serde_json::Error) -> Failure {
         Failure::Arguments(error.to_string())
     }
@@ -82,9 +96,9 @@ fn of_system(error: &GrantError) -> String {
             format!("`{path}` does not exist; `list_directory` and `search_files` show what does")
         }
         ErrorKind::IsADirectory => format!("`{path}` is a directory; `list_directory` shows what is in it"),
-        ErrorKind::NotADirectory => format!("`{path}` is no directory"),
-        ErrorKind::AlreadyExists => format!("`{path}` exists already"),
-        ErrorKind::DirectoryNotEmpty => format!("directory `{path}` is not empty"),
+        ErrorKind::NotADirectory => format!("`{path}` is no directory, or something above it is none"),
+        ErrorKind::AlreadyExists => format!("`{path}` exists already; choose another name, or `delete_file` it first"),
+        ErrorKind::DirectoryNotEmpty => format!("directory `{path}` is not empty; delete what is in it first"),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             format!("`{path}` was left as it was: there is no space left on its disk")
         }

@@ -1,6 +1,7 @@
 //! Patterns for paths below a directory: `*` and `?` stay within a name, `**` does not, and names that begin with a dot are names
 //! like others.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -71,15 +72,61 @@ fn add(set: &mut GlobSetBuilder, pattern: &str, plain: Plain) -> Result<(), Fail
         )));
     }
     let mut one = |pattern: &str| -> Result<(), globset::Error> {
-        set.add(GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build()?);
+        let pattern = within_names(pattern);
+        let mut glob = GlobBuilder::new(&pattern);
+        let glob = glob.literal_separator(true).backslash_escape(true).empty_alternates(true).build()?;
+        // No path ends in a `/`; to `globset`, `**/` is everything.
+        if !pattern.ends_with('/') {
+            set.add(glob);
+        }
         Ok(())
     };
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let mut added = one(pattern);
     if plain == Plain::Anywhere && !pattern.contains('*') {
-        added = added.and_then(|()| one(&format!("**/{pattern}")));
+        let everywhere = match pattern.trim_matches('/') {
+            "" => "**".to_owned(),
+            // It names what is in a directory, not the directory.
+            name if pattern.ends_with('/') => format!("**/{name}/**"),
+            name => format!("**/{name}"),
+        };
+        added = added.and_then(|()| one(&everywhere));
     }
     added.map_err(|error| Failure::Arguments(format!("`{}` is no pattern: {}", shown(), error.kind())))
+}
+
+/// The pattern with a `/` in each set of letters that are not to match: to `globset` such a set matches it, too.
+fn within_names(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains("[!") && !pattern.contains("[^") {
+        return Cow::Borrowed(pattern);
+    }
+    let mut within = String::with_capacity(pattern.len() + 1);
+    let mut letters = pattern.chars().peekable();
+    while let Some(letter) = letters.next() {
+        within.push(letter);
+        match letter {
+            '\\' => within.extend(letters.next()),
+            '[' => {
+                if let Some(not) = letters.next_if(|letter| matches!(letter, '!' | '^')) {
+                    within.push(not);
+                    // These mean themselves only in the first place.
+                    if !matches!(letters.peek(), Some(']' | '-')) {
+                        within.push('/');
+                    }
+                }
+                // A bracket in a set begins no other.
+                within.extend(letters.next());
+                for letter in letters.by_ref() {
+                    within.push(letter);
+                    if letter == ']' {
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Cow::Owned(within)
 }
 
 fn built(set: &GlobSetBuilder) -> Result<GlobSet, Failure> {
@@ -108,6 +155,19 @@ mod tests {
             ("a?c", "a/c", false),
             ("{a,b}.txt", "b.txt", true),
             ("[!a]", "b", true),
+            ("a[!b]c", "axc", true),
+            ("a[!b]c", "a/c", false),
+            ("a[^b]c", "a/c", false),
+            ("[!a][!b]", "/x", false),
+            ("[[!]x", "!x", true),
+            ("[[!]x", "[x", true),
+            ("[!]]", "a", true),
+            ("[!]]", "]", false),
+            ("\\[!a", "[!a", true),
+            ("a{,b}", "a", true),
+            ("a{,b}", "ab", true),
+            ("**/", "a", false),
+            ("a/**/", "a/b", false),
             ("\\*", "*", true),
             ("\\*", "a", false),
             ("!*.txt", "a.rs", true),
@@ -123,6 +183,11 @@ mod tests {
         check("a", Plain::Anywhere, "b/a", true);
         check("c/a", Plain::Anywhere, "b/c/a", true);
         check("*a", Plain::Anywhere, "b/a", false);
+        check("/a", Plain::Anywhere, "b/a", true);
+        check("a/", Plain::Anywhere, "b/a", false);
+        check("a/", Plain::Anywhere, "b/a/c", true);
+        // Every name ends in nothing.
+        check("", Plain::Anywhere, "a", true);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use rootward_sandbox::Options;
 use rootward_server::{Roots, Session, roots_cached, session};
 
 use crate::call::Call;
@@ -23,14 +24,31 @@ const NO_LIST: u64 = u64::MAX;
 /// The file server. One for each session, and to be served behind a roots service: by itself it refuses every path.
 #[derive(Debug)]
 pub struct FileServer {
+    surroundings: Arc<Surroundings>,
     /// The roots that the list last named, by generation.
     listed: Arc<AtomicU64>,
 }
 
 impl Default for FileServer {
     fn default() -> FileServer {
-        FileServer { listed: Arc::new(AtomicU64::new(NO_LIST)) }
+        FileServer { surroundings: Arc::default(), listed: Arc::new(AtomicU64::new(NO_LIST)) }
     }
+}
+
+impl FileServer {
+    /// Has the commands of the tool `shell` confined in this way. That tool is offered only where a root may be executed in; a
+    /// program that serves it calls [`rootward_sandbox::launcher`] first thing in its `main`.
+    #[must_use]
+    pub fn with_confinement(self, confinement: Options) -> FileServer {
+        FileServer { surroundings: Arc::new(Surroundings { confinement }), ..self }
+    }
+}
+
+/// What the operator decided, for all calls.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// How commands are confined.
+    pub(crate) confinement: Options,
 }
 
 /// The tools as they are described whatever the roots: made once.
@@ -88,7 +106,10 @@ impl ServerHandler for FileServer {
         let Some(tool) = TOOLS.iter().find(|tool| tool.about.name == request.name) else {
             return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
         };
-        match tool.call(request.arguments.unwrap_or_default(), &Call::new(context)).await {
+        match tool
+            .call(request.arguments.unwrap_or_default(), &Call::new(context, Arc::clone(&self.surroundings)))
+            .await
+        {
             Ok(answer) => Ok(CallToolResult::from(answer).into()),
             Err(failure) => failure.into_call_tool_result(),
         }

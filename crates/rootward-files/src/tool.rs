@@ -98,9 +98,13 @@ impl Output {
         };
         let refusal = object(json!({
             "code": {"type": "string", "description": "Where a path is refused: why"},
-            "path": {"description": "Where a path is refused: the path as it was asked for"},
-            "access": {"description": "Where a path is refused: the access that was asked for"},
-            "roots": {"type": "array", "description": "Where a path is refused: the roots in force"},
+            "path": or_null("string", "Where a path is refused: the path as it was asked for"),
+            "access": access("Where a path is refused: the access that was asked for"),
+            "roots": {
+                "type": "array",
+                "items": {"type": "object"},
+                "description": "Where a path is refused: the roots in force",
+            },
         }));
         let mut all = object(properties);
         for (name, schema) in refusal {
@@ -112,6 +116,16 @@ impl Output {
             "anyOf": [{"required": [required]}, {"required": ["code"]}],
         }))
     }
+}
+
+/// The schema of a value that may be missing. In two branches: some models take a type for one word.
+pub(crate) fn or_null(word: &str, description: &str) -> Value {
+    json!({"anyOf": [{"type": word}, {"type": "null"}], "description": description})
+}
+
+/// The schema of an access.
+pub(crate) fn access(description: &str) -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": description})
 }
 
 fn object(value: Value) -> JsonObject {
@@ -161,5 +175,17 @@ fn input_schema<A: JsonSchema>() -> JsonObject {
     let mut schema = object(generator.into_root_schema_for::<A>().to_value());
     // The name of a type in this program says nothing to a client.
     schema.remove("title");
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().for_each(without_null);
+    }
     schema
+}
+
+/// An argument that may be left out need not be offered as `null` as well, which some models cannot read.
+fn without_null(schema: &mut Value) {
+    let Some(Value::Array(words)) = schema.get_mut("type") else { return };
+    words.retain(|word| word != "null");
+    if let [word] = words.as_slice() {
+        schema["type"] = word.clone();
+    }
 }

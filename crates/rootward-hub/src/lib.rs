@@ -16,12 +16,13 @@
 //! let guard = Guard::new(RootSet::place_ambient([root], &Validation::new(None)), GuardOptions::default());
 //!
 //! // Bytes arrive in whatever pieces the pipe makes of them.
-//! let mut chunk: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a.txt"}}}
+//! let chunk = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a.txt"}}}
 //! {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read","arguments":{"path":" ..%2F..%2Fetc/passwd"}}}
 //! "#;
 //! let mut reader = FrameReader::new(16 << 20);
+//! reader.add(chunk);
 //! let mut answers = Vec::new();
-//! while let Some(line) = reader.next(&mut chunk) {
+//! while let Some(line) = reader.next() {
 //!     let Line::Frame(frame) = line else { continue };
 //!     let Message::Single(envelope) = Message::parse(frame)? else { continue };
 //!     let call = Call { method: envelope.method().unwrap_or_default(), params: envelope.params(), tool: None };

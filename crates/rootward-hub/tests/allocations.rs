@@ -13,10 +13,10 @@ fn allocations(guard: &Guard, line: &str) -> (u64, u64) {
     let stream = format!("{line}\n");
     let (expansion, tool) = (Expansion::default(), Tool::named("search"));
     let mut reader = FrameReader::new(1 << 20);
-    let mut chunk = stream.as_bytes();
+    reader.add(stream.as_bytes());
     let mut message = None;
     let read = allocation_counter::measure(|| {
-        let Some(Line::Frame(frame)) = reader.next(&mut chunk) else { return };
+        let Some(Line::Frame(frame)) = reader.next() else { return };
         message = Message::parse(frame).ok();
     });
     let Some(Message::Single(envelope)) = message else { panic!("{line}") };

@@ -116,6 +116,7 @@ impl Confinement {
             arguments: line.arguments.iter().map(bytes).collect(),
             variables: profile.variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
             directory: bytes(directory),
+            start: None,
             private: bytes(private.path()),
             lifeline: end_of_launcher.as_raw_fd(),
             report: told_by_launcher.as_raw_fd(),
@@ -146,6 +147,12 @@ impl Prepared {
     /// The launcher's command, to set its standard input, output and error.
     pub fn command(&mut self) -> &mut Command {
         &mut self.command
+    }
+
+    /// Has the command start in the directory that this is a handle of, whatever its name leads to by then.
+    pub fn start_in(&mut self, directory: OwnedFd) {
+        self.orders.start = Some(directory.as_raw_fd());
+        self.handshake.given.push(directory);
     }
 
     /// The two halves, for hosts that start processes in their own way. The handshake must be completed once the command was

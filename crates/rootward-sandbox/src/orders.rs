@@ -43,6 +43,8 @@ pub(crate) struct Orders {
     pub(crate) arguments: Vec<Bytes>,
     pub(crate) variables: Vec<(Bytes, Bytes)>,
     pub(crate) directory: Bytes,
+    /// The same as a handle that the launcher inherits; then the name does not count.
+    pub(crate) start: Option<RawFd>,
     /// What to remove when the command has ended.
     pub(crate) private: Bytes,
     /// Its other end closes when the host ends.
@@ -85,7 +87,7 @@ impl Orders {
 
     /// The descriptors that come with them.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
-        self.open.iter().map(|open| open.handle).chain([self.lifeline, self.report])
+        self.open.iter().map(|open| open.handle).chain([self.lifeline, self.report]).chain(self.start)
     }
 }
 

@@ -135,12 +135,16 @@ impl Execution {
         clippy::disallowed_methods,
         reason = "where the program starts; this process has one thread, and ends here"
     )]
-    pub(crate) fn execute(&self) -> io::Error {
+    pub(crate) fn execute(&self, start: Option<&OwnedFd>) -> io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
         };
         let (arguments, variables) = (pointers(&self.arguments), pointers(&self.variables));
-        if let Err(error) = rustix::process::chdir(&self.directory) {
+        let started = match start {
+            Some(handle) => rustix::process::fchdir(handle),
+            None => rustix::process::chdir(&self.directory),
+        };
+        if let Err(error) = started {
             return error.into();
         }
         // SAFETY: both lists end in a null pointer, and each other pointer is that of a text which `self` keeps, zero at its end.

@@ -81,18 +81,17 @@
 
 mod announce;
 mod argument;
-pub mod audit;
 mod error;
 mod flight;
 mod guards;
 mod http;
 mod in_order;
 mod keep_cursor;
-mod list;
 mod modern;
 mod oversized;
 mod pages;
 mod path;
+mod record;
 mod refusal;
 mod rooted;
 mod roots;
@@ -105,15 +104,15 @@ mod weak_table;
 mod wire;
 
 pub use argument::{Argument, require_within_roots};
-pub use audit::{AuditLines, AuditLog};
 pub use error::{PageError, PathError};
 pub use http::RootedHttp;
-pub use list::{ClientList, ListError};
 pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};
 pub use refusal::Refusal;
 pub use rooted::Rooted;
 pub use roots::Roots;
+pub use rootward_audit::{self as audit, AuditLines, AuditLog};
 pub use rootward_core::{Access, Denial, Grant, GrantError, Mode, PlacedRoot, Replace};
+pub use rootward_peer::{ClientList, ListError};
 pub use scope::{path_in_roots, refused, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
 pub use settings::{RefusalForm, RootsService, Settings};

@@ -4,10 +4,9 @@
 //! list that goes in circles, or on and on, is no list. Half a list is none either: what is missing may be the closed part of
 //! a root that is not.
 
+use rootward_peer::{ListError, MOST_ENTRIES};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::list::{ListError, MOST_ENTRIES};
 
 /// The most pages that are asked for.
 const MOST_PAGES: usize = 400;

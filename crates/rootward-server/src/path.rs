@@ -21,6 +21,7 @@ use crate::scope::Scope;
 /// refused, or that comes before the roots are known, reads as that text.
 pub struct RootedPath<A = Read> {
     grant: Grant,
+    asked: Box<str>,
     kind: PhantomData<fn() -> A>,
 }
 
@@ -73,6 +74,11 @@ uses! {
 }
 
 impl<A> RootedPath<A> {
+    /// The path as the peer wrote it, for answers: a peer recognises its own words. Not to open anything by.
+    pub fn asked(&self) -> &str {
+        &self.asked
+    }
+
     /// The grant.
     pub fn into_grant(self) -> Grant {
         self.grant
@@ -103,7 +109,7 @@ impl<'de, A: Use> Deserialize<'de> for RootedPath<A> {
             Last::Meant => roots.check_entry(&path, A::ACCESS),
         };
         match decision {
-            Ok(grant) => Ok(RootedPath { grant, kind: PhantomData }),
+            Ok(grant) => Ok(RootedPath { grant, asked: path.into(), kind: PhantomData }),
             Err(denial) => Err(D::Error::custom(scope.refuse(&denial).sentence())),
         }
     }

@@ -8,8 +8,8 @@ use rootward_core::cursor::{self, PAGE_SIZE, Page};
 use rootward_core::session::{InForce, Reach, State, Support, Why};
 use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
 
-use crate::audit::{self, Decided};
 use crate::error::PageError;
+use crate::record::{Decided, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
 
@@ -133,7 +133,7 @@ impl Roots {
         let requester = scope.as_ref().map_or("", |scope| scope.requester());
         let decided = Decided { session: self.session, requester, generation: self.generation() };
         // SECURITY: what is not on record does not happen (test: without_a_record_there_is_no_access)
-        let decision = match audit::record(&self.ground, decided, path, access, decision.as_ref()) {
+        let decision = match record(&self.ground, decided, path, access, decision.as_ref()) {
             Ok(()) => decision,
             Err(_) => Err(Denial::new(Code::AuditUnavailable, path, access)),
         };

@@ -13,8 +13,8 @@ use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::{self, Decided};
 use crate::error::PathError;
+use crate::record::{Decided, record};
 use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::session::Session;
@@ -145,7 +145,7 @@ impl Scope {
         let (session, generation) = self.roots.get().map_or((0, 0), |roots| (roots.session(), roots.generation()));
         let session = self.session().map_or(session, Session::number);
         let decided = Decided { session, requester: &self.requester, generation };
-        match audit::record(&self.ground, decided, denial.path(), denial.access(), Err(denial)) {
+        match record(&self.ground, decided, denial.path(), denial.access(), Err(denial)) {
             Ok(()) => {
                 self.recorded(denial);
                 Cow::Borrowed(denial)

@@ -26,7 +26,26 @@ pub struct Settings {
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
-    /// Who keeps the record of every decision. Where it cannot be kept, access is refused.
+    /// Who keeps the record of every decision. Where it cannot be kept, access is refused. In the user's own log, where
+    /// `rootward audit` looks for it:
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// use rootward_core::env::Directories;
+    /// use rootward_server::{AuditLog, RootsService, Settings};
+    ///
+    /// # fn service() -> Result<RootsService, Box<dyn std::error::Error>> {
+    /// let environment = std::env::vars_os().collect();
+    /// let mut settings = Settings::from_environment(&environment)?;
+    /// if let Some(directory) = Directories::new(&environment).audit_log() {
+    ///     settings.audit = Some(Arc::new(AuditLog::open_ambient(&directory)?));
+    /// }
+    /// # Ok(
+    /// RootsService::new(settings)
+    /// # )
+    /// # }
+    /// ```
     pub audit: Option<Arc<dyn Audit>>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,

@@ -23,11 +23,13 @@
 pub mod bench;
 pub mod door;
 pub mod escape;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod naive;
 pub mod race;
 pub mod report;
 pub mod snapshot;
 pub mod text;
+#[cfg(feature = "core")]
 pub mod transcript;
 pub mod tree;

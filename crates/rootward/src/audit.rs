@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use rootward_audit::{LogFile, files_ambient};
 use rootward_core::Shown;
 use rootward_core::env::{Directories, Environment};
-use rootward_server::audit::{LogFile, files_ambient};
 
 use crate::Outcome;
 use crate::message::{self, Hinted};

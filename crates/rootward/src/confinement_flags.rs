@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use rootward_sandbox::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, UnheldPolicy, UnixSockets};
 
 use crate::ground::Ground;
 
@@ -75,7 +75,7 @@ impl ConfinementFlags {
             let path = |path: &PathBuf| ground.typed_root(path.as_os_str()).map(|named| named.root.path);
             paths.iter().map(path).collect::<Result<Vec<_>>>()
         };
-        let set = &ground.settings.sandbox;
+        let set = ground.settings.sandbox.options();
         let flags = Filesystem {
             allow_read: placed(&self.allow_read)?,
             deny_read: placed(&self.deny_read)?,
@@ -86,24 +86,20 @@ impl ConfinementFlags {
             network: match self.network {
                 Some(Switch::On) => Network::On,
                 Some(Switch::Off) => Network::Off,
-                None => set.network.value,
+                None => set.network,
             },
             unix_sockets: match self.unix_sockets {
                 Some(Switch::On) => UnixSockets::Open,
                 Some(Switch::Off) => UnixSockets::Closed,
-                None => set.unix_sockets.value,
+                None => set.unix_sockets,
             },
             unheld: match self.unheld {
                 Unheld::Refuse => UnheldPolicy::Refuse,
                 Unheld::Allow => UnheldPolicy::Allow,
             },
-            trace: Trace::Off,
-            filesystem: set.filesystem(flags),
-            variables: match self.variables.as_slice() {
-                [] => set.variables.value.iter().map(OsString::from).collect(),
-                named => named.to_vec(),
-            },
-            launcher: None,
+            filesystem: ground.settings.sandbox.filesystem(flags),
+            variables: if self.variables.is_empty() { set.variables } else { self.variables.clone() },
+            ..set
         })
     }
 }

@@ -14,6 +14,7 @@ mod hint;
 mod message;
 mod recording;
 mod sandbox;
+#[cfg(feature = "serve")]
 mod serve;
 mod settings;
 mod wrap;
@@ -35,6 +36,7 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 w
 #[derive(Subcommand)]
 enum Verb {
     Wrap(wrap::Wrap),
+    #[cfg(feature = "serve")]
     Serve(serve::Serve),
     Check(check::Check),
     Explain(explain::Explain),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     // Confining a command takes a process with one thread: this program, started again.
     rootward_sandbox::launcher();
     let result = match CommandLine::parse().verb {
+        #[cfg(feature = "serve")]
         Verb::Serve(serve) => serve.run(),
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),

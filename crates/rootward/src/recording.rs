@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
+use rootward_audit::AuditLog;
 use rootward_core::{Audit, Shown};
-use rootward_server::AuditLog;
 
 use crate::ground::Ground;
 use crate::message::Hinted;

@@ -37,12 +37,14 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> Result<Outcome> {
-        let service = RootsService::new(self.settings(&Ground::load_ambient()?)?);
+        let ground = Ground::load_ambient()?;
+        let service = RootsService::new(self.settings(&ground)?);
+        let files = FileServer::default().with_confinement(ground.settings.sandbox.options());
         if std::io::stdin().is_terminal() {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(serve(service));
+        let outcome = runtime.block_on(serve(service, files));
         runtime.shutdown_timeout(TO_FINISH);
         outcome
     }
@@ -63,10 +65,10 @@ impl Serve {
     }
 }
 
-async fn serve(service: RootsService) -> Result<Outcome> {
+async fn serve(service: RootsService, files: FileServer) -> Result<Outcome> {
     let mut ended = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
-    let server = service.install(FileServer::default()).with_roots_resource();
+    let server = service.install(files).with_roots_resource();
     let serving = async {
         let running = server.serve_stdio().await.context("the client did not begin a session")?;
         running.waiting().await.context("the session broke off")?;

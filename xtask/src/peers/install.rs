@@ -10,8 +10,32 @@ use crate::call::Call;
 /// What npm goes by.
 const PINNED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
-/// What Debian calls what is needed.
-const PACKAGES: [&str; 4] = ["nodejs", "npm", "python3", "python3-venv"];
+/// What runs programs of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Runtime {
+    /// With npm.
+    Node,
+    /// With what makes environments, which Debian splits off.
+    Python,
+}
+
+impl Runtime {
+    /// Calls that succeed where it is there.
+    fn proofs(self) -> Vec<Call> {
+        match self {
+            Runtime::Node => vec![Call::program("node").arguments(["--version"]), Call::npm("--version")],
+            Runtime::Python => vec![Call::program("python3").arguments(["-m", "ensurepip", "--version"])],
+        }
+    }
+
+    /// What Debian calls it.
+    fn packages(self) -> [&'static str; 2] {
+        match self {
+            Runtime::Node => ["nodejs", "npm"],
+            Runtime::Python => ["python3", "python3-venv"],
+        }
+    }
+}
 
 /// The oldest Node that the SDKs run on. Debian 12 has 18.
 const NODE: u64 = 20;
@@ -31,7 +55,7 @@ pub(crate) struct Installed {
 
 /// Installs what is not there yet.
 pub(crate) fn run(top: &Path) -> Result<Installed> {
-    runtimes(top)?;
+    runtimes(top, &[Runtime::Node, Runtime::Python])?;
     Ok(Installed {
         node: node(top)?,
         typescript: typescript(top)?,
@@ -40,28 +64,24 @@ pub(crate) fn run(top: &Path) -> Result<Installed> {
     })
 }
 
-/// Node and Python; brought by the system's packages where this user may install them.
-pub(crate) fn runtimes(top: &Path) -> Result<()> {
-    let needed = [
-        Call::program("node").arguments(["--version"]),
-        Call::npm("--version"),
-        // Debian splits off what makes an environment from Python itself.
-        Call::program("python3").arguments(["-m", "ensurepip", "--version"]),
-    ];
-    let present = || needed.iter().all(|call| call.succeeds(top));
-    if !present() {
-        let install = Call::program("apt-get").arguments(["install", "-y", "--no-install-recommends"]);
-        let install = install.arguments(PACKAGES);
-        let root = Call::program("id").arguments(["-u"]).stdout(top).is_ok_and(|user| user.trim() == "0");
-        let apt = Call::program("apt-get").arguments(["--version"]).succeeds(top);
-        if !root || !apt {
-            bail!("node, npm and python3 with venv are needed to run clients\n\nhint: on Debian, `{install}` as root");
-        }
-        Call::program("apt-get").arguments(["update"]).run(top)?;
-        install.clone().variable("DEBIAN_FRONTEND", "noninteractive").run(top)?;
-        if !present() {
-            bail!("node, npm or python3 with venv still cannot be run after `{install}`");
-        }
+/// Sees that these are there; brought by the system's packages where this user may install them.
+pub(crate) fn runtimes(top: &Path, needed: &[Runtime]) -> Result<()> {
+    let missing = || needed.iter().copied().filter(|runtime| !runtime.proofs().iter().all(|call| call.succeeds(top)));
+    let packages: Vec<&str> = missing().flat_map(Runtime::packages).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let names = packages.join(", ");
+    let install = Call::program("apt-get").arguments(["install", "-y", "--no-install-recommends"]).arguments(packages);
+    let root = Call::program("id").arguments(["-u"]).stdout(top).is_ok_and(|user| user.trim() == "0");
+    let apt = Call::program("apt-get").arguments(["--version"]).succeeds(top);
+    if !root || !apt {
+        bail!("needed to run programs of others: {names}\n\nhint: on Debian, `{install}` as root");
+    }
+    Call::program("apt-get").arguments(["update"]).run(top)?;
+    install.clone().variable("DEBIAN_FRONTEND", "noninteractive").run(top)?;
+    if missing().next().is_some() {
+        bail!("some of {names} still cannot be run after `{install}`");
     }
     Ok(())
 }

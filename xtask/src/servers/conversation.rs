@@ -81,7 +81,8 @@ impl Conversation {
         Ok(())
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
+    /// The answer to a question, whole.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;

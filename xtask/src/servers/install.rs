@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::built;
 use crate::call::Call;
-use crate::peers::install::{environment, node, once, packages, runtimes};
+use crate::peers::install::{Runtime, environment, node, once, packages, runtimes};
 
 /// Where everything is.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Installed {
 
 /// Installs what is not there yet.
 pub(crate) fn run(top: &Path) -> Result<Installed> {
-    runtimes(top)?;
+    runtimes(top, &[Runtime::Node, Runtime::Python])?;
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let python = environment(top, "servers-python", "servers/requirements.txt")?;
     let home = top.join("target/peers/servers-home");

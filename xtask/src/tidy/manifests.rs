@@ -4,22 +4,24 @@ use toml::{Table, Value};
 
 use super::{File, Finding, Repository};
 
-/// The crates from the bottom up: core <- server, client, sandbox <- files <- hub <- cli. A crate may depend only on crates of
-/// a lower number; what only tests need is free, so the test kit stands above everything it tests.
-const LAYERS: [(&str, u8); 13] = [
+/// The crates from the bottom up: core <- audit, peer <- server, client, sandbox <- files <- hub <- cli. A crate may depend only on
+/// crates of a lower number; what only tests need is free, so the test kit stands above everything it tests.
+const LAYERS: [(&str, u8); 15] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
-    ("rootward-server", 1),
-    ("rootward-client", 1),
-    ("rootward-sandbox", 1),
-    ("rootward-files", 2),
-    ("rootward-hub", 3),
-    ("rootward", 4),
-    ("conformance-server", 4),
-    ("minimal-server", 4),
-    ("http-server", 4),
-    ("rootward-testkit", 5),
-    ("xtask", 6),
+    ("rootward-audit", 1),
+    ("rootward-peer", 1),
+    ("rootward-server", 2),
+    ("rootward-client", 2),
+    ("rootward-sandbox", 2),
+    ("rootward-files", 3),
+    ("rootward-hub", 4),
+    ("rootward", 5),
+    ("conformance-server", 5),
+    ("minimal-server", 5),
+    ("http-server", 5),
+    ("rootward-testkit", 6),
+    ("xtask", 7),
 ];
 
 /// The core does no async, no logging, no MCP, no network.

@@ -22,6 +22,12 @@ pub enum GrantError {
         /// What the system said.
         source: io::Error,
     },
+    /// The file is no longer what the caller has read.
+    #[error("`{}` was changed by somebody else meanwhile", Shown::new(path))]
+    Changed {
+        /// The path it is about.
+        path: PathBuf,
+    },
     /// The file is larger than the caller takes.
     #[error("`{}` has {size} bytes, the limit is {limit}", Shown::new(path))]
     TooLarge {

@@ -1,7 +1,8 @@
-//! Opening a program to be run.
+//! Opening a program to be run, or the directory to run one in.
 
 use std::os::fd::OwnedFd;
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{Grant, GrantError};
@@ -19,5 +20,12 @@ impl Grant {
             return Err(self.failed(Errno::ACCESS));
         }
         Ok(handle)
+    }
+
+    /// A handle of the directory, for `fchdir(2)`: whoever starts there starts where it was decided.
+    pub fn open_working_directory(&self) -> Result<OwnedFd, GrantError> {
+        self.need(Access::EXECUTE)?;
+        self.object()?;
+        self.reopen(os::PIN.union(OFlags::DIRECTORY))
     }
 }

@@ -18,6 +18,7 @@ mod read;
 mod remove;
 mod rename;
 mod replace;
+mod version;
 mod walk;
 
 use std::fmt;
@@ -41,6 +42,7 @@ pub use list::Entry;
 pub use metadata::{FileKind, Metadata};
 pub use read::OpenFile;
 pub use rename::Replace;
+pub use version::Version;
 pub use walk::{Ignore, Visit, WalkEntry, WalkOptions, WalkSummary};
 
 /// Permission to act on one path.

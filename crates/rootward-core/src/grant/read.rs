@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{Grant, GrantError, Target};
+use super::{Grant, GrantError, Target, Version};
 use crate::access::Access;
 use crate::denial::{Code, Denial};
 use crate::os;
@@ -23,6 +23,7 @@ pub struct OpenFile {
     file: File,
     path: PathBuf,
     size: u64,
+    version: Version,
 }
 
 impl Grant {
@@ -56,7 +57,10 @@ impl OpenFile {
         let status =
             os::status(&handle).map_err(|error| GrantError::Io { path: path.clone(), source: error.into() })?;
         match os::type_of(&status) {
-            FileType::RegularFile => Ok(OpenFile { file: handle.into(), path, size: size(&status) }),
+            FileType::RegularFile => {
+                let (size, version) = (size(&status), Version::of(&status));
+                Ok(OpenFile { file: handle.into(), path, size, version })
+            }
             FileType::Directory => Err(GrantError::Io { path, source: Errno::ISDIR.into() }),
             _ => Err(Denial::new(Code::SpecialFile, path, Access::READ).into()),
         }
@@ -79,6 +83,11 @@ impl OpenFile {
     /// The size when the file was opened.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Which file, and in which state, when it was opened: for [`Grant::replace_version`].
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Reads the whole file, if it has at most `limit` bytes.

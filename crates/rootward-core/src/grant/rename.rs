@@ -87,7 +87,7 @@ impl Grant {
         let opened = self.open_unasked()?;
         let mode = os::status(self.object()?).map_err(|error| self.failed(error))?.st_mode & 0o777;
         let mut source = opened.into_file();
-        target.rewrite(Mode::from_raw_mode(mode), replace, |file| std::io::copy(&mut source, file).map(drop))?;
+        target.rewrite(Mode::from_raw_mode(mode), replace.into(), |file| std::io::copy(&mut source, file).map(drop))?;
         self.remove()
     }
 

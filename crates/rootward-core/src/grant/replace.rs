@@ -6,12 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Gid, MemfdFlags, Mode, Stat, Uid, fchmod, fchown, ftruncate, memfd_create};
+use rustix::fs::{
+    FallocateFlags, Gid, MemfdFlags, Mode, RenameFlags, Stat, Uid, fallocate, fchmod, fchown, memfd_create,
+};
 use rustix::io::Errno;
 
 use super::create::NEW_FILE;
 use super::moves::nothing_moves;
-use super::{Grant, GrantError, Replace, Target};
+use super::{Grant, GrantError, Replace, Target, Version};
 use crate::access::Access;
 use crate::denial::{Cause, Code};
 use crate::os;
@@ -33,13 +35,20 @@ impl Grant {
 
     /// The same, with contents that `write` produces. If it fails, the old file stays.
     pub fn replace_with(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), GrantError> {
-        self.rewrite(NEW_FILE, Replace::Yes, write)
+        self.rewrite(NEW_FILE, Existing::Replaced, write)
+    }
+
+    /// Writes the file anew if it is still the one that was read: what somebody else wrote meanwhile is not lost.
+    ///
+    /// Looked at last before the new file takes the name; who writes between the two, within microseconds, loses all the same.
+    pub fn replace_version(&self, version: Version, contents: &[u8]) -> Result<(), GrantError> {
+        self.rewrite(NEW_FILE, Existing::Expected(version), |file| file.write_all(contents))
     }
 
     pub(super) fn rewrite(
         &self,
         mode: Mode,
-        replace: Replace,
+        existing: Existing,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
@@ -51,7 +60,7 @@ impl Grant {
             }
         };
         if self.root().kind == RootKind::File {
-            return self.write_in_place(old.is_some(), write);
+            return self.write_in_place(old.is_some(), existing, write);
         }
         let (parent, name) = self.parent()?;
         // Not readable for more people than the old file, not even for a moment.
@@ -60,7 +69,7 @@ impl Grant {
         let written = write(&mut file)
             .and_then(|()| old.as_ref().map_or(Ok(()), |old| keep(&file, old).map_err(Into::into)))
             .map_err(|source| self.failed_with(source))
-            .and_then(|()| self.take_name(&parent, temporary.as_bytes(), name, replace));
+            .and_then(|()| self.take_name(&parent, temporary.as_bytes(), name, existing));
         if written.is_err() {
             let _ = os::remove_file(&parent, temporary.as_bytes());
         }
@@ -68,7 +77,7 @@ impl Grant {
     }
 
     /// Gives the new file its name.
-    fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], replace: Replace) -> Result<(), GrantError> {
+    fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], existing: Existing) -> Result<(), GrantError> {
         // SECURITY: the directory may have been moved while the file was written, and the name be closed where it is now
         // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place)
         let _still = nothing_moves();
@@ -77,7 +86,15 @@ impl Grant {
         if id(&now)? != id(parent)? {
             return Err(self.refused(Code::OutsideRoots, Cause::Unsettled));
         }
-        os::rename(parent, temporary, parent, name, replace.flags()).map_err(|error| self.failed(error))
+        if let Existing::Expected(version) = existing {
+            let found = os::status_of_child(parent.as_fd(), name).map_err(|error| self.failed(error))?;
+            self.expect(version, &found)?;
+        }
+        os::rename(parent, temporary, parent, name, existing.flags()).map_err(|error| self.failed(error))
+    }
+
+    fn expect(&self, version: Version, found: &Stat) -> Result<(), GrantError> {
+        if Version::of(found) == version { Ok(()) } else { Err(GrantError::Changed { path: self.named_path() }) }
     }
 
     fn temporary(&self, parent: BorrowedFd<'_>, mode: Mode) -> Result<(File, String), GrantError> {
@@ -93,20 +110,75 @@ impl Grant {
     }
 
     /// The contents are produced elsewhere first: whatever goes wrong there leaves the file alone.
-    fn write_in_place(&self, exists: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), GrantError> {
+    fn write_in_place(
+        &self,
+        exists: bool,
+        existing: Existing,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), GrantError> {
         let aside = memfd_create(c"rootward", MemfdFlags::CLOEXEC).map_err(|error| self.failed(error))?;
         let mut aside = File::from(aside);
-        write(&mut aside).and_then(|()| aside.rewind()).map_err(|source| self.failed_with(source))?;
+        let length = write(&mut aside).and_then(|()| {
+            aside.rewind()?;
+            Ok(aside.metadata()?.len())
+        });
+        let length = length.map_err(|source| self.failed_with(source))?;
         let handle = if exists {
             let handle = self.reopen(os::WRITE)?;
-            self.regular(&handle)?;
-            ftruncate(&handle, 0).map_err(|error| self.failed(error))?;
+            let found = self.regular(&handle)?;
+            if let Existing::Expected(version) = existing {
+                self.expect(version, &found)?;
+            }
+            // A full disk is found out before the old contents are touched.
+            make_room(&handle, length).map_err(|error| self.failed(error))?;
             handle
         } else {
             let (parent, name) = self.parent()?;
             os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?
         };
-        io::copy(&mut aside, &mut File::from(handle)).map(drop).map_err(|source| self.failed_with(source))
+        let mut file = File::from(handle);
+        let written = io::copy(&mut aside, &mut file).and_then(|_| file.set_len(length));
+        written.map_err(|source| self.failed_with(source))
+    }
+}
+
+/// Sets space aside, where the file system can.
+fn make_room(file: &OwnedFd, length: u64) -> Result<(), Errno> {
+    if length == 0 {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, length) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What becomes of a file that has the name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Existing {
+    /// It is replaced.
+    Replaced,
+    /// It is replaced if it is this one.
+    Expected(Version),
+    /// It stays, and the answer is "exists already".
+    Kept,
+}
+
+impl Existing {
+    fn flags(self) -> RenameFlags {
+        match self {
+            Existing::Replaced | Existing::Expected(_) => Replace::Yes.flags(),
+            Existing::Kept => Replace::No.flags(),
+        }
+    }
+}
+
+impl From<Replace> for Existing {
+    fn from(replace: Replace) -> Existing {
+        match replace {
+            Replace::Yes => Existing::Replaced,
+            Replace::No => Existing::Kept,
+        }
     }
 }
 

@@ -100,6 +100,7 @@ fn failed(error: GrantError) -> Outcome {
     match error {
         GrantError::Denied(denial) => denied(denial),
         GrantError::Io { source, .. } => Outcome::failed(&source),
+        error @ GrantError::Changed { .. } => Outcome::denied("changed", error.to_string()),
         error @ GrantError::TooLarge { .. } => Outcome::denied("too_large", error.to_string()),
     }
 }

@@ -22,6 +22,7 @@ fn a_grant_gives_only_what_was_asked_for() {
     refused(read.append(b""), "append");
     refused(read.remove(), "remove");
     refused(read.open_executable().map(drop), "execute");
+    refused(read.open_working_directory().map(drop), "start in");
     refused(read.rename_to(&other, Replace::No), "rename");
     let write = guard.check("top.txt", Access::WRITE).unwrap();
     refused(write.read(10).map(drop), "read");
@@ -140,6 +141,82 @@ fn appending_adds_or_creates() {
     guard.check("top.txt", Access::WRITE).unwrap().append(b"+").unwrap();
     guard.check("fresh", Access::WRITE).unwrap().append(b"+").unwrap();
     assert_eq!((yard.text("root/top.txt"), yard.text("root/fresh")), ("top+".into(), "+".into()));
+}
+
+#[test]
+fn appending_to_what_somebody_made_meanwhile_adds_to_it() {
+    let yard = Yard::new();
+    let guard = yard.guard(&["root"]);
+    let [first, second, third] = ["new", "new", "linked"].map(|path| guard.check(path, Access::WRITE).unwrap());
+    first.append(b"1").unwrap();
+    second.append(b"2").unwrap();
+    assert_eq!(yard.text("root/new"), "12");
+    yard.link("root/linked", yard.path("outside/secret.txt"));
+    assert_eq!(third.append(b"3").unwrap_err().denial().unwrap().code(), Code::OutsideRoots);
+    assert_eq!(yard.text("outside/secret.txt"), "SECRET");
+}
+
+#[test]
+fn replacing_a_version_leaves_what_somebody_else_wrote() {
+    let yard = Yard::new();
+    for (root, name) in [("root", "top.txt"), ("root/top.txt", "")] {
+        let guard = yard.guard(&[root]);
+        let grant = guard.check(yard.path("root/top.txt"), Access::READ_WRITE).unwrap();
+        let seen = grant.open().unwrap().version();
+        grant.replace_version(seen, b"mine").unwrap();
+        assert_eq!(yard.text("root/top.txt"), "mine", "{name}");
+        let seen = grant.open().unwrap().version();
+        yard.file("root/top.txt", "somebody else's");
+        let changed = grant.replace_version(seen, b"mine again");
+        assert!(matches!(changed, Err(GrantError::Changed { .. })), "{changed:?}");
+        assert_eq!(yard.text("root/top.txt"), "somebody else's", "{name}");
+        fs::remove_file(yard.path("root/top.txt")).unwrap();
+        assert!(grant.replace_version(seen, b"mine again").is_err());
+        assert!(!yard.path("root/top.txt").exists(), "{name}: what was removed stays so");
+        let leftovers = fs::read_dir(yard.path("root")).unwrap().flatten();
+        let leftovers = leftovers.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b".rootward-"));
+        assert_eq!(leftovers.count(), 0, "{name}");
+        yard.file("root/top.txt", "top");
+    }
+}
+
+#[test]
+fn a_shared_file_that_is_written_in_place_shrinks_and_grows() {
+    let yard = Yard::new();
+    let guard = yard.guard(&["root/top.txt"]);
+    let grant = guard.check(yard.path("root/top.txt"), Access::WRITE).unwrap();
+    for contents in ["longer than before", "short", ""] {
+        grant.replace(contents.as_bytes()).unwrap();
+        assert_eq!(yard.text("root/top.txt"), contents);
+    }
+}
+
+#[test]
+fn a_directory_to_start_in_is_one_and_the_one_that_was_decided() {
+    let yard = Yard::new();
+    let guard = yard.guard(&["root:rwx"]);
+    let start = |path: &str| guard.check(path, Access::EXECUTE).unwrap().open_working_directory();
+    let opened = start("a").unwrap();
+    assert_eq!(rustix::fs::fstat(&opened).unwrap().st_ino, fs::metadata(yard.path("root/a")).unwrap().ino());
+    assert_eq!(start("top.txt").unwrap_err().io_kind(), Some(io::ErrorKind::NotADirectory));
+    assert_eq!(start("missing").unwrap_err().io_kind(), Some(io::ErrorKind::NotFound));
+    let moved = guard.check("a", Access::EXECUTE).unwrap();
+    fs::rename(yard.path("root/a"), yard.path("root/was-a")).unwrap();
+    yard.link("root/a", yard.path("outside"));
+    assert!(moved.open_working_directory().is_err(), "a link stands where none was");
+}
+
+#[test]
+fn a_copy_that_is_stopped_leaves_nothing() {
+    let yard = Yard::new();
+    let guard = yard.guard(&["root"]);
+    let source = guard.check("top.txt", Access::READ).unwrap();
+    let target = guard.check("copy.txt", Access::WRITE).unwrap();
+    let stopped = source.copy_to_while(&target, Replace::No, |_| Err(io::ErrorKind::Interrupted.into()));
+    assert_eq!(stopped.unwrap_err().io_kind(), Some(io::ErrorKind::Interrupted));
+    let names: Vec<_> = fs::read_dir(yard.path("root")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().contains("copy")), "{names:?}");
+    assert!(!names.iter().any(|name| name.to_string_lossy().contains(".tmp")), "{names:?}");
 }
 
 #[test]

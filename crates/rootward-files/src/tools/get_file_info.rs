@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Offered, Output, or_null};
 
 pub(crate) struct GetFileInfo;
 
@@ -69,7 +69,7 @@ fn in_words(time: SystemTime) -> Option<String> {
 }
 
 fn properties() -> Value {
-    let time = json!({"type": ["string", "null"], "description": "UTC, ISO 8601"});
+    let time = or_null("string", "UTC, ISO 8601");
     json!({
         "content": {"type": "string"},
         "size": {"type": "integer", "description": "In bytes"},

@@ -92,13 +92,15 @@ fn sized(path: &RootedPath, work: &Work) -> Result<Vec<Sized>, Failure> {
     entries.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `[FILE] name` in columns: the name has 30 letters, the size 10.
+/// `[FILE] name` in columns: the name has 30 letters, the size 10. As in the reference, whose language counts UTF-16, a letter beyond
+/// its first plane is two: most of those are as wide.
 fn shown(entry: &Sized) -> String {
     let (name, tag) = match entry.kind {
         FileKind::Directory => (line(entry.kind, &entry.name), "[DIR] ".len()),
         _ => (line(entry.kind, &entry.name), "[FILE] ".len()),
     };
-    let width = 30 + tag;
+    let wide = name.chars().filter(|letter| letter.len_utf16() > 1).count();
+    let width = (30 + tag).saturating_sub(wide);
     match entry.kind {
         FileKind::Directory => format!("{name:width$} "),
         _ => format!("{name:width$} {:>10}", in_units(entry.size.into())),
@@ -120,6 +122,19 @@ fn in_units(bytes: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_and_sizes_stand_in_columns() {
+        let check = |name: &str, kind: FileKind, expect: &str| {
+            assert_eq!(shown(&Sized { name: name.into(), kind, size: 3 }), expect);
+        };
+        let blanks = |count: usize| " ".repeat(count);
+        check("a", FileKind::Directory, &format!("[DIR] a{}", blanks(30)));
+        check("a", FileKind::File, &format!("[FILE] a{}3 B", blanks(29 + 1 + 7)));
+        check("ä😀", FileKind::File, &format!("[FILE] ä😀{}3 B", blanks(27 + 1 + 7)));
+        let long = "😀".repeat(40);
+        check(&long, FileKind::File, &format!("[FILE] {long}{}3 B", blanks(1 + 7)));
+    }
 
     #[test]
     fn sizes_have_units() {

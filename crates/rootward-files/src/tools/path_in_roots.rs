@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Offered, Output, access};
 
 pub(crate) struct PathInRoots;
 
@@ -57,7 +57,7 @@ fn properties() -> Value {
         "inRoots": {"type": "boolean"},
         "path": {"type": "string", "description": "As it was asked for"},
         "root": {"type": "string", "description": "The root it lies in"},
-        "access": {"description": "What may be done in that root"},
+        "access": access("What may be done in that root"),
         "reason": {"type": "string", "description": "The code of the refusal"},
     })
 }

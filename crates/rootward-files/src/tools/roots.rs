@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
-use crate::tool::{About, Effect, FileTool, Offered, Output};
+use crate::tool::{About, Effect, FileTool, Offered, Output, access};
 
 pub(crate) struct ListRoots;
 
@@ -67,7 +67,7 @@ fn properties() -> Value {
             "uri": {"type": "string"},
             "name": {"type": "string"},
             "path": {"type": "string"},
-            "access": {"description": "What may be done in it"},
+            "access": access("What may be done in it"),
         },
         "required": ["path", "access"],
     });

@@ -9,6 +9,9 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::tool::{About, Effect, FileTool, Offered, Output};
 
+/// The longest text that is written between other calls, without a thread of its own.
+const SMALL: usize = 64 << 10;
+
 pub(crate) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
@@ -32,8 +35,14 @@ impl FileTool for WriteFile {
     type Arguments = Arguments;
 
     async fn call(Arguments { path, content }: Arguments, call: &Call) -> Result<Answer, Failure> {
-        let asked = path.named_path();
-        call.apart("files", move |_| Ok(path.replace(content.as_bytes())?)).await?;
-        Ok(Answer::text(format!("Successfully wrote to {}", asked.display())))
+        let answer = Answer::text(format!("Successfully wrote to {}", path.asked()));
+        let small = content.len() <= SMALL;
+        let write = move || path.replace(content.as_bytes()).map_err(Failure::of_new);
+        if small {
+            write()?;
+        } else {
+            call.apart("files", move |_| write()).await?;
+        }
+        Ok(answer)
     }
 }

@@ -1,13 +1,25 @@
-//! The file server over the wire: every tool as a client meets it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
+//! The file server through the protocol: what a client sends, and what it gets.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests play the user and the attacker, and end where something is not as it must be"
+)]
 
 mod client;
 mod describing;
+mod edits;
+mod killed;
 mod listing;
+mod published;
 mod reading;
+mod reference;
 mod roots;
 mod searching;
 mod several;
+mod shell;
 mod stage;
 mod tools;
+mod writes;
+mod yard;

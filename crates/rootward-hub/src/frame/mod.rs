@@ -14,4 +14,5 @@ pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
 pub(crate) use glance::answer_id;
 pub use id::Id;
 pub(crate) use members::{Members, object};
+pub(crate) use reader::{Found, ROOM};
 pub use reader::{FrameReader, Line, TooLong};

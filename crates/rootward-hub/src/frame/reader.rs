@@ -1,10 +1,9 @@
 //! Cuts a stream of bytes into lines, whatever the chunks it arrives in.
 //!
-//! A line that lies within one chunk is handed out as it lies there; only one that spans chunks is copied, once. What is taken
-//! off is what no message can begin or end with: the line's end, a carriage return before it, a byte order mark before it.
-//! Blank lines are nobody's message and are skipped. Bytes that are not UTF-8, NUL and other control characters stay in the line:
-//! the envelope refuses them, with an answer. A line over the limit is not kept, but its end is found and its id looked for, so
-//! that whoever waits for an answer gets an error.
+//! Bytes are read to the end of one buffer, and lines are handed out as they lie there. What is taken off is what no message can begin
+//! or end with: the line's end, a carriage return before it, a byte order mark before it. Blank lines are nobody's message and are
+//! skipped. Bytes that are not UTF-8, NUL and other control characters stay in the line: the envelope refuses them, with an answer. A
+//! line over the limit is not kept, but its end is found and its id looked for, so that whoever waits for an answer gets an error.
 
 use std::mem;
 
@@ -15,19 +14,29 @@ use super::id_finder::IdFinder;
 /// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How much room there is to read to, at the least. With less a large line takes more turns, with more it leaves the processor's nearer
+/// caches in between.
+pub(crate) const ROOM: usize = 1 << 18;
+
+/// How much room stays for long lines: to give it back after each large file and take it again costs more than passing the file on.
+const KEPT: usize = 1 << 21;
+
 /// Cuts a stream into lines.
 #[derive(Debug)]
 pub struct FrameReader {
     limit: usize,
-    /// The beginning of a line whose end has not come yet.
-    begun: Vec<u8>,
-    /// The line in `begun` was handed out: it goes with the next call.
+    buffer: Vec<u8>,
+    /// Where the next line begins in it.
+    start: usize,
+    /// Up to where its end was looked for.
+    looked: usize,
+    /// The buffer was handed out: what is in it now goes with the next call.
     spent: bool,
     /// A line over the limit whose end has not come yet.
     skipping: Option<Skipping>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Skipping {
     finder: IdFinder,
     length: usize,
@@ -38,6 +47,19 @@ struct Skipping {
 pub enum Line<'f> {
     /// A line, without its end.
     Frame(&'f [u8]),
+    /// A line that was longer than allowed; it is gone.
+    TooLong(TooLong),
+}
+
+/// A line, and how it lies in the buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found<'f> {
+    /// A line beside others.
+    Among(&'f [u8]),
+    /// A line alone. Its buffer may be taken, if another is left in its place.
+    Alone(&'f mut Vec<u8>),
+    /// What stands at the end of the stream without an end of line. It may be half a message.
+    Unended(&'f [u8]),
     /// A line that was longer than allowed; it is gone.
     TooLong(TooLong),
 }
@@ -53,92 +75,117 @@ pub struct TooLong {
     pub length: usize,
 }
 
+impl<'f> From<Found<'f>> for Line<'f> {
+    fn from(found: Found<'f>) -> Line<'f> {
+        match found {
+            Found::Among(line) | Found::Unended(line) => Line::Frame(line),
+            Found::Alone(line) => Line::Frame(line),
+            Found::TooLong(long) => Line::TooLong(long),
+        }
+    }
+}
+
 impl FrameReader {
     /// A reader of lines of up to `limit` bytes.
     pub fn new(limit: usize) -> FrameReader {
-        FrameReader { limit, begun: Vec::new(), spent: false, skipping: None }
+        FrameReader { limit, buffer: Vec::new(), start: 0, looked: 0, spent: false, skipping: None }
     }
 
-    /// The next line, if `chunk` completes one; what was used is taken off `chunk`. `None` means that all of it was used.
-    pub fn next<'f, 'c: 'f>(&'f mut self, chunk: &mut &'c [u8]) -> Option<Line<'f>> {
+    /// Adds what has come.
+    pub fn add(&mut self, chunk: &[u8]) {
+        self.forget_spent();
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    /// What has come is added at the end of this, where there is room for [`ROOM`] bytes.
+    pub(crate) fn room(&mut self) -> &mut Vec<u8> {
+        self.forget_spent();
+        self.buffer.reserve(ROOM);
+        &mut self.buffer
+    }
+
+    /// The next line whose end has come. `None` means that all the others have been told.
+    #[expect(clippy::should_implement_trait, reason = "a line is lent until the next call")]
+    pub fn next(&mut self) -> Option<Line<'_>> {
+        self.find().map(Line::from)
+    }
+
+    /// The same, and how the line lies.
+    pub(crate) fn find(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         loop {
-            let Some(end) = memchr(b'\n', chunk) else {
-                self.keep(mem::take(chunk));
+            let Some(length) = memchr(b'\n', &self.buffer[self.looked..]) else {
+                self.keep();
                 return None;
             };
-            let piece = &chunk[..end];
-            *chunk = &chunk[end + 1..];
-            if let Some(mut skipping) = self.skipping.take() {
-                skipping.add(piece);
-                return Some(Line::TooLong(skipping.end()));
-            }
-            if self.begun.len() + piece.len() > self.limit {
-                let mut skipping = Skipping::new(&mem::take(&mut self.begun));
-                skipping.add(piece);
+            let (start, end) = (self.start, self.looked + length);
+            (self.start, self.looked) = (end + 1, end + 1);
+            let piece = &self.buffer[start..end];
+            if self.skipping.is_some() || piece.len() > self.limit {
+                let mut skipping = self.skipping.take().unwrap_or_default();
                 // A carriage return or a mark may be what was too much.
-                return Some(Line::TooLong(skipping.end()));
+                skipping.add(piece);
+                return Some(Found::TooLong(skipping.end()));
             }
-            if self.begun.is_empty() {
-                let line = stripped(piece);
-                if is_blank(line) {
-                    continue;
-                }
-                return Some(Line::Frame(line));
-            }
-            self.begun.extend_from_slice(piece);
-            if is_blank(stripped(&self.begun)) {
-                self.begun.clear();
+            let length = stripped(piece).len();
+            if is_blank(stripped(piece)) {
                 continue;
             }
-            self.spent = true;
-            return Some(Line::Frame(stripped(&self.begun)));
+            if start == 0 && self.start == self.buffer.len() && !self.buffer.starts_with(MARK) {
+                self.buffer.truncate(length);
+                self.spent = true;
+                return Some(Found::Alone(&mut self.buffer));
+            }
+            return Some(Found::Among(stripped(&self.buffer[start..end])));
         }
     }
 
     /// The stream has ended: what is left without an end of line.
     pub fn finish(&mut self) -> Option<Line<'_>> {
+        self.find_last().map(Line::from)
+    }
+
+    /// The same, and how it lies.
+    pub(crate) fn find_last(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         if let Some(skipping) = self.skipping.take() {
-            return Some(Line::TooLong(skipping.end()));
+            return Some(Found::TooLong(skipping.end()));
         }
         self.spent = true;
-        let line = stripped(&self.begun);
-        (!is_blank(line)).then_some(Line::Frame(line))
+        let line = stripped(&self.buffer[self.start..]);
+        (!is_blank(line)).then_some(Found::Unended(line))
     }
 
     fn forget_spent(&mut self) {
         if mem::take(&mut self.spent) {
-            self.begun.clear();
-            // One huge message must not hold its memory for as long as the session lasts.
-            self.begun.shrink_to(KEPT);
+            self.start = self.buffer.len();
+            self.make_way();
         }
     }
 
-    fn keep(&mut self, piece: &[u8]) {
-        if let Some(skipping) = &mut self.skipping {
-            skipping.add(piece);
-        } else if self.begun.len() + piece.len() > self.limit {
-            let mut skipping = Skipping::new(&mem::take(&mut self.begun));
-            skipping.add(piece);
-            self.skipping = Some(skipping);
-        } else {
-            self.begun.extend_from_slice(piece);
+    /// Keeps the beginning of a line, unless it is too long already.
+    fn keep(&mut self) {
+        let begun = &self.buffer[self.start..];
+        if self.skipping.is_some() || begun.len() > self.limit {
+            self.skipping.get_or_insert_default().add(begun);
+            self.start = self.buffer.len();
         }
+        self.make_way();
+    }
+
+    /// Gives up what lies before the next line. Its end was looked for in all there is.
+    fn make_way(&mut self) {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+            // One huge message must not hold its memory for as long as the session lasts.
+            self.buffer.shrink_to(KEPT);
+        }
+        self.looked = self.buffer.len();
     }
 }
 
-/// How much room stays for lines that span chunks: to give it back after each large file and take it again costs more than passing
-/// the file on.
-const KEPT: usize = 1 << 21;
-
 impl Skipping {
-    fn new(begun: &[u8]) -> Skipping {
-        let mut skipping = Skipping { finder: IdFinder::default(), length: 0 };
-        skipping.add(begun);
-        skipping
-    }
-
     fn add(&mut self, piece: &[u8]) {
         self.length += piece.len();
         self.finder.add(piece);
@@ -168,8 +215,9 @@ mod tests {
     fn lines(limit: usize, stream: &[u8], size: usize) -> Vec<String> {
         let mut reader = FrameReader::new(limit);
         let mut lines = Vec::new();
-        for mut chunk in stream.chunks(size) {
-            while let Some(line) = reader.next(&mut chunk) {
+        for chunk in stream.chunks(size) {
+            reader.add(chunk);
+            while let Some(line) = reader.next() {
                 lines.push(shown(&line));
             }
         }
@@ -210,5 +258,47 @@ mod tests {
         check(8, stream, &[r#"41 bytes, id Some("7"), method true"#]);
         let stream = b"{\"result\":{\"text\":\"\\\"id\\\":1\"},\"id\":\"a\\\"b\"}\n{}\n";
         check(8, stream, &[r#"42 bytes, id Some("\"a\\\"b\""), method false"#, "{}"]);
+    }
+
+    #[test]
+    fn a_line_alone_is_handed_out_with_its_buffer() {
+        let mut reader = FrameReader::new(9);
+        let mut check = |stream: &[u8], expected: Option<&str>| {
+            reader.add(stream);
+            let found = reader.find().map(|found| match found {
+                Found::Alone(buffer) => {
+                    format!("alone: {}", mem::replace(buffer, b"another buffer".to_vec()).escape_ascii())
+                }
+                found => shown(&found.into()),
+            });
+            assert_eq!(found.as_deref(), expected, "{}", stream.escape_ascii());
+        };
+        check(b"{}\n", Some("alone: {}"));
+        check(b"{", None);
+        check(b" }\r\n", Some("alone: { }"));
+        check(b" \r\n", None);
+        check(b"1\n2\n3", Some("1"));
+        check(b"", Some("2"));
+        check(b"", None);
+        check(b"4\n", Some("alone: 34"));
+        check(b"\xef\xbb\xbf5\n", Some("5"));
+        check(b"", None);
+        check(b"123456789\n", Some("alone: 123456789"));
+        check(b"1234567890\n", Some("10 bytes, id None, method false"));
+        check(b"12", None);
+        assert_eq!(reader.find_last(), Some(Found::Unended(b"12")));
+    }
+
+    #[test]
+    fn a_huge_line_does_not_keep_its_memory() {
+        let mut reader = FrameReader::new(KEPT * 4);
+        for end in [&b"\n"[..], b"\n1"] {
+            reader.add(&vec![b'x'; KEPT * 2]);
+            assert_eq!(reader.next(), None);
+            reader.add(end);
+            assert!(matches!(reader.next(), Some(Line::Frame(line)) if line.len() == KEPT * 2));
+            assert_eq!(reader.next(), None);
+            assert!(reader.buffer.capacity() <= KEPT, "{}", reader.buffer.capacity());
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The messages that are Rootward's own.
 
 use rootward_core::PlacedRoot;
-use rootward_server::Refusal;
+use rootward_peer::Refusal;
 use serde_json::{Value, json};
 
 use crate::frame::{EnvelopeError, TooLong};

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use rootward_core::session::Event;
 use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Occasion, Shown};
-use rootward_server::Refusal;
+use rootward_peer::Refusal;
 
 use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
 use super::engine::{Engine, GRACE};

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use rootward_core::session::Support;
-use rootward_server::Refusal;
+use rootward_peer::Refusal;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INVALID_PARAMS};

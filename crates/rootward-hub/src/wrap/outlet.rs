@@ -1,5 +1,7 @@
 //! What waits to be written to a pipe.
 
+use std::mem;
+
 /// How much room an outlet keeps that has nothing to write: one huge message must not hold its memory for ever, but to take it anew for
 /// each large file costs more than passing the file on.
 const KEPT: usize = 1 << 21;
@@ -19,13 +21,26 @@ impl Outlet {
 
     /// The same for a message in bytes.
     pub(super) fn push_bytes(&mut self, message: &[u8]) {
+        self.make_way();
         self.bytes.reserve(message.len() + 1);
         self.bytes.extend_from_slice(message);
         self.bytes.push(b'\n');
     }
 
+    /// The same for a message alone in its buffer, which is taken if nothing else waits, and another left in its place.
+    pub(super) fn push_buffer(&mut self, message: &mut Vec<u8>) {
+        if self.is_empty() {
+            self.clear();
+            mem::swap(&mut self.bytes, message);
+            self.bytes.push(b'\n');
+        } else {
+            self.push_bytes(message);
+        }
+    }
+
     /// Adds a message that `write` writes, and the end of its line.
     pub(super) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.make_way();
         write(&mut self.bytes);
         self.bytes.push(b'\n');
     }
@@ -44,8 +59,13 @@ impl Outlet {
         self.written += count;
         if self.is_empty() {
             self.clear();
-        } else if self.written > self.bytes.len() / 2 {
-            // A reader that is always a little behind must not have everything kept that was ever written.
+        }
+    }
+
+    /// Gives up what was written, before more is added: a reader that is always a little behind must not have everything kept that was
+    /// ever written.
+    fn make_way(&mut self) {
+        if self.written > self.bytes.len() / 2 {
             self.bytes.drain(..self.written);
             self.written = 0;
         }
@@ -75,6 +95,20 @@ mod tests {
         assert_eq!(outlet.waiting(), b"d\n");
         outlet.advance(2);
         assert!(outlet.is_empty());
+    }
+
+    #[test]
+    fn a_buffer_is_taken_where_nothing_waits() {
+        let (mut outlet, mut buffer) = (Outlet::default(), b"ab".to_vec());
+        outlet.push_buffer(&mut buffer);
+        assert_eq!((outlet.waiting(), buffer.as_slice()), (&b"ab\n"[..], &b""[..]));
+        outlet.advance(2);
+        buffer.extend_from_slice(b"c");
+        outlet.push_buffer(&mut buffer);
+        assert_eq!(outlet.waiting(), b"\nc\n");
+        outlet.advance(3);
+        outlet.push_buffer(&mut b"d".to_vec());
+        assert_eq!(outlet.waiting(), b"d\n");
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::outlet::Outlet;
+use crate::frame::ROOM;
 
 /// What reading gave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,9 +20,9 @@ pub(super) enum Read {
     End,
 }
 
-/// Reads what is there.
-pub(super) fn read(pipe: &OwnedFd, chunk: &mut [u8]) -> Read {
-    match rustix::io::read(pipe, chunk) {
+/// Reads what is there to the end of `buffer`, as far as it has room.
+pub(super) fn read(pipe: &OwnedFd, buffer: &mut Vec<u8>) -> Read {
+    match rustix::io::read(pipe, spare_capacity(buffer)) {
         Ok(0) => Read::End,
         Ok(count) => Read::Some(count),
         Err(Errno::AGAIN | Errno::INTR) => Read::Later,
@@ -46,6 +49,14 @@ pub(super) fn write(pipe: &OwnedFd, outlet: &mut Outlet) -> io::Result<()> {
         }
         Err(Errno::AGAIN) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Has a pipe hold as much as is read at once, so that a large message takes fewer turns. A user who has many pipes may be refused, and
+/// does without.
+pub(super) fn widen(pipe: &OwnedFd) {
+    if fcntl_getpipe_size(pipe).is_ok_and(|size| size < ROOM) {
+        let _ = fcntl_setpipe_size(pipe, ROOM);
     }
 }
 

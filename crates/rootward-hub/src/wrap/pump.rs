@@ -18,22 +18,20 @@ use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
 use super::launch::Launch;
-use super::pipe::{Read, do_not_block, has_more, read, write};
+use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
-use crate::frame::FrameReader;
+use crate::frame::{FrameReader, ROOM};
 
 /// How much may wait for one side before the other is not read any more.
 const MOST_WAITING: usize = 1 << 20;
 /// How much may be held because of what the client sends: what waits for a child or for roots, and what it has not read.
 const MOST_HELD: usize = 64 << 20;
-/// How much is read at once.
-const CHUNK: usize = 1 << 16;
 /// How long the last bytes may take to reach a client that is being left.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long a client that has closed its end waits for what it asked before.
 const LAST_ANSWERS: Duration = Duration::from_mins(1);
-/// How many chunks a server that has ended can have left in its output; a pipe has room for a megabyte at the most.
-const MOST_LEFT: usize = (1 << 20) / CHUNK + 1;
+/// How often is read what a server that has ended has left in its output; a pipe has room for a megabyte at the most.
+const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
 
 /// The signals that end this process, and with it the server.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
@@ -98,6 +96,7 @@ impl<'n> Pump<'n> {
             (rustix::stdio::stdin().try_clone_to_owned()?, rustix::stdio::stdout().try_clone_to_owned()?);
         do_not_block(&input)?;
         do_not_block(&output)?;
+        widen(&output);
         Ok(Pump {
             engine,
             launch,
@@ -118,27 +117,26 @@ impl<'n> Pump<'n> {
 
     /// Pumps until the client or the server is gone; the exit code.
     pub(super) fn run(mut self) -> io::Result<i32> {
-        let mut chunk = vec![0; CHUNK];
         loop {
             let now = self.begun.elapsed();
             self.engine.tick(now);
             self.carry_out(now);
             self.write();
-            self.reap(now, &mut chunk)?;
+            self.reap(now)?;
             self.close(now);
             if self.is_over(now) {
                 return Ok(self.code.1);
             }
             for (source, flags) in self.wait(now)? {
                 match source {
-                    Source::Signals => self.take_signals(&mut chunk),
+                    Source::Signals => self.take_signals(),
                     Source::Client => {
-                        self.read_client(&mut chunk);
+                        self.read_client();
                     }
                     Source::Child(number) => {
-                        self.read_child(number, &mut chunk);
+                        self.read_child(number);
                     }
-                    Source::Leaving(position) => self.drain(position, &mut chunk),
+                    Source::Leaving(position) => self.drain(position),
                     // A client that reads no more is gone, whatever else it has open.
                     Source::ClientWritable if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
                         self.output = None;
@@ -187,6 +185,7 @@ impl<'n> Pump<'n> {
         let Some(guard) = self.engine.guard_of(number) else { return };
         match self.launch.start_ambient(guard) {
             Ok(started) => {
+                widen(&started.output);
                 for pipe in [&started.input, &started.output] {
                     let _ = do_not_block(pipe);
                 }
@@ -252,7 +251,7 @@ impl<'n> Pump<'n> {
     }
 
     /// Takes note of processes that have ended, and goes on with the end of others.
-    fn reap(&mut self, now: Duration, chunk: &mut [u8]) -> io::Result<()> {
+    fn reap(&mut self, now: Duration) -> io::Result<()> {
         let mut kept = Vec::new();
         for (number, mut process) in std::mem::take(&mut self.leaving) {
             match process.go_on(now)? {
@@ -265,7 +264,7 @@ impl<'n> Pump<'n> {
         let deaf: Vec<ChildNumber> =
             self.processes.iter().filter(|(_, process)| process.is_deaf(now)).map(|(number, _)| *number).collect();
         for number in deaf {
-            self.finish(number, chunk);
+            self.finish(number);
         }
         let leaving = matches!(self.state, State::Leaving { .. });
         // What a server has left in its output is not read before there is room for it.
@@ -279,7 +278,7 @@ impl<'n> Pump<'n> {
             }
             for (number, code) in ended {
                 self.note(number, code);
-                self.finish(number, chunk);
+                self.finish(number);
             }
         }
         Ok(())
@@ -293,9 +292,9 @@ impl<'n> Pump<'n> {
     }
 
     /// Reads what a server that has ended has left in its output. Others that it started may keep that open for as long as they like.
-    fn finish(&mut self, number: ChildNumber, chunk: &mut [u8]) {
+    fn finish(&mut self, number: ChildNumber) {
         for _ in 0..MOST_LEFT {
-            if !matches!(self.read_child(number, chunk), Read::Some(_)) {
+            if !matches!(self.read_child(number), Read::Some(_)) {
                 break;
             }
         }
@@ -366,13 +365,13 @@ impl<'n> Pump<'n> {
         watched
     }
 
-    fn take_signals(&mut self, chunk: &mut [u8]) {
+    fn take_signals(&mut self) {
         while let Some(number) = self.signals.take() {
             if ENDING.iter().any(|signal| signal.as_raw() == number) {
                 self.code.1 = 128 + number;
                 // What the client said before is answered for.
                 for _ in 0..MOST_LEFT {
-                    if !self.input.as_ref().is_some_and(has_more) || self.read_client(chunk) == Read::End {
+                    if !self.input.as_ref().is_some_and(has_more) || self.read_client() == Read::End {
                         break;
                     }
                 }
@@ -391,15 +390,14 @@ impl<'n> Pump<'n> {
         }
     }
 
-    fn read_client(&mut self, chunk: &mut [u8]) -> Read {
+    fn read_client(&mut self) -> Read {
         let Some(input) = &self.input else { return Read::End };
         let now = self.begun.elapsed();
-        let read = read(input, chunk);
+        let read = read(input, self.reader.room());
         match read {
             Read::Later => {}
-            Read::Some(count) => {
-                let mut bytes = &chunk[..count];
-                while let Some(line) = self.reader.next(&mut bytes) {
+            Read::Some(_) => {
+                while let Some(line) = self.reader.next() {
                     self.engine.client_line(now, &line, self.limit);
                 }
             }
@@ -417,17 +415,16 @@ impl<'n> Pump<'n> {
         read
     }
 
-    fn read_child(&mut self, number: ChildNumber, chunk: &mut [u8]) -> Read {
+    fn read_child(&mut self, number: ChildNumber) -> Read {
         let now = self.begun.elapsed();
         let Some(process) = self.processes.get_mut(&number) else { return Read::End };
         let Some(output) = &process.output else { return Read::End };
-        let read = read(output, chunk);
+        let read = read(output, process.reader.room());
         match read {
             Read::Later => {}
-            Read::Some(count) => {
-                let mut bytes = &chunk[..count];
-                while let Some(line) = process.reader.next(&mut bytes) {
-                    self.engine.child_line(now, number, &line);
+            Read::Some(_) => {
+                while let Some(line) = process.reader.find() {
+                    self.engine.child_line(now, number, line);
                 }
             }
             Read::End => self.gone(number),
@@ -439,8 +436,8 @@ impl<'n> Pump<'n> {
     fn gone(&mut self, number: ChildNumber) {
         let now = self.begun.elapsed();
         let Some(mut process) = self.processes.remove(&number) else { return };
-        if let Some(line) = process.reader.finish() {
-            self.engine.child_line(now, number, &line);
+        if let Some(line) = process.reader.find_last() {
+            self.engine.child_line(now, number, line);
         }
         process.output = None;
         process.end(now);
@@ -451,10 +448,10 @@ impl<'n> Pump<'n> {
     }
 
     /// Reads what somebody says whom nobody listens to any more, so that it can end.
-    fn drain(&mut self, position: usize, chunk: &mut [u8]) {
+    fn drain(&mut self, position: usize) {
         if let Some((_, process)) = self.leaving.get_mut(position)
             && let Some(output) = &process.output
-            && matches!(read(output, chunk), Read::End)
+            && matches!(read(output, &mut Vec::with_capacity(ROOM)), Read::End)
         {
             process.output = None;
         }

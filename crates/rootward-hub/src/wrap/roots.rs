@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rootward_core::session::{Effect, Event, Reach, RequestNumber, SessionRoots, Standing, State, Support, Why};
 use rootward_core::{Code, Denial, Guard, GuardOptions, Origin, PlacedRoot, Root, RootSet};
-use rootward_server::ClientList;
+use rootward_peer::ClientList;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -37,9 +37,10 @@ pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
     };
     let (mut rest, mut sizes) = (stream, sizes.iter().cycle());
     while !rest.is_empty() {
-        let (mut chunk, behind) = rest.split_at((*sizes.next().unwrap()).clamp(1, rest.len()));
+        let (chunk, behind) = rest.split_at((*sizes.next().unwrap()).clamp(1, rest.len()));
         rest = behind;
-        while let Some(line) = reader.next(&mut chunk) {
+        reader.add(chunk);
+        while let Some(line) = reader.next() {
             keep(line);
         }
     }

@@ -440,6 +440,7 @@ mod tests {
             arguments: Vec::new(),
             variables: Vec::new(),
             directory: Vec::new(),
+            start: None,
             private: Vec::new(),
             lifeline: -1,
             report: -1,

@@ -82,10 +82,20 @@ pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     let mut take =
         |number| taken.iter().position(|(known, _)| *known == number).map(|index| taken.swap_remove(index).1);
     let (Some(lifeline), Some(report)) = (take(orders.lifeline), take(orders.report)) else { return FAILED };
+    let start = match orders.start {
+        Some(number) => match take(number) {
+            Some(handle) => Some(handle),
+            None => return FAILED,
+        },
+        None => None,
+    };
     let handles: Option<Vec<OwnedFd>> = orders.open.iter().map(|open| take(open.handle)).collect();
     let mut report = supervisor::Report::new(report);
     let Some(handles) = handles else { return FAILED };
-    match begin(orders, ready, &handles) {
+    let begun = begin(orders, ready, &handles, start.as_ref());
+    // The supervisor stays; where the command started is none of its business.
+    drop(start);
+    match begun {
         Ok(Begun { child, socket, listener_socket, signals, realm }) => {
             drop(listener_socket);
             let watched = supervisor::Watched { child, socket, signals, lifeline };
@@ -107,7 +117,12 @@ struct Begun {
     realm: Realm,
 }
 
-fn begin(orders: &Orders, ready: Option<&Ready>, handles: &[OwnedFd]) -> Result<Begun, Failure> {
+fn begin(
+    orders: &Orders,
+    ready: Option<&Ready>,
+    handles: &[OwnedFd],
+    start: Option<&OwnedFd>,
+) -> Result<Begun, Failure> {
     let made;
     let ready = match ready {
         Some(ready) => ready,
@@ -135,10 +150,11 @@ fn begin(orders: &Orders, ready: Option<&Ready>, handles: &[OwnedFd]) -> Result<
         Forked::Parent(child) => Ok(Begun { child, socket, listener_socket, signals, realm }),
         Forked::Child => {
             drop(socket);
-            let failure = match seal::seal(orders, ready, handles, supervisor, &listener_socket) {
-                Ok(never) => match never {},
-                Err(failure) => failure,
-            };
+            let failure =
+                match seal::seal(orders, ready, seal::Handles { open: handles, start }, supervisor, &listener_socket) {
+                    Ok(never) => match never {},
+                    Err(failure) => failure,
+                };
             supervisor::tell_failure(&listener_socket, failure);
             sys::exit(FAILED)
         }

@@ -47,17 +47,26 @@ impl Ready {
     }
 }
 
+/// The handles of the host's that it needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handles<'h> {
+    /// The places that are open.
+    pub(super) open: &'h [OwnedFd],
+    /// Where the command starts; else that is a name.
+    pub(super) start: Option<&'h OwnedFd>,
+}
+
 /// Becomes the command; returns only if that failed.
 pub(super) fn seal(
     orders: &Orders,
     ready: &Ready,
-    handles: &[OwnedFd],
+    handles: Handles<'_>,
     supervisor: Pid,
     socket: &OwnedFd,
 ) -> Result<Infallible, Failure> {
     tie(supervisor)?;
     let own = own::open();
-    fence(orders, handles, &own).map_err(at(Step::Landlock))?;
+    fence(orders, handles.open, &own).map_err(at(Step::Landlock))?;
     // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
     // gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
@@ -68,7 +77,7 @@ pub(super) fn seal(
     hand_over(socket, &listener, &own).map_err(at(Step::Filter))?;
     drop((listener, own));
     sys::unblock_signals().map_err(at(Step::Execute))?;
-    Err(at(Step::Execute)(ready.program.execute()))
+    Err(at(Step::Execute)(ready.program.execute(handles.start)))
 }
 
 /// Ends with the supervisor, and has no terminal to reach unless it was given one.

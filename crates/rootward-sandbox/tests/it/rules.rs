@@ -297,3 +297,20 @@ fn refusals_are_traced_each_place_once() {
     assert!(refused.contains(&above.as_str()), "{refused:#?}");
     assert!(!refused.iter().any(|line| line.contains("missing")), "what is not there is not refused: {refused:#?}");
 }
+
+/// A name can lead elsewhere by the time it is used; a handle cannot.
+#[test]
+fn a_command_starts_where_the_handle_is_whatever_the_name_says() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    for threads in ["one", "two"] {
+        let spec = json!({
+            "roots": [root(&inside, "rw")], "threads": threads, "start": inside, "directory": scene.path("outside"),
+        });
+        let run = run(&spec, ["sh", "-c", "pwd -P; ls -l /proc/self/fd 2>&1 | grep -c inside"]);
+        assert_eq!(run.out, format!("{}\n0\n", inside.display()), "{threads}: {run:?}");
+        let named = json!({"roots": [root(&inside, "rw")], "threads": threads, "directory": scene.path("outside")});
+        let run = crate::scene::run(&named, ["sh", "-c", "pwd -P"]);
+        assert_eq!(run.out, format!("{}\n", scene.path("outside").display()), "the control: {run:?}");
+    }
+}

@@ -26,7 +26,13 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
     if spec["threads"] == "two" {
         std::thread::spawn(|| std::thread::sleep(std::time::Duration::MAX));
     }
-    let confined = confinement(&spec).and_then(|confinement| confinement.prepare_ambient(&line)?.spawn());
+    let confined = confinement(&spec).and_then(|confinement| {
+        let mut prepared = confinement.prepare_ambient(&line)?;
+        if let Some(start) = spec["start"].as_str() {
+            prepared.start_in(std::fs::File::open(start).expect("a directory").into());
+        }
+        prepared.spawn()
+    });
     let mut confined = match confined {
         Ok(confined) => confined,
         Err(error) => {

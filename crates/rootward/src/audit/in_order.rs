@@ -8,8 +8,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rootward_audit::{Lines, LogFile};
 use rootward_core::Shown;
-use rootward_server::audit::{Lines, LogFile};
 
 use super::entry::{Entry, Line};
 use super::unread;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::Args;
+use rootward_audit::{Break, Verdict, verify_ambient};
 use rootward_core::Shown;
-use rootward_server::audit::{Break, Verdict, verify_ambient};
 use serde::Serialize;
 
 use super::Place;

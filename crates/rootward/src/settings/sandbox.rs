@@ -1,8 +1,9 @@
 //! The `[sandbox]` table of the settings file: what every confined command gets, or does not get, unless a flag says otherwise.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rootward_sandbox::{Filesystem, Network, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, UnixSockets};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -112,6 +113,17 @@ impl SandboxSettings {
             allow_write: instead(flags.allow_write, &self.allow_write),
             deny_read: both(flags.deny_read, &self.deny_read),
             deny_write: both(flags.deny_write, &self.deny_write),
+        }
+    }
+
+    /// How a command is confined where no flag says anything.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            network: self.network.value,
+            unix_sockets: self.unix_sockets.value,
+            filesystem: self.filesystem(Filesystem::default()),
+            variables: self.variables.value.iter().map(OsString::from).collect(),
+            ..Options::default()
         }
     }
 

@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime};
 
+use rootward_audit::AuditLog;
 use rootward_core::{Access, Audit, AuditEvent, Code, Decision};
-use rootward_server::AuditLog;
 use serde_json::Value;
 
 use crate::stage::{Stage, assert_told};

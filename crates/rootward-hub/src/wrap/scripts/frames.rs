@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::super::child::ChildNumber;
 use super::super::engine::Change;
 use super::{Client, LIMIT, Play};
+use crate::frame::{Found, TooLong};
 
 #[test]
 fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
@@ -116,11 +118,64 @@ fn members_of_a_batch_are_decided_one_by_one() {
     assert_eq!(play.heard().len(), 2);
 }
 
+/// Alone in its buffer it is not copied, and what waits before and behind it keeps its place.
+#[test]
+fn a_large_answer_keeps_its_place_among_others() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    let answer = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"{}"}}"#, "é".repeat(1 << 16));
+    for id in 1..=3 {
+        play.client(&json!({"id": id, "method": "x"}));
+    }
+    let mut expected = Vec::new();
+    for id in 1..=3 {
+        let mut buffer = answer(id).into_bytes();
+        play.engine.child_line(play.now, ChildNumber(1), Found::Alone(&mut buffer));
+        assert_eq!(buffer.is_empty(), id == 1, "it is taken where nothing waits");
+        play.child(1, &json!({"method": "n", "params": id}));
+        expected.extend([answer(id), json!({"method": "n", "params": id}).to_string()]);
+    }
+    assert_eq!(play.heard_text(), expected);
+    play.ended(1);
+    assert_eq!(play.heard(), Vec::<Value>::new(), "everything was answered");
+}
+
+/// Half an answer is none, however it began.
+#[test]
+fn a_large_answer_that_breaks_off_is_an_error() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    for id in 1..=2 {
+        play.client(&json!({"id": id, "method": "x"}));
+    }
+    let answer = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":["{}"]}}"#, "x".repeat(1 << 17));
+    // Only its end of line is missing.
+    play.engine.child_line(play.now, ChildNumber(1), Found::Unended(answer(1).as_bytes()));
+    assert_eq!(play.heard_text(), [answer(1)]);
+    let half = &answer(2)[..1 << 17];
+    play.engine.child_line(play.now, ChildNumber(1), Found::Unended(half.as_bytes()));
+    play.ended(1);
+    let heard = play.heard();
+    assert_eq!((heard.len(), &heard[0]["id"], &heard[0]["error"]["code"]), (1, &json!(2), &json!(-32603)));
+}
+
+#[test]
+fn a_large_answer_hides_no_other_message() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    let filler = "x".repeat(1 << 17);
+    for (id, hides) in [(1, " "), (2, "\r")] {
+        play.client(&json!({"id": id, "method": "x"}));
+        let hidden = r#"{"id":"rootward-roots-1","method":"elicitation/create"}"#;
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":["{filler}",{hides}{hidden}{hides}]}}"#);
+        let mut buffer = answer.clone().into_bytes();
+        play.engine.child_line(play.now, ChildNumber(1), Found::Alone(&mut buffer));
+        play.child_text(1, &answer);
+        let heard = play.heard_text();
+        assert_eq!(heard.len(), if id == 1 { 2 } else { 0 }, "{hides:?}");
+    }
+}
+
 /// What a server prints beside its messages, and what is too long of it.
 #[test]
 fn noise_is_left_out_and_long_answers_are_errors() {
-    use super::super::child::ChildNumber;
-    use crate::frame::{Line, TooLong};
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     for id in 1..=2 {
         play.client(&json!({"id": id, "method": "x"}));
@@ -130,10 +185,10 @@ fn noise_is_left_out_and_long_answers_are_errors() {
         play.child_text(1, noise);
     }
     assert_eq!(play.heard_text(), Vec::<String>::new());
-    let long = |id: &str, has_method| Line::TooLong(TooLong { id: Some(id.into()), has_method, length: 99 });
-    play.engine.child_line(play.now, ChildNumber(1), &long("1", false));
-    play.engine.child_line(play.now, ChildNumber(1), &long("2", true));
-    play.engine.child_line(play.now, ChildNumber(1), &long("3", false));
+    let long = |id: &str, has_method| Found::TooLong(TooLong { id: Some(id.into()), has_method, length: 99 });
+    play.engine.child_line(play.now, ChildNumber(1), long("1", false));
+    play.engine.child_line(play.now, ChildNumber(1), long("2", true));
+    play.engine.child_line(play.now, ChildNumber(1), long("3", false));
     let heard = play.heard();
     assert_eq!((heard.len(), &heard[0]["id"], &heard[0]["error"]["code"]), (1, &json!(1), &json!(-32603)));
     play.child(1, &json!({"id": 2, "result": 2}));
@@ -143,14 +198,12 @@ fn noise_is_left_out_and_long_answers_are_errors() {
 /// A list of tools that cannot be read does not keep calls from being decided.
 #[test]
 fn a_list_of_tools_that_is_too_long_is_no_list() {
-    use super::super::child::ChildNumber;
-    use crate::frame::{Line, TooLong};
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.given(1);
     play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
     let id = play.given(1)[0]["id"].to_string();
-    let long = Line::TooLong(TooLong { id: Some(id.into()), has_method: false, length: 99 });
-    play.engine.child_line(play.now, ChildNumber(1), &long);
+    let long = Found::TooLong(TooLong { id: Some(id.into()), has_method: false, length: 99 });
+    play.engine.child_line(play.now, ChildNumber(1), long);
     play.settle();
     assert_eq!(play.given_methods(1), ["tools/call 1"]);
 }

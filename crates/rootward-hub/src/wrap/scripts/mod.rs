@@ -19,7 +19,7 @@ use super::engine::{Change, Effect, Engine};
 use super::memory::Memory;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use crate::frame::{FrameReader, Line};
+use crate::frame::{Found, FrameReader};
 use crate::scan::Expansion;
 
 /// The longest line that the client may send in a script.
@@ -155,9 +155,10 @@ impl Play {
         self.client_bytes(format!("{message}\n").as_bytes());
     }
 
-    fn client_bytes(&mut self, mut bytes: &[u8]) {
+    fn client_bytes(&mut self, bytes: &[u8]) {
         let mut reader = FrameReader::new(LIMIT);
-        while let Some(line) = reader.next(&mut bytes) {
+        reader.add(bytes);
+        while let Some(line) = reader.next() {
             self.engine.client_line(self.now, &line, LIMIT);
         }
         self.settle();
@@ -168,7 +169,7 @@ impl Play {
     }
 
     fn child_text(&mut self, number: u64, text: &str) {
-        self.engine.child_line(self.now, ChildNumber(number), &Line::Frame(text.as_bytes()));
+        self.engine.child_line(self.now, ChildNumber(number), Found::Among(text.as_bytes()));
         self.settle();
     }
 

@@ -96,12 +96,51 @@ fn large_results_pass() {
     assert_eq!(client.end(), Some(0));
 }
 
+/// As most servers write them: without white space. They are passed on by their id alone.
+#[test]
+fn large_results_are_whole_and_in_order() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let sizes = [60_000, 65_000, 66_000, 262_000, 1_000_000, 3_000_000, 9_000_000];
+    // All at once, with little ones in between: one waits while another is written.
+    let ids: Vec<(Value, Value)> = sizes
+        .iter()
+        .map(|size| {
+            let call = json!({"name": "compact", "arguments": {"size": size}});
+            let echo = json!({"name": "echo", "arguments": {"size": size}});
+            (client.ask("tools/call", call), client.ask("tools/call", echo))
+        })
+        .collect();
+    for (size, (large, little)) in sizes.iter().zip(ids) {
+        let answer = client.answer_to(&large);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text == "0123456789".repeat(size / 10), "{} of {size} bytes", text.len());
+        let answer = client.answer_to(&little);
+        assert_eq!(answer["result"]["content"][0]["text"], json!({"size": size}).to_string().replace(':', ": "));
+    }
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_server_that_ends_in_the_middle_of_a_large_answer_has_not_answered() {
+    let scene = Scene::new();
+    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    client.says("echo", json!({}));
+    let answer = client.tool("compact", json!({"size": 1_000_000, "ends": 7}));
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    // Another was started, and its line begins anew.
+    assert_eq!(client.says("echo", json!({})), "{}");
+    assert_eq!(client.end(), Some(0));
+}
+
 #[test]
 fn what_is_longer_than_allowed_is_an_error_and_the_session_goes_on() {
     let scene = Scene::new();
     let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    let answer = client.tool("big", json!({"size": 65 << 20}));
-    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    for tool in ["big", "compact"] {
+        let answer = client.tool(tool, json!({"size": 70_000_000}));
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    }
     let answer = client.tool("echo", json!({"text": "w".repeat(65 << 20)}));
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
     assert_eq!(client.says("echo", json!({})), "{}");

@@ -106,6 +106,17 @@ def call(request, name, arguments):
         os._exit(7)
     elif name == "big":
         answer(request, text("x" * arguments["size"]))
+    elif name == "compact":
+        words = '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s' % (
+            json.dumps(request["id"]),
+            "0123456789" * (arguments["size"] // 10),
+        )
+        if "ends" in arguments:
+            sys.stdout.write(words)
+            sys.stdout.flush()
+            os._exit(arguments["ends"])
+        sys.stdout.write(words + '"}]}}\n')
+        sys.stdout.flush()
     elif name == "slow":
         time.sleep(arguments["seconds"])
         answer(request, text("done"))

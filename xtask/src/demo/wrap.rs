@@ -7,9 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
-use crate::built;
-use crate::call::Call;
-use crate::peers::install::{node, packages, runtimes};
+use super::{prepare, shown};
+use crate::peers::install::{Runtime, node, packages, runtimes};
 use crate::servers::conversation::{Conversation, Roots, Said};
 
 /// The server's script below `node_modules`.
@@ -18,10 +17,8 @@ const TOOL: &str = "read_text_file";
 
 /// Builds, fetches and shows.
 pub(crate) fn run(top: &Path) -> Result<()> {
-    runtimes(top)?;
-    let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
-    let node = node(top)?;
-    let server = packages(top, "servers")?.join("node_modules").join(SERVER);
+    // Without what this does not need: that would be half of the build.
+    let (rootward, (node, server)) = prepare(top, "--no-default-features", || fetch(top))?;
     let stage = top.join("target/demo");
     let [project, secret] = [stage.join("project"), stage.join("secret.txt")];
     let notes = project.join("notes.txt");
@@ -51,6 +48,12 @@ pub(crate) fn run(top: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Node, and the server's script.
+fn fetch(top: &Path) -> Result<(PathBuf, PathBuf)> {
+    runtimes(top, &[Runtime::Node])?;
+    Ok((node(top)?, packages(top, "servers")?.join("node_modules").join(SERVER)))
+}
+
 /// One call, shown.
 fn call(top: &Path, client: &mut Conversation, path: &Path) -> Result<Said> {
     println!("client: {TOOL} {}", shown(top, path));
@@ -60,10 +63,4 @@ fn call(top: &Path, client: &mut Conversation, path: &Path) -> Result<Said> {
         Said::Error(text) => println!("refused: {text}\n"),
     }
     Ok(said)
-}
-
-/// A path below the workspace, without what is above.
-fn shown(top: &Path, path: &Path) -> String {
-    let below: PathBuf = path.strip_prefix(top).unwrap_or(path).into();
-    below.display().to_string()
 }

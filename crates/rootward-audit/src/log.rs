@@ -14,8 +14,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rootward_core::{Audit, AuditEvent};
 
-use super::chain::Chain;
-use super::files::{First, LogFile, files_ambient};
+use crate::chain::Chain;
+use crate::files::{First, LogFile, files_ambient};
 
 /// How large a file may become, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -26,24 +26,6 @@ const KEPT: Duration = Duration::from_hours(90 * 24);
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
 /// A log in a directory of its own: the user's, where `rootward audit` looks for it, or any other.
-///
-/// ```no_run
-/// use std::sync::Arc;
-///
-/// use rootward_core::env::Directories;
-/// use rootward_server::{AuditLog, RootsService, Settings};
-///
-/// # fn service() -> Result<RootsService, Box<dyn std::error::Error>> {
-/// let environment = std::env::vars_os().collect();
-/// let mut settings = Settings::from_environment(&environment)?;
-/// if let Some(directory) = Directories::new(&environment).audit_log() {
-///     settings.audit = Some(Arc::new(AuditLog::open_ambient(&directory)?));
-/// }
-/// # Ok(
-/// RootsService::new(settings)
-/// # )
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct AuditLog {
     directory: PathBuf,
@@ -167,8 +149,8 @@ mod tests {
 
     use rootward_core::{Access, Decision};
 
-    use super::super::verify::{Break, Verdict, verify_ambient};
     use super::*;
+    use crate::verify::{Break, Verdict, verify_ambient};
 
     fn event(path: &str) -> AuditEvent {
         AuditEvent {

@@ -10,8 +10,8 @@ use rootward_core::{Access, Refusal, RefusedRoot, Root, RootError, RootSet, Vali
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// The most entries that are taken.
-pub(crate) const MOST_ENTRIES: usize = 10_000;
+/// The most entries of a list that are taken.
+pub const MOST_ENTRIES: usize = 10_000;
 /// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
 const LONGEST_NAME: usize = 200;
 /// How much of an unusable entry is kept to show it, in characters.
@@ -144,7 +144,8 @@ fn unusable(entry: &Value, reason: String) -> (String, String) {
     (shortened(&entry.to_string(), LONGEST_SHOWN), reason)
 }
 
-pub(crate) fn shortened(text: &str, longest: usize) -> String {
+/// A peer's text, cut off where it is longer than this many characters.
+pub fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use rootward_core::Shown;
 use thiserror::Error;
 
-use super::chain::{Broken, Chain};
-use super::files::{First, LogFile};
+use crate::chain::{Broken, Chain};
+use crate::files::{First, LogFile};
 
 /// What was found in the files of one or more logs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,7 +41,7 @@ pub struct Unread {
     pub source: io::Error,
 }
 
-/// Follows the chains of these files, in the order of [`files_ambient`](super::files_ambient), each log from file to file.
+/// Follows the chains of these files, in the order of [`files_ambient`](crate::files_ambient), each log from file to file.
 pub fn verify_ambient(files: &[LogFile]) -> Result<Verdict, Unread> {
     let mut verdict = Verdict::default();
     for log in files.chunk_by(|one, next| one.log() == next.log()) {

@@ -19,11 +19,11 @@ pub struct LogFile {
 
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct First {
+pub(crate) struct First {
     /// The log that the file is of.
-    pub(super) log: String,
+    pub(crate) log: String,
     /// The hash that its chain begins with: where the file before it ended.
-    pub(super) after: String,
+    pub(crate) after: String,
 }
 
 /// The lines of a file, one at a time.
@@ -36,7 +36,7 @@ pub struct Lines {
 
 impl LogFile {
     /// What the file is called that holds this part of this log.
-    pub(super) fn name(log: &str, part: u32) -> String {
+    pub(crate) fn name(log: &str, part: u32) -> String {
         format!("{log}-{part:06}.{EXTENSION}")
     }
 
@@ -56,7 +56,7 @@ impl LogFile {
     }
 
     /// Which part of its log it is, from 0.
-    pub(super) fn part(&self) -> u32 {
+    pub(crate) fn part(&self) -> u32 {
         self.part
     }
 

@@ -1,0 +1,33 @@
+//! The record of every decision, written before the decision takes effect.
+//!
+//! [`AuditLog`] keeps it in files, private to the user, whose lines hold together: a line that was changed or taken out shows.
+//! [`files_ambient`] finds these files again and [`verify_ambient`] judges them. [`AuditLines`] writes to anything else.
+//!
+//! ```
+//! use rootward_audit::{AuditLog, files_ambient, verify_ambient};
+//! use rootward_core::{Access, Audit, AuditEvent, Code, Denial, Occasion};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let log = AuditLog::open_ambient(directory)?;
+//! let denial = Denial::new(Code::OutsideRoots, "/etc/passwd", Access::READ);
+//! let occasion =
+//!     Occasion { time: std::time::SystemTime::now(), session: "1", requester: "tools/call read", generation: 1 };
+//! log.record(&AuditEvent::new(occasion, denial.path(), denial.access(), Err(&denial)))?;
+//!
+//! let verdict = verify_ambient(&files_ambient(directory)?)?;
+//! assert!(verdict.breaks.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chain;
+mod files;
+mod lines;
+mod log;
+mod verify;
+
+pub use chain::Broken;
+pub use files::{Lines, LogFile, files_ambient};
+pub use lines::AuditLines;
+pub use log::AuditLog;
+pub use verify::{Break, Unread, Verdict, verify_ambient};

@@ -1,0 +1,33 @@
+//! Decisions as lines of JSON, to wherever the author wants them.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use rootward_core::{Audit, AuditEvent};
+
+/// Writes each decision as a line of JSON.
+pub struct AuditLines<W>(Mutex<W>);
+
+impl<W: Write> AuditLines<W> {
+    /// A log that goes to `writer`, line by line.
+    pub fn new(writer: W) -> AuditLines<W> {
+        AuditLines(Mutex::new(writer))
+    }
+}
+
+impl<W: Write + Send> Audit for AuditLines<W> {
+    fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.write_all(&line)?;
+        writer.flush()
+    }
+}
+
+impl<W> fmt::Debug for AuditLines<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditLines").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! `create_directory`: a directory, and those above it.
+
+use std::io::ErrorKind;
+
+use rootward_core::Shown;
+use rootward_server::{GrantError, RootedPath, Write};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+pub(crate) struct CreateDirectory;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// The directory: absolute, or relative to the first root
+    path: RootedPath<Write>,
+}
+
+impl FileTool for CreateDirectory {
+    const ABOUT: About = About {
+        name: "create_directory",
+        title: "Create Directory",
+        description: "Create a directory, and those above it that are missing. One that exists is fine.",
+        effect: Effect::Makes,
+        output: Output::Text,
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(Arguments { path }: Arguments, _: &Call) -> Result<Answer, Failure> {
+        path.create_directory_all().map_err(|error| match &error {
+            GrantError::Io { path, source } if source.kind() == ErrorKind::AlreadyExists => {
+                Failure::said(format!("`{}` exists already and is no directory; choose another name", Shown::new(path)))
+            }
+            _ => error.into(),
+        })?;
+        Ok(Answer::text(format!("Successfully created directory {}", path.asked())))
+    }
+}

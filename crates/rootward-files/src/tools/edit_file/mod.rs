@@ -1,0 +1,139 @@
+//! `edit_file`: parts of a text file replaced by others, all of them or none.
+//!
+//! `edits.rs` finds and replaces, `patch.rs` shows what came of it.
+
+mod edits;
+mod patch;
+
+use std::sync::{Mutex, PoisonError};
+
+use rootward_core::Shown;
+use rootward_server::{GrantError, ReadWrite, RootedPath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::{Call, Work};
+use crate::failure::Failure;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+use edits::{EditError, Text};
+
+/// The largest file that is edited, and that may come of it.
+const LARGEST: usize = 16 << 20;
+
+/// How many edits a call may bring: each of them looks through the whole file.
+const MOST_EDITS: usize = 1000;
+
+/// Edits of one server wait for each other: of two that come at the same time, the second is made to what the first has left.
+static EDITING: Mutex<()> = Mutex::new(());
+
+pub(crate) struct EditFile;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// The file: absolute, or relative to the first root
+    path: RootedPath<ReadWrite>,
+    /// Made one after another, each to what the one before has left
+    edits: Vec<Edit>,
+    /// Only show what would change
+    #[serde(default, rename = "dryRun")]
+    dry_run: bool,
+}
+
+/// One replacement.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Edit {
+    /// The text to find. Where it is not found as it is, whole lines are compared without the blanks at their ends
+    old_text: String,
+    /// The text to put there
+    new_text: String,
+}
+
+impl FileTool for EditFile {
+    const ABOUT: About = About {
+        name: "edit_file",
+        title: "Edit File",
+        description: "Replace parts of a text file, each found by its text; where one occurs several times, the first. All edits are \
+                      made, or none. Line ends stay as they are. Answers with a diff.",
+        effect: Effect::Changes,
+        output: Output::Text,
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(arguments: Arguments, call: &Call) -> Result<Answer, Failure> {
+        if arguments.edits.len() > MOST_EDITS {
+            let count = arguments.edits.len();
+            return Err(Failure::said(format!(
+                "{count} edits at once are too many: make at most {MOST_EDITS} in a call"
+            )));
+        }
+        call.apart("edits", move |work| edit(&arguments, work)).await.map(Answer::text)
+    }
+}
+
+fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<String, Failure> {
+    let _waited = EDITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = path.open()?;
+    let (version, named) = (file.version(), path.named_path());
+    let name = Shown::new(&named);
+    let before = file.read_whole(LARGEST as u64).map_err(too_large)?;
+    let before = String::from_utf8(before).map_err(|_| {
+        Failure::said(format!(
+            "`{name}` is not UTF-8 text; to edit it as such would damage it, so it was left as it was"
+        ))
+    })?;
+    let mut text = Text::new(&before);
+    let original = text.as_str().to_owned();
+    let mut notes = Vec::new();
+    for (index, Edit { old_text, new_text }) in edits.iter().enumerate() {
+        work.did(1)?;
+        let number = index + 1;
+        let places = text.replace(old_text, new_text, LARGEST).map_err(|error| {
+            let said = match error {
+                EditError::Empty => "its `oldText` is empty: name the text that is to be replaced".to_owned(),
+                EditError::NotFound => format!(
+                    "its `oldText` is not there, not with other blanks at the ends of lines either; read the file for what is: {}",
+                    beginning(old_text)
+                ),
+                EditError::TooLarge => format!("the file would become larger than {LARGEST} bytes"),
+            };
+            Failure::said(format!("edit {number} of {} cannot be made to `{name}`: {said}. Nothing was changed", edits.len()))
+        })?;
+        if places > 1 {
+            notes.push(format!(
+                "Edit {number} matched {places} places; the first was changed. More of the text around another chooses that one.\n"
+            ));
+        }
+    }
+    let after = text.with_line_ends();
+    let shown = patch::fenced(&name.to_string(), &original, text.as_str());
+    if !dry_run && after != before {
+        path.replace_version(version, after.as_bytes()).map_err(|error| match error {
+            GrantError::Changed { .. } => Failure::said(format!(
+                "`{name}` was changed by somebody else meanwhile and left so; read it and edit again"
+            )),
+            other => other.into(),
+        })?;
+    }
+    Ok(format!("{shown}{}", notes.concat()))
+}
+
+fn too_large(error: GrantError) -> Failure {
+    match &error {
+        GrantError::TooLarge { path, size, limit } => Failure::said(format!(
+            "`{}` has {size} bytes, more than the {limit} that are edited at once; where `shell` is offered, `sed` edits larger files",
+            Shown::new(path)
+        )),
+        _ => error.into(),
+    }
+}
+
+/// The beginning of a text, on one line.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 120;
+    let end = text.char_indices().nth(MOST).map_or(text.len(), |(end, _)| end);
+    let more = if end < text.len() { " …" } else { "" };
+    format!("`{}`{more}", Shown::new(&text[..end]))
+}

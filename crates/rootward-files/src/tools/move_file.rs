@@ -1,0 +1,58 @@
+//! `move_file`: another name, or another place, for a file or a directory.
+
+use std::io::ErrorKind;
+
+use rootward_core::Shown;
+use rootward_server::{Create, Delete, GrantError, Replace, RootedPath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
+
+pub(crate) struct MoveFile;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Arguments {
+    /// What is moved: absolute, or relative to the first root
+    source: RootedPath<Delete>,
+    /// Its new name, which must not exist; its directory must
+    destination: RootedPath<Create>,
+}
+
+impl FileTool for MoveFile {
+    const ABOUT: About = About {
+        name: "move_file",
+        title: "Move File",
+        description: "Move or rename a file or a directory. A symbolic link is moved itself. Fails if the destination exists.",
+        effect: Effect::Changes,
+        output: Output::Text,
+        offered: Offered::WithRoots,
+    };
+    type Arguments = Arguments;
+
+    async fn call(Arguments { source, destination }: Arguments, call: &Call) -> Result<Answer, Failure> {
+        let answer = Answer::text(format!("Successfully moved {} to {}", source.asked(), destination.asked()));
+        call.apart("files", move |_| {
+            let moved = source.rename_to(&destination, Replace::No);
+            moved.map_err(|error| failed(error, &destination))
+        })
+        .await?;
+        Ok(answer)
+    }
+}
+
+fn failed(error: GrantError, destination: &RootedPath<Create>) -> Failure {
+    let GrantError::Io { path, source } = &error else { return error.into() };
+    let shown = Shown::new(path);
+    match source.kind() {
+        ErrorKind::InvalidInput => Failure::said(format!("`{shown}` cannot be moved into itself")),
+        ErrorKind::CrossesDevices => Failure::said(format!(
+            "`{shown}` would move to another disk, where only files can be moved; `create_directory` there, then move its files"
+        )),
+        _ if *path == destination.named_path() => Failure::of_new(error),
+        _ => error.into(),
+    }
+}

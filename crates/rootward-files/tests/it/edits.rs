@@ -1,0 +1,110 @@
+//! `edit_file`: what it finds, what it answers, what it leaves alone.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::yard::{Client, Yard, text};
+
+fn edit(old: &str, new: &str) -> Value {
+    json!({"oldText": old, "newText": new})
+}
+
+#[tokio::test]
+async fn the_answer_is_a_diff_as_the_reference_gives_it() {
+    let yard = Yard::new();
+    yard.file("root/f", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    let mut client = Client::start(&yard, &["root"]).await;
+    let name = yard.text("root/f");
+    let line = "=".repeat(67);
+    let expect = format!(
+        "```diff\nIndex: {name}\n{line}\n--- {name}\toriginal\n+++ {name}\tmodified\n@@ -2,7 +2,8 @@\n 2\n 3\n 4\n 5\n-6\n+six\n+\n 7\n 8\n```\n\n"
+    );
+    let edits = json!([edit("6", "six\n")]);
+    let dry = client.call("edit_file", json!({"path": "f", "edits": edits, "dryRun": true})).await;
+    assert_eq!((text(&dry), &dry["structuredContent"]), (expect.clone(), &json!({"content": expect})));
+    assert_eq!(yard.read("root/f"), "1\n2\n3\n4\n5\n6\n7\n8\n");
+    assert_eq!(client.well("edit_file", json!({"path": "f", "edits": edits})).await, expect);
+    assert_eq!(yard.read("root/f"), "1\n2\n3\n4\n5\nsix\n\n7\n8\n");
+}
+
+#[tokio::test]
+async fn edits_are_made_in_order_all_or_none() {
+    let yard = Yard::new();
+    yard.file("root/f", "a\r\nb\r\nc\r\n");
+    let mut client = Client::start(&yard, &["root"]).await;
+    let some = json!([edit("a", "x"), edit("x\nb", "y"), edit("missing", "z")]);
+    let said = client.badly("edit_file", json!({"path": "f", "edits": some})).await;
+    assert!(
+        said.starts_with("edit 3 of 3 cannot be made") && said.ends_with("`missing`. Nothing was changed"),
+        "{said}"
+    );
+    assert_eq!(yard.read("root/f"), "a\r\nb\r\nc\r\n");
+    let all = json!([edit("a", "x"), edit("x\nb", "y\nz\nw")]);
+    client.well("edit_file", json!({"path": "f", "edits": all})).await;
+    assert_eq!(yard.read("root/f"), "y\r\nz\r\nw\r\nc\r\n");
+}
+
+#[tokio::test]
+async fn several_places_are_told() {
+    let yard = Yard::new();
+    yard.file("root/f", "x x x\n");
+    let mut client = Client::start(&yard, &["root"]).await;
+    let said = client.well("edit_file", json!({"path": "f", "edits": [edit("x", "y")]})).await;
+    assert!(
+        said.ends_with(
+            "```\n\nEdit 1 matched 3 places; the first was changed. More of the text around another chooses that one.\n"
+        ),
+        "{said}"
+    );
+    assert_eq!(yard.read("root/f"), "y x x\n");
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_edited_is_left_alone() {
+    let yard = Yard::new();
+    yard.file("root/latin1", b"caf\xe9\n");
+    yard.file("root/f", "text\n");
+    yard.file("root/empty", "");
+    fs::File::create(yard.path("root/huge")).unwrap().set_len(1 << 40).unwrap();
+    fs::create_dir(yard.path("root/d")).unwrap();
+    let mut client = Client::start(&yard, &["root"]).await;
+    let many: Vec<Value> = vec![edit("text", "text"); 1001];
+    for (path, edits, says) in [
+        ("latin1", json!([edit("caf", "tea")]), "is not UTF-8 text"),
+        ("f", json!([edit("", "x")]), "its `oldText` is empty"),
+        ("f", json!([edit("no", "x")]), "its `oldText` is not there"),
+        ("f", json!(many), "1001 edits at once are too many"),
+        ("f", json!([{"oldText": "text"}]), "invalid arguments: missing field `newText`"),
+        ("empty", json!([edit("a", "b")]), "its `oldText` is not there"),
+        ("huge", json!([edit("a", "b")]), "more than the 16777216 that are edited at once"),
+        ("d", json!([edit("a", "b")]), "is a directory"),
+        ("missing", json!([edit("a", "b")]), "does not exist"),
+    ] {
+        let said = client.badly("edit_file", json!({"path": path, "edits": edits})).await;
+        assert!(said.contains(says), "{path}: {said}");
+    }
+    assert_eq!(fs::read(yard.path("root/latin1")).unwrap(), b"caf\xe9\n");
+    assert_eq!(yard.read("root/f"), "text\n");
+}
+
+/// Written or not is told by the object: a write makes a new one.
+#[tokio::test]
+async fn nothing_is_written_where_nothing_changes() {
+    use std::os::unix::fs::MetadataExt;
+    let yard = Yard::new();
+    yard.file("root/f", "same\n");
+    let mut client = Client::start(&yard, &["root"]).await;
+    let object = || fs::metadata(yard.path("root/f")).unwrap().ino();
+    let before = object();
+    for arguments in [
+        json!({"path": "f", "edits": []}),
+        json!({"path": "f", "edits": [edit("same", "same")]}),
+        json!({"path": "f", "edits": [edit("same", "other")], "dryRun": true}),
+    ] {
+        client.well("edit_file", arguments.clone()).await;
+        assert_eq!(object(), before, "{arguments}");
+    }
+    client.well("edit_file", json!({"path": "f", "edits": [edit("same", "other")]})).await;
+    assert_ne!(object(), before, "the control");
+}

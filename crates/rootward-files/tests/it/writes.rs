@@ -1,0 +1,210 @@
+//! The tools that change files: what they do, and what they refuse to.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::{Value, json};
+
+use crate::yard::{Client, Yard};
+
+fn yard() -> Yard {
+    let yard = Yard::new();
+    yard.file("root/a.txt", "a");
+    yard.file("root/full/inner.txt", "inner");
+    fs::create_dir(yard.path("root/empty")).unwrap();
+    yard.file("root/.git/hooks/pre-commit", "hook");
+    yard.file("read-only/kept.txt", "kept");
+    yard.file("add/kept.txt", "kept");
+    symlink(yard.path("outside/secret.txt"), yard.path("root/out")).unwrap();
+    symlink(yard.path("outside"), yard.path("root/out-directory")).unwrap();
+    symlink("a.txt", yard.path("root/in")).unwrap();
+    mknodat(CWD, yard.path("root/fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    yard
+}
+
+const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:add"];
+
+#[tokio::test]
+async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
+    let yard = yard();
+    let mut client = Client::start(&yard, &ROOTS).await;
+    let absolute = yard.text("root/b.txt");
+    for (tool, arguments, says) in [
+        ("write_file", json!({"path": "new.txt", "content": "new"}), "Successfully wrote to new.txt"),
+        (
+            "write_file",
+            json!({"path": "./full/../new.txt", "content": "again"}),
+            "Successfully wrote to ./full/../new.txt",
+        ),
+        ("write_file", json!({"path": absolute, "content": ""}), &*format!("Successfully wrote to {absolute}")),
+        ("write_file", json!({"path": "in", "content": "through"}), "Successfully wrote to in"),
+        ("append_file", json!({"path": "new.txt", "content": "+\n"}), "Successfully appended to new.txt"),
+        ("append_file", json!({"path": "fresh.txt", "content": "x"}), "Successfully appended to fresh.txt"),
+        ("create_directory", json!({"path": "x/y/z"}), "Successfully created directory x/y/z"),
+        ("create_directory", json!({"path": "x/y/z"}), "Successfully created directory x/y/z"),
+        ("copy_file", json!({"source": "a.txt", "destination": "x/copy"}), "Successfully copied a.txt to x/copy"),
+        ("move_file", json!({"source": "full", "destination": "x/moved"}), "Successfully moved full to x/moved"),
+        ("move_file", json!({"source": "out", "destination": "x/out"}), "Successfully moved out to x/out"),
+        ("delete_file", json!({"path": "x/out"}), "Successfully deleted x/out"),
+        ("delete_file", json!({"path": "empty"}), "Successfully deleted empty"),
+        ("delete_file", json!({"path": "in"}), "Successfully deleted in"),
+        ("delete_file", json!({"path": "fifo"}), "Successfully deleted fifo"),
+    ] {
+        let result = client.call(tool, arguments.clone()).await;
+        assert_eq!(crate::yard::text(&result), says, "{arguments}");
+        assert_eq!(result["structuredContent"], json!({"content": says}), "{arguments}");
+    }
+    let expect = [".git", "a.txt", "b.txt", "fresh.txt", "new.txt", "out-directory", "x"];
+    assert_eq!(yard.names("root"), expect);
+    assert_eq!(yard.names("root/x"), ["copy", "moved", "y"]);
+    let read = |name: &str| yard.read(name);
+    assert_eq!([read("root/new.txt"), read("root/a.txt"), read("root/x/copy")], ["again+\n", "through", "through"]);
+    assert_eq!(read("outside/secret.txt"), "SECRET");
+}
+
+#[tokio::test]
+async fn what_is_not_allowed_is_refused_and_nothing_changes() {
+    let yard = yard();
+    let mut client = Client::start(&yard, &ROOTS).await;
+    let (secret, outside) = (yard.text("outside/secret.txt"), yard.text("outside/new"));
+    let (read_only, add) = (yard.text("read-only/kept.txt"), yard.text("add/kept.txt"));
+    let root = yard.text("root");
+    let write = |path: &str| json!({"path": path, "content": "EVIL"});
+    let pair = |source: &str, destination: &str| json!({"source": source, "destination": destination});
+    let hook = ".git/hooks/pre-commit";
+    let cases: Vec<(&str, Value, &str)> = vec![
+        ("write_file", write(&secret), "outside_roots"),
+        ("write_file", write("../outside/new"), "outside_roots"),
+        ("write_file", write("out"), "outside_roots"),
+        ("write_file", write("out-directory/new"), "outside_roots"),
+        ("write_file", write(hook), "restricted"),
+        ("write_file", write(&read_only), "access_denied"),
+        ("write_file", write("fifo"), "special_file"),
+        ("append_file", write("out"), "outside_roots"),
+        ("append_file", write(hook), "restricted"),
+        ("append_file", write(&read_only), "access_denied"),
+        ("append_file", write("fifo"), "special_file"),
+        ("create_directory", json!({"path": outside}), "outside_roots"),
+        ("create_directory", json!({"path": "out-directory/new"}), "outside_roots"),
+        ("create_directory", json!({"path": ".git/hooks/new"}), "restricted"),
+        ("copy_file", pair(&secret, "b"), "outside_roots"),
+        ("copy_file", pair("out", "b"), "outside_roots"),
+        ("copy_file", pair("a.txt", &outside), "outside_roots"),
+        ("copy_file", pair("a.txt", ".git/hooks/new"), "restricted"),
+        ("copy_file", pair("fifo", "b"), "special_file"),
+        ("move_file", pair(&secret, "b"), "outside_roots"),
+        ("move_file", pair("a.txt", &outside), "outside_roots"),
+        ("move_file", pair(&read_only, "b"), "access_denied"),
+        ("move_file", pair(&add, "b"), "access_denied"),
+        ("move_file", pair(".git", "git"), "restricted"),
+        ("move_file", pair(".", "b"), "invalid_path"),
+        ("move_file", pair(&root, "b"), "access_denied"),
+        ("delete_file", json!({"path": root}), "access_denied"),
+        ("delete_file", json!({"path": secret}), "outside_roots"),
+        ("delete_file", json!({"path": "out-directory/secret.txt"}), "outside_roots"),
+        ("delete_file", json!({"path": hook}), "restricted"),
+        ("delete_file", json!({"path": add}), "access_denied"),
+        ("delete_file", json!({"path": read_only}), "access_denied"),
+        ("delete_file", json!({"path": "."}), "invalid_path"),
+        ("edit_file", json!({"path": "out", "edits": [{"oldText": "S", "newText": "E"}]}), "outside_roots"),
+        ("edit_file", json!({"path": hook, "edits": [{"oldText": "h", "newText": "E"}]}), "restricted"),
+        ("edit_file", json!({"path": read_only, "edits": [{"oldText": "k", "newText": "E"}]}), "access_denied"),
+    ];
+    let before = yard.names("root");
+    for (tool, arguments, code) in cases {
+        assert_eq!(client.badly(tool, arguments.clone()).await, code, "{tool} {arguments}");
+    }
+    assert_eq!(yard.names("root"), before);
+    assert_eq!(yard.names("outside"), ["secret.txt"]);
+    let read = |name: &str| yard.read(name);
+    assert_eq!(
+        [read("outside/secret.txt"), read("read-only/kept.txt"), read("add/kept.txt")],
+        ["SECRET", "kept", "kept"]
+    );
+    assert_eq!([read("root/a.txt"), read("root/.git/hooks/pre-commit")], ["a", "hook"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_says_what_to_do_instead() {
+    let yard = yard();
+    let mut client = Client::start(&yard, &ROOTS).await;
+    let write = |path: &str| json!({"path": path, "content": "x"});
+    let pair = |source: &str, destination: &str| json!({"source": source, "destination": destination});
+    for (tool, arguments, says) in [
+        ("write_file", write("no/such/a.txt"), "does not exist; `create_directory` makes it"),
+        ("write_file", write("full"), "is a directory, not a file"),
+        ("write_file", write("new/"), "is a directory, not a file"),
+        ("write_file", write("a.txt/b"), "is no directory, or something above it is none"),
+        ("append_file", write("no/a.txt"), "does not exist; `create_directory` makes it"),
+        ("append_file", write("full"), "is a directory, not a file"),
+        ("create_directory", json!({"path": "a.txt"}), "exists already and is no directory"),
+        ("create_directory", json!({"path": "a.txt/b"}), "is no directory, or something above it is none"),
+        ("copy_file", pair("a.txt", "in"), "exists already; choose another name"),
+        ("copy_file", pair("a.txt", "out"), "exists already; choose another name"),
+        ("copy_file", pair("a.txt", "no/b"), "does not exist; `create_directory` makes it"),
+        ("copy_file", pair("full", "b"), "is a directory, and only files are copied"),
+        ("copy_file", pair("missing", "b"), "does not exist; `list_directory`"),
+        ("move_file", pair("a.txt", "full"), "exists already; choose another name"),
+        ("move_file", pair("a.txt", "a.txt"), "exists already; choose another name"),
+        ("move_file", pair("a.txt", "no/b"), "does not exist; `create_directory` makes it"),
+        ("move_file", pair("missing", "b"), "does not exist; `list_directory`"),
+        ("move_file", pair("full", "full/b"), "cannot be moved into itself"),
+        ("delete_file", json!({"path": "full"}), "is not empty; delete what is in it first"),
+        ("delete_file", json!({"path": "missing"}), "does not exist; `list_directory`"),
+        ("delete_file", json!({}), "invalid arguments: missing field `path`"),
+        ("write_file", json!({"path": "b"}), "invalid arguments: missing field `content`"),
+    ] {
+        let said = client.badly(tool, arguments.clone()).await;
+        assert!(said.contains(says), "{tool} {arguments}: {said}");
+    }
+    assert_eq!((yard.read("root/a.txt"), yard.read("root/full/inner.txt")), ("a".into(), "inner".into()));
+}
+
+#[tokio::test]
+async fn writing_keeps_the_mode_and_leaves_nothing_else() {
+    let yard = yard();
+    let mut client = Client::start(&yard, &ROOTS).await;
+    let mode = |name: &str| fs::metadata(yard.path(name)).unwrap().permissions().mode() & 0o777;
+    fs::set_permissions(yard.path("root/a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
+    let before = yard.names("root");
+    let large = "line\r\n".repeat(1 << 16);
+    client.well("write_file", json!({"path": "a.txt", "content": large})).await;
+    assert_eq!((yard.read("root/a.txt") == large, mode("root/a.txt")), (true, 0o751));
+    client.well("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "line\n", "newText": "LINE\n"}]})).await;
+    assert_eq!(mode("root/a.txt"), 0o751);
+    assert_eq!(yard.names("root"), before);
+    client.well("copy_file", json!({"source": "a.txt", "destination": "b.txt"})).await;
+    assert_eq!(mode("root/b.txt") & 0o700, 0o700);
+}
+
+/// Lines with their numbers, and enough behind them that an edit takes its time.
+fn lines(before: &str, after: &str) -> String {
+    let lines = (0..COUNT).fold(String::new(), |text, number| text + before + &number.to_string() + after + "\n");
+    lines + &"and more\n".repeat(1 << 15)
+}
+
+const COUNT: usize = 12;
+
+/// Calls that a client sends without waiting: none of them is lost.
+#[tokio::test]
+async fn calls_at_the_same_time_all_count() {
+    let yard = yard();
+    yard.file("root/many.txt", lines("<", ">"));
+    let mut client = Client::start(&yard, &ROOTS).await;
+    let mut ids = Vec::new();
+    for number in 0..COUNT {
+        let edit = json!({"oldText": format!("<{number}>"), "newText": format!("done {number}")});
+        let edit = json!({"name": "edit_file", "arguments": {"path": "many.txt", "edits": [edit]}});
+        ids.push(client.ask("tools/call", edit).await);
+        let append = json!({"name": "append_file", "arguments": {"path": "log.txt", "content": format!("{number}\n")}});
+        ids.push(client.ask("tools/call", append).await);
+    }
+    while !ids.is_empty() {
+        let message = client.receive().await;
+        assert_ne!(message["result"]["isError"], true, "{message}");
+        ids.retain(|id| message["id"] != *id);
+    }
+    assert!(yard.read("root/many.txt") == lines("done ", ""), "an edit was lost");
+    assert_eq!(yard.read("root/log.txt").lines().count(), COUNT);
+}

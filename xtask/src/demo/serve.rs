@@ -1,0 +1,48 @@
+//! `cargo xtask demo serve`: the MCP Inspector reads a file through `rootward serve`, and fails to read another.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::{prepare, shown};
+use crate::peers::install::{Runtime, node_at_least, packages, runtimes};
+
+/// The oldest Node that the Inspector runs on.
+const NODE: u64 = 22;
+
+/// Builds, fetches and shows.
+pub(crate) fn run(top: &Path) -> Result<()> {
+    let (rootward, (node, inspector)) = prepare(top, "", || fetch(top))?;
+    let project = top.join("docs");
+    for (file, may) in [("files.md", May::BeRead), ("../Cargo.toml", May::NotBeRead)] {
+        let words = format!("--method tools/call --tool-name read_text_file --tool-arg path={file} --tool-arg head=3");
+        println!("\n$ mcp-inspector --cli {} serve {} {words}", shown(top, &rootward), shown(top, &project));
+        let mut command = Command::new(&node);
+        command.arg(&inspector).args(["--cli", "-q", "--format", "json"]).args(words.split(' '));
+        // Nothing of this is for the user's own log.
+        command.args(["-e", &format!("XDG_STATE_HOME={}", top.join("target/demo/state").display())]);
+        let output = command.arg("--").arg(&rootward).arg("serve").arg(&project).output()?;
+        let said: Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("the Inspector said {}", String::from_utf8_lossy(&output.stderr)))?;
+        let result = &said["result"];
+        let text = result["content"][0]["text"].as_str().context("a result without text")?;
+        println!("{text}");
+        ensure!((result["isError"] == true) == (may == May::NotBeRead), "`{file}`: {result}");
+    }
+    Ok(())
+}
+
+/// Whether a file is shared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum May {
+    BeRead,
+    NotBeRead,
+}
+
+/// Node, and the Inspector.
+fn fetch(top: &Path) -> Result<(PathBuf, PathBuf)> {
+    runtimes(top, &[Runtime::Node])?;
+    Ok((node_at_least(top, NODE)?, packages(top, "inspector")?.join("node_modules/.bin/mcp-inspector")))
+}

@@ -1,0 +1,191 @@
+//! What a server answers to a call, and whether two answers are what they should be.
+
+use std::fmt;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+
+use super::case::{Expect, Says};
+
+/// An answer to a call.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Answer {
+    /// Whether the call failed, by a result or by an error of the protocol.
+    failed: bool,
+    /// What a reader sees.
+    text: String,
+    content: Value,
+    data: Value,
+}
+
+impl Answer {
+    /// Takes the answer out of its message.
+    pub(super) fn of(message: &Value) -> Answer {
+        if let Some(error) = message.get("error") {
+            return Answer { failed: true, text: error.to_string(), content: Value::Null, data: Value::Null };
+        }
+        let result = &message["result"];
+        let content = &result["content"];
+        let texts = content.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+        Answer {
+            failed: result["isError"] == true,
+            text: texts.collect::<Vec<_>>().join("\n"),
+            content: content.clone(),
+            data: result["structuredContent"].clone(),
+        }
+    }
+
+    /// Whether this is what the reference said, and all of its data is there. There may be more data.
+    fn is_as(&self, there: &Answer) -> bool {
+        let data = there.data.as_object().into_iter().flatten().all(|(name, value)| self.data.get(name) == Some(value));
+        !self.failed && !there.failed && self.content == there.content && data
+    }
+
+    fn says(&self, expected: Says, fill: impl Fn(&str) -> String) -> bool {
+        match expected {
+            Says::Text(text) => !self.failed && self.text == fill(text),
+            Says::Part(part) => !self.failed && self.text.contains(&fill(part)),
+            Says::Data(part) => !self.failed && self.data.to_string().contains(&fill(part)),
+            Says::Failure(part) => self.failed && self.text.contains(&fill(part)),
+        }
+    }
+
+    /// Whether its data is its text.
+    fn repeats_itself(&self) -> bool {
+        self.data["content"] == self.text
+    }
+
+    /// Compares what the reference says with what Rootward says.
+    pub(super) fn compare(there: &Answer, here: &Answer, expect: Expect, fill: impl Fn(&str) -> String) -> Result<()> {
+        let told = || format!("\nthe reference: {there}\nRootward:      {here}");
+        let well = !there.failed && !here.failed && there.repeats_itself() == here.repeats_itself();
+        match expect {
+            Expect::Same => ensure!(here.is_as(there), "not the same: {}", told()),
+            Expect::SameLines => {
+                ensure!(well && sorted(&there.text) == sorted(&here.text), "not the same lines: {}", told());
+            }
+            Expect::SameTree => {
+                let same = sorted(&there.text) == sorted(&here.text) && tree(&there.text)? == tree(&here.text)?;
+                ensure!(well && same, "not the same tree: {}", told());
+            }
+            Expect::SameBut(_, prefixes) => {
+                let prefixes: Vec<String> = prefixes.iter().map(|prefix| fill(prefix)).collect();
+                let other = |line: &&str| !prefixes.iter().any(|prefix| line.starts_with(prefix));
+                let same = there.text.lines().filter(other).eq(here.text.lines().filter(other));
+                ensure!(well && same, "not the same: {}", told());
+                for prefix in prefixes {
+                    let line = |answer: &Answer| {
+                        answer.text.lines().find(|line| line.starts_with(prefix.as_str())).map(str::to_owned)
+                    };
+                    let (there, here) = (line(there), line(here));
+                    let differ = there.is_some() && here.is_some() && there != here;
+                    ensure!(differ, "`{prefix}` no longer differs: {}", told());
+                }
+            }
+            Expect::Fail => ensure!(there.failed && here.failed, "not both fail: {}", told()),
+            Expect::Differ(_, theirs, ours) => {
+                ensure!(there != here, "they no longer differ: {}", told());
+                ensure!(there.says(theirs, &fill), "the reference does not say {theirs:?}: {}", told());
+                ensure!(here.says(ours, &fill), "Rootward does not say {ours:?}: {}", told());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outcome = if self.failed { "failed, " } else { "" };
+        match self.data.as_object() {
+            Some(data) if data.len() == 1 && data.contains_key("content") => write!(f, "{outcome}{:?}", self.text),
+            _ => write!(f, "{outcome}{:?}, data {}", self.text, self.data),
+        }
+    }
+}
+
+/// The lines in order. The commas between the entries of a tree belong to their places, not to them.
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches(',')).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// A tree with the entries of each directory in order.
+fn tree(text: &str) -> Result<Value> {
+    fn sort(tree: &mut Value) {
+        if let Value::Array(entries) = tree {
+            entries.sort_by_key(|entry| entry["name"].to_string());
+            entries.iter_mut().filter_map(|entry| entry.get_mut("children")).for_each(sort);
+        }
+    }
+    let mut tree = serde_json::from_str(text)?;
+    sort(&mut tree);
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn well(text: &str) -> Answer {
+        let content = json!([{"type": "text", "text": text}]);
+        Answer::of(&json!({"result": {"content": content, "structuredContent": {"content": text}}}))
+    }
+
+    fn badly(text: &str) -> Answer {
+        Answer::of(&json!({"result": {"content": [{"type": "text", "text": text}], "isError": true}}))
+    }
+
+    #[test]
+    fn what_should_not_be_is_seen() {
+        let check = |there: &Answer, here: &Answer, expect: Expect, passes: bool| {
+            let outcome = Answer::compare(there, here, expect, str::to_owned);
+            assert_eq!(outcome.is_ok(), passes, "{expect:?}: {outcome:?}");
+        };
+        let (one, two, no) = (well("a\nb"), well("b\na"), badly("no"));
+        let error = Answer::of(&json!({"error": {"message": "no"}}));
+        check(&one, &one, Expect::Same, true);
+        check(&one, &two, Expect::Same, false);
+        check(&no, &no, Expect::Same, false);
+        let mut more = one.clone();
+        more.data["size"] = 1.into();
+        check(&one, &more, Expect::Same, true);
+        check(&more, &one, Expect::Same, false);
+        check(&one, &two, Expect::SameLines, true);
+        check(&one, &well("a\nb\nb"), Expect::SameLines, false);
+        check(&no, &no, Expect::SameLines, false);
+        let mut other = two.clone();
+        other.data["content"] = "c".into();
+        check(&one, &other, Expect::SameLines, false);
+        check(&no, &error, Expect::Fail, true);
+        check(&one, &no, Expect::Fail, false);
+        check(&no, &one, Expect::Fail, false);
+        let tree = |text| well(&serde_json::to_string_pretty::<Value>(&text).unwrap());
+        let trees = [
+            json!([{"name": "a", "children": [{"name": "b"}]}, {"name": "c"}]),
+            json!([{"name": "c"}, {"name": "a", "children": [{"name": "b"}]}]),
+        ]
+        .map(tree);
+        check(&trees[0], &trees[1], Expect::SameTree, true);
+        check(
+            &trees[0],
+            &tree(json!([{"name": "a", "children": [{"name": "c"}]}, {"name": "b"}])),
+            Expect::SameTree,
+            false,
+        );
+        let but = Expect::SameBut("", &["b"]);
+        check(&one, &well("a\nbb"), but, true);
+        check(&one, &one, but, false);
+        check(&one, &well("a\nc"), but, false);
+        check(&one, &well("A\nbb"), but, false);
+        let differ = Expect::Differ("", Says::Text("a\nb"), Says::Failure("n"));
+        check(&one, &no, differ, true);
+        check(&one, &error, differ, true);
+        check(&two, &no, differ, false);
+        check(&one, &two, differ, false);
+        check(&one, &one, Expect::Differ("", Says::Part("a"), Says::Data("a")), false);
+        check(&one, &two, Expect::Differ("", Says::Part("a"), Says::Data("b\\na")), true);
+    }
+}
