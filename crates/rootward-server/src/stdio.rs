@@ -37,7 +37,13 @@ pub(crate) struct Lines<R, W> {
     searched: usize,
     /// The line that is too long to be taken, while it passes.
     oversized: Option<Oversized>,
-    write: Arc<Mutex<W>>,
+    write: Arc<Mutex<Write<W>>>,
+}
+
+/// Where lines are written, and the memory in which each is made.
+struct Write<W> {
+    into: W,
+    line: Vec<u8>,
 }
 
 /// The transport of a server on standard input and output.
@@ -48,6 +54,7 @@ pub(crate) fn stdio() -> Lines<StdioReader, StdioWriter> {
 
 impl<R, W> Lines<R, W> {
     fn new(read: R, write: W) -> Lines<R, W> {
+        let write = Write { into: write, line: Vec::new() };
         Lines { read, buffer: BytesMut::new(), searched: 0, oversized: None, write: Arc::new(Mutex::new(write)) }
     }
 
@@ -135,11 +142,15 @@ where
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let write = Arc::clone(&self.write);
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
             let mut write = write.lock().await;
-            write.write_all(&line).await?;
-            write.flush().await
+            let Write { into, line } = &mut *write;
+            line.clear();
+            serde_json::to_writer(&mut *line, &message)?;
+            line.push(b'\n');
+            into.write_all(line).await?;
+            line.clear();
+            line.shrink_to(KEPT);
+            into.flush().await
         }
     }
 
@@ -165,7 +176,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.write.lock().await.shutdown().await
+        self.write.lock().await.into.shutdown().await
     }
 }
 
@@ -184,7 +195,7 @@ mod tests {
         while let Some(message) = lines.receive().await {
             received.push(message);
         }
-        let written = Arc::into_inner(lines.write).unwrap().into_inner().into_inner();
+        let written = Arc::into_inner(lines.write).unwrap().into_inner().into.into_inner();
         for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             answers.push(serde_json::from_slice(line).unwrap());
         }
