@@ -52,7 +52,12 @@ impl LogFile {
 
     /// When its log was begun, in milliseconds since 1970.
     pub fn begun(&self) -> u64 {
-        self.log.split('-').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+        LogFile::begun_in(&self.log).unwrap_or_default()
+    }
+
+    /// When the log was begun that a file of this name is of, if it is one.
+    pub(crate) fn begun_in(name: &str) -> Option<u64> {
+        name.split('-').next()?.parse().ok()
     }
 
     /// Which part of its log it is, from 0.
@@ -60,7 +65,7 @@ impl LogFile {
         self.part
     }
 
-    fn new(path: PathBuf) -> Option<LogFile> {
+    pub(crate) fn new(path: PathBuf) -> Option<LogFile> {
         let name = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
         let (log, part) = name.rsplit_once('-')?;
         let is_number = |text: &str| text.parse::<u64>().is_ok();

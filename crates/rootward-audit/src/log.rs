@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rootward_core::{Audit, AuditEvent};
 
 use crate::chain::Chain;
-use crate::files::{First, LogFile, files_ambient};
+use crate::files::{First, LogFile};
 
 /// How large a file may become, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -118,12 +118,15 @@ fn create_ambient(path: &Path) -> io::Result<File> {
 /// Removes what nobody has written to for long. Only what is called like a file of the log is ever removed.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn remove_old_ambient(directory: &Path, now: SystemTime) -> io::Result<()> {
-    for file in files_ambient(directory)? {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
         // Begun lately, it was written to lately. To look at each of thousands would take longer than the rest of a start.
-        let begun = UNIX_EPOCH + Duration::from_millis(file.begun());
-        if now.duration_since(begun).is_ok_and(|age| age <= KEPT) {
+        let begun = entry.file_name().to_str().and_then(LogFile::begun_in).map(Duration::from_millis);
+        let is_recent = |begun| now.duration_since(UNIX_EPOCH + begun).is_ok_and(|age| age <= KEPT);
+        if begun.is_some_and(is_recent) {
             continue;
         }
+        let Some(file) = LogFile::new(entry.path()) else { continue };
         let written = std::fs::symlink_metadata(file.path()).and_then(|metadata| metadata.modified());
         let is_old = |written| now.duration_since(written).is_ok_and(|age| age > KEPT);
         // One that is gone by now was removed by another process.
@@ -150,6 +153,7 @@ mod tests {
     use rootward_core::{Access, Decision};
 
     use super::*;
+    use crate::files::files_ambient;
     use crate::verify::{Break, Verdict, verify_ambient};
 
     fn event(path: &str) -> AuditEvent {

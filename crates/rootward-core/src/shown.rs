@@ -1,7 +1,7 @@
 //! Text of a peer, or a name on disk, in a message: nothing in it moves the cursor, reverses the line or gets lost.
 
 use std::ffi::OsStr;
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 use std::os::unix::ffi::OsStrExt;
 
 use serde::{Serialize, Serializer};
@@ -20,11 +20,17 @@ impl<'t> Shown<'t> {
 impl Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {
-            for letter in chunk.valid().chars() {
-                match letter {
-                    '\\' | '\'' | '"' => f.write_char(letter)?,
-                    _ => Display::fmt(&letter.escape_debug(), f)?,
+            let mut rest = chunk.valid();
+            while !rest.is_empty() {
+                // Most of it stands for itself, and goes as a whole: this is in every line of the record.
+                let plain = rest.bytes().take_while(|byte| matches!(byte, b' '..=b'~')).count();
+                let (plain, behind) = rest.split_at(plain);
+                f.write_str(plain)?;
+                let mut letters = behind.chars();
+                if let Some(letter) = letters.next() {
+                    Display::fmt(&letter.escape_debug(), f)?;
                 }
+                rest = letters.as_str();
             }
             for byte in chunk.invalid() {
                 write!(f, "\\x{byte:02x}")?;
@@ -50,6 +56,7 @@ mod tests {
         check("/a b/käse".as_bytes(), "/a b/käse");
         check(b"a\\b'c\"", "a\\b'c\"");
         check(b"a\nb\x1b[31m", "a\\nb\\u{1b}[31m");
+        check("ä\u{7f}é~ \t\u{301}x".as_bytes(), "ä\\u{7f}é~ \\t\\u{301}x");
         check("a\u{202e}b".as_bytes(), "a\\u{202e}b");
         check(b"a\xff\xfe", "a\\xff\\xfe");
     }

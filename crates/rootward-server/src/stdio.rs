@@ -38,11 +38,17 @@ pub(crate) struct Lines<R, W> {
     searched: usize,
     /// The line that is too long to be taken, while it passes.
     oversized: Option<Oversized>,
-    write: Arc<Mutex<W>>,
+    write: Arc<Mutex<Write<W>>>,
     /// The requests that were read and wait.
     flow: Flow,
     /// Whether the input has ended.
     ended: bool,
+}
+
+/// Where lines are written, and the memory in which each is made.
+struct Write<W> {
+    into: W,
+    line: Vec<u8>,
 }
 
 /// The transport of a server on standard input and output.
@@ -58,7 +64,7 @@ impl<R, W> Lines<R, W> {
             buffer: BytesMut::new(),
             searched: 0,
             oversized: None,
-            write: Arc::new(Mutex::new(write)),
+            write: Arc::new(Mutex::new(Write { into: write, line: Vec::new() })),
             flow: Flow::default(),
             ended: false,
         }
@@ -150,13 +156,16 @@ where
         let (write, under_way) = (Arc::clone(&self.write), self.flow.under_way());
         async move {
             let answered = flow::answers(&message);
-            let line = serde_json::to_vec(&message);
-            drop(message);
-            let mut line = line?;
-            line.push(b'\n');
             let mut write = write.lock().await;
-            write.write_all(&line).await?;
-            write.flush().await?;
+            let Write { into, line } = &mut *write;
+            line.clear();
+            serde_json::to_writer(&mut *line, &message)?;
+            drop(message);
+            line.push(b'\n');
+            into.write_all(line).await?;
+            line.clear();
+            line.shrink_to(KEPT);
+            into.flush().await?;
             under_way.answered(answered);
             Ok(())
         }
@@ -202,7 +211,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.write.lock().await.shutdown().await
+        self.write.lock().await.into.shutdown().await
     }
 }
 
@@ -222,7 +231,7 @@ mod tests {
         while let Some(message) = lines.receive().await {
             received.push(message);
         }
-        let written = Arc::into_inner(lines.write).unwrap().into_inner().into_inner();
+        let written = Arc::into_inner(lines.write).unwrap().into_inner().into.into_inner();
         for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             answers.push(serde_json::from_slice(line).unwrap());
         }
