@@ -1,0 +1,1 @@
+//! What could be shared: repositories, projects and workspaces below a directory, each with the reason why.
