@@ -179,7 +179,11 @@ fn finish(
             let Ok(below) = path.strip_prefix(above) else { return false };
             workspaces.get_mut(above).into_iter().flatten().filter(of_family).any(|workspace| {
                 // Making patterns ready costs time, and whoever wrote them chose how much.
-                !scan.is_late() && workspace.matcher.get_or_insert_with(|| workspace.members.matcher()).has(below)
+                !scan.is_late()
+                    && workspace
+                        .matcher
+                        .get_or_insert_with(|| std::mem::take(&mut workspace.members).into_matcher())
+                        .has(below)
             })
         };
         let mut above = around.iter().rev().map(|above| &suggestions[*above]);

@@ -1,64 +1,104 @@
 //! Which directories a workspace names as its own.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// How many patterns of one file count, and how long each may be: people write a few dozen short ones.
-const MOST_PATTERNS: usize = 2000;
-const LONGEST_PATTERN: usize = 256;
+/// How many names and how many patterns of one file count, and how long each may be: people write a few dozen short ones. Patterns
+/// cost more, because each becomes a small machine.
+const MOST_NAMES: usize = 2000;
+const MOST_PATTERNS: usize = 100;
+const LONGEST: usize = 256;
 
-/// Patterns of directories, relative to the workspace's own.
+/// Names and patterns of directories, relative to the workspace's own.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Members {
-    include: Vec<String>,
-    exclude: Vec<String>,
+    include: Directories,
+    exclude: Directories,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Directories {
+    names: HashSet<String>,
+    patterns: Vec<String>,
+}
+
+/// How much members cost to keep and to compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cost {
+    pub(super) names: usize,
+    pub(super) patterns: usize,
 }
 
 impl Members {
-    /// A pattern that begins with `!` leaves out.
+    /// Patterns; one that begins with `!` leaves out.
     pub(super) fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Members {
         let mut members = Members::default();
-        for pattern in patterns.into_iter().take(MOST_PATTERNS) {
+        for pattern in patterns.into_iter().take(MOST_NAMES) {
             match pattern.strip_prefix('!') {
-                Some(left_out) => members.exclude.extend(plain(left_out)),
-                None => members.include.extend(plain(pattern)),
+                Some(left_out) => members.exclude.add(left_out),
+                None => members.include.add(pattern),
             }
         }
         members
     }
 
+    /// Plain names of directories, whatever letters they have.
+    pub(super) fn named<'p>(names: impl IntoIterator<Item = &'p str>) -> Members {
+        let names = names.into_iter().take(MOST_NAMES).filter_map(plain).collect();
+        Members { include: Directories { names, patterns: Vec::new() }, exclude: Directories::default() }
+    }
+
     pub(super) fn without<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>) -> Members {
-        self.exclude.extend(patterns.into_iter().take(MOST_PATTERNS).filter_map(plain));
+        patterns.into_iter().take(MOST_NAMES).for_each(|pattern| self.exclude.add(pattern));
         self
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.include.len() + self.exclude.len()
+    pub(super) fn cost(&self) -> Cost {
+        Cost {
+            names: self.include.names.len() + self.exclude.names.len(),
+            patterns: self.include.patterns.len() + self.exclude.patterns.len(),
+        }
     }
 
-    pub(super) fn matcher(&self) -> Matcher {
-        Matcher { include: globs(&self.include), exclude: globs(&self.exclude) }
+    pub(super) fn into_matcher(self) -> Matcher {
+        let ready = |directories: Directories| (globs(&directories.patterns), directories.names);
+        Matcher { include: ready(self.include), exclude: ready(self.exclude) }
     }
 }
 
-/// Patterns, ready to be asked.
+impl Directories {
+    fn add(&mut self, pattern: &str) {
+        let Some(plain) = plain(pattern) else { return };
+        if !plain.contains(['*', '?', '[', '{']) {
+            self.names.insert(plain);
+        } else if self.patterns.len() < MOST_PATTERNS {
+            self.patterns.push(plain);
+        }
+    }
+}
+
+/// Members, ready to be asked.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    include: GlobSet,
-    exclude: GlobSet,
+    include: (GlobSet, HashSet<String>),
+    exclude: (GlobSet, HashSet<String>),
 }
 
 impl Matcher {
     /// Whether a directory, relative to the workspace's own, is a member.
     pub(super) fn has(&self, path: &Path) -> bool {
-        self.include.is_match(path) && !self.exclude.is_match(path)
+        let among = |(globs, names): &(GlobSet, HashSet<String>)| {
+            path.to_str().is_some_and(|path| names.contains(path)) || globs.is_match(path)
+        };
+        among(&self.include) && !among(&self.exclude)
     }
 }
 
 /// A pattern without what changes nothing; none where it leads out or is empty.
 fn plain(pattern: &str) -> Option<String> {
-    if pattern.len() > LONGEST_PATTERN || pattern.starts_with('/') {
+    if pattern.len() > LONGEST || pattern.starts_with('/') {
         return None;
     }
     let names: Vec<&str> = pattern.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
@@ -83,9 +123,10 @@ mod tests {
     #[test]
     fn patterns_as_workspaces_write_them() {
         let check = |patterns: &[&str], has: &[&str], has_not: &[&str]| {
-            let matcher = Members::new(patterns.iter().copied()).matcher();
-            has.iter().for_each(|path| assert!(matcher.has(Path::new(path)), "{patterns:?} has {path}"));
-            has_not.iter().for_each(|path| assert!(!matcher.has(Path::new(path)), "{patterns:?} has no {path}"));
+            let matcher = Members::new(patterns.iter().copied()).into_matcher();
+            for (path, expect) in has.iter().map(|path| (path, true)).chain(has_not.iter().map(|path| (path, false))) {
+                assert_eq!(matcher.has(Path::new(path)), expect, "{patterns:?}: {path}");
+            }
         };
         check(&["crates/*"], &["crates/a", "crates/b.c"], &["crates", "crates/a/b", "a"]);
         check(&["./a/", "b//c"], &["a", "b/c"], &["b", "c"]);
@@ -97,13 +138,22 @@ mod tests {
 
     #[test]
     fn what_is_left_out() {
-        let matcher = Members::new(["*"]).without(["b", "../c"]).matcher();
+        let matcher = Members::new(["*"]).without(["b", "../c"]).into_matcher();
         assert!(matcher.has(Path::new("a")) && matcher.has(Path::new("c")) && !matcher.has(Path::new("b")));
     }
 
     #[test]
+    fn plain_names_are_no_patterns() {
+        let matcher = Members::named(["./a*", "b[c]/", "../d"]).into_matcher();
+        assert!(matcher.has(Path::new("a*")) && matcher.has(Path::new("b[c]")));
+        assert!(!matcher.has(Path::new("ab")) && !matcher.has(Path::new("bc")) && !matcher.has(Path::new("d")));
+    }
+
+    #[test]
     fn only_so_many_and_so_long() {
-        assert_eq!(Members::new(std::iter::repeat_n("a", MOST_PATTERNS + 9)).count(), MOST_PATTERNS);
-        assert_eq!(Members::new([&*"a".repeat(LONGEST_PATTERN + 1)]).count(), 0);
+        let many: Vec<String> = (0..5000).flat_map(|number| [format!("a{number}"), format!("b{number}*")]).collect();
+        let cost = Members::new(many.iter().map(String::as_str)).cost();
+        assert_eq!(cost, Cost { names: MOST_NAMES / 2, patterns: MOST_PATTERNS });
+        assert_eq!(Members::named([&*"a".repeat(LONGEST + 1)]).cost().names, 0);
     }
 }

@@ -12,6 +12,7 @@ use rootward_core::{FileKind, Grant, GrantError, Ignore, Visit, WalkEntry, WalkO
 
 use super::detectors::{self, Detector, git, jetbrains};
 use super::found::{Found, More};
+use super::members::Cost;
 use super::passed_over::is_passed_over;
 use super::{Bound, DetectOptions};
 
@@ -21,8 +22,9 @@ const CLOCK: u64 = 256;
 /// How many files say something about one directory; more are passed over.
 const MOST_REASONS: usize = 64;
 
-/// How many patterns of workspaces are kept in all.
-const MOST_PATTERNS: usize = 50_000;
+/// How many names and patterns of workspaces are kept in all; the members that further ones name are not told as such.
+const MOST_MEMBERS: usize = 100_000;
+const MOST_PATTERNS: usize = 2000;
 
 /// How far a scan is.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,7 @@ pub(super) struct Scan<'o> {
     started: Instant,
     seen: AtomicU64,
     found: AtomicUsize,
+    members: AtomicUsize,
     patterns: AtomicUsize,
     stopped: AtomicBool,
     /// When progress was last told, in milliseconds since the start.
@@ -69,6 +72,7 @@ impl<'o> Scan<'o> {
             started: Instant::now(),
             seen: AtomicU64::new(0),
             found: AtomicUsize::new(0),
+            members: AtomicUsize::new(0),
             patterns: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             told: AtomicU64::new(0),
@@ -178,8 +182,10 @@ impl<'o> Scan<'o> {
     fn keep(&self, directory: &Path, file: &str, mut found: Vec<Found>, findings: &Findings) {
         for found in &mut found {
             if let More::Members(members) | More::Submodules(members) = &found.more {
-                let before = self.patterns.fetch_add(members.count(), Ordering::Relaxed);
-                if before + members.count() > MOST_PATTERNS {
+                let Cost { names, patterns } = members.cost();
+                let members = self.members.fetch_add(names, Ordering::Relaxed) + names;
+                let patterns = self.patterns.fetch_add(patterns, Ordering::Relaxed) + patterns;
+                if members > MOST_MEMBERS || patterns > MOST_PATTERNS {
                     found.more = More::Nothing;
                 }
             }

@@ -33,7 +33,7 @@ pub(super) fn read_project(file: &str, _text: &str) -> Vec<Found> {
 fn solution<'p>(file: &str, projects: impl Iterator<Item = &'p str>) -> Found {
     let directory = |path: &str| path.replace('\\', "/").rsplit_once('/').map(|(directory, _)| directory.to_owned());
     let directories: Vec<String> = projects.filter_map(directory).collect();
-    let members = Members::new(directories.iter().map(String::as_str));
+    let members = Members::named(directories.iter().map(String::as_str));
     Found::certain(Kind::DotnetSolution).named(Some(stem(file))).with_members(members)
 }
 

@@ -57,10 +57,7 @@ pub(super) fn read_modules(_file: &str, text: &str) -> Vec<Found> {
         let (key, value) = line.split_once('=')?;
         key.trim().eq_ignore_ascii_case("path").then(|| value.trim().trim_matches('"'))
     });
-    // Paths, not patterns.
-    let paths: Vec<String> = paths.map(globset::escape).collect();
-    let members = Members::new(paths.iter().map(String::as_str));
-    vec![Found { more: More::Submodules(members), ..Found::likely(Kind::GitRepository) }]
+    vec![Found { more: More::Submodules(Members::named(paths)), ..Found::likely(Kind::GitRepository) }]
 }
 
 #[cfg(test)]

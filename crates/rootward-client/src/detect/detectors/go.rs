@@ -23,7 +23,7 @@ pub(super) fn read_workspace(_file: &str, text: &str) -> Vec<Found> {
         }
     }
     let found = if text.is_empty() { Found::likely } else { Found::certain };
-    vec![found(Kind::GoWorkspace).with_members(Members::new(uses))]
+    vec![found(Kind::GoWorkspace).with_members(Members::named(uses))]
 }
 
 /// Lines without comments and blanks around.

@@ -24,7 +24,7 @@ pub(super) fn read_settings(_file: &str, text: &str) -> Vec<Found> {
         }
     }
     let name = name.filter(|name| !name.contains('$'));
-    let members = Members::new(included.iter().map(String::as_str));
+    let members = Members::named(included.iter().map(String::as_str));
     let found = if text.is_empty() { Found::likely } else { Found::certain };
     vec![found(Kind::GradleBuild).named(name).with_members(members)]
 }

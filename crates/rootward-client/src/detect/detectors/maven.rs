@@ -26,7 +26,7 @@ pub(super) fn read(_file: &str, text: &str) -> Vec<Found> {
     // A name may be put together from properties, which are elsewhere.
     let name = name.filter(|name| !name.contains("${")).or(artifact).filter(|name| !name.contains("${"));
     let found = if name.is_some() { Found::certain } else { Found::likely };
-    let members = Members::new(modules.iter().map(String::as_str));
+    let members = Members::named(modules.iter().map(String::as_str));
     let workspace = (!modules.is_empty()).then(|| Found::certain(Kind::MavenModules).with_members(members));
     workspace.into_iter().chain([found(Kind::MavenProject).named(name.as_deref())]).collect()
 }

@@ -84,7 +84,7 @@ fn check(detector: Detector, file: &str, text: &str, expect: &[(super::Kind, Opt
     use super::found::More;
     let found = detector(file, text);
     let members = |more: &More| match more {
-        More::Members(members) | More::Submodules(members) => members.count(),
+        More::Members(members) | More::Submodules(members) => members.cost().names + members.cost().patterns,
         More::Folders(folders) => folders.len(),
         More::Nothing => 0,
     };

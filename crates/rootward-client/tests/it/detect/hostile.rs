@@ -111,7 +111,7 @@ fn a_deep_tree_ends_at_the_limit() {
 fn what_cannot_be_listed_is_told() {
     let tree = Tree::new(&[("open/go.mod", "module m"), ("shut/go.mod", "module n")]);
     let shut = tree.top().join("shut");
-    fs::set_permissions(&shut, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
     let may_all_the_same = fs::read_dir(&shut).is_ok();
     let detection = tree.detect();
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
