@@ -1,5 +1,7 @@
 //! `rootward roots`: which directories are shared.
 
+mod detect;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -14,10 +16,14 @@ pub(crate) struct Roots {
 
 /// One file below `roots/` for each.
 #[derive(Subcommand, Debug)]
-enum Verb {}
+enum Verb {
+    Detect(detect::Detect),
+}
 
 impl Roots {
     pub(crate) fn run(self) -> Result<Outcome> {
-        match self.verb {}
+        match self.verb {
+            Verb::Detect(detect) => detect.run(),
+        }
     }
 }
