@@ -46,7 +46,7 @@ fn main() -> Outcome {
 
 /// A scan that no limit ends.
 fn detect(top: &Path) -> Detection {
-    let limits = Limits { time: Duration::from_secs(3600), depth: 64, entries: u64::MAX, ..Limits::default() };
+    let limits = Limits { time: Duration::from_hours(1), depth: 64, entries: u64::MAX, ..Limits::default() };
     let options = DetectOptions { limits, threads: THREADS, ..DetectOptions::default() };
     detect_ambient(&[top.to_owned()], &options, &|_| {}).expect("the tree can be read")
 }

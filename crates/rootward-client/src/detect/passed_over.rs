@@ -18,5 +18,8 @@ pub(super) fn is_passed_over(name: &[u8]) -> bool {
         // Others.
             | b".bundle" | b".elixir_ls" | b".stack-work" | b".dart_tool" | b".terraform" | b".direnv" | b".cache"
             | b".idea" | b".vs" | b".Trash"
+        // What tools keep in a home.
+            | b".local" | b".nvm" | b".pyenv" | b".rbenv" | b".asdf" | b".sdkman" | b".deno" | b".bun" | b".conda" | b".gem"
+            | b".pub-cache" | b".oh-my-zsh" | b".vscode" | b".vscode-server" | b".cursor" | b".cursor-server"
     )
 }

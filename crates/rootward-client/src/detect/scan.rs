@@ -151,6 +151,8 @@ impl<'o> Scan<'o> {
                 self.keep(above(entry.path()), ".idea", vec![jetbrains::directory()], findings);
                 return Visit::Continue;
             }
+            // Where Go keeps the modules that it fetched: `go/pkg/mod`.
+            b"mod" if parent_name(entry) == b"pkg" => return Visit::SkipDirectory,
             _ if is_passed_over(name) || matches!(parent_name(entry), b".git" | b".idea") => {
                 return Visit::SkipDirectory;
             }

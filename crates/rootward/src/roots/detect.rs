@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_client::detect::{Bound, DetectOptions, Detection, Limits, detect};
 use rootward_core::env::NamedRoot;
-use rootward_core::{Access, Grant, Shown, Validation};
+use rootward_core::{Access, Grant, RootKind, Shown, Validation};
 
 use crate::Outcome;
 use crate::ground::Ground;
@@ -69,11 +69,13 @@ impl Detect {
 
 /// The directory as it may be read: closed places stay closed.
 fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
-    let NamedRoot { text: shown, root } = ground.typed_root(text)?;
-    let named = NamedRoot { text: shown, root: root.with_access(Access::READ) };
+    let NamedRoot { text, root } = ground.typed_root(text)?;
+    let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
     let in_force = ground.place(&[named], Source::Flag);
-    if let Some(left_out) = in_force.left_out.first() {
-        return Err(anyhow!("cannot look below `{}`: {}", left_out.text, left_out.reason));
+    let left_out = in_force.left_out.first().map(|left_out| left_out.reason.clone());
+    let is_file = in_force.set.roots().iter().any(|placed| placed.kind == RootKind::File);
+    if let Some(reason) = left_out.or_else(|| is_file.then(|| "not a directory".to_owned())) {
+        return Err(anyhow!("cannot look below `{text}`: {reason}"));
     }
     let place = in_force.set.roots().first().map(|placed| placed.place.clone()).unwrap_or_default();
     let guard = ground.guard(in_force.set, place.clone());

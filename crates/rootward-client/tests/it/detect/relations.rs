@@ -139,6 +139,27 @@ fn what_is_no_directory_is_refused() {
 }
 
 #[test]
+fn what_tools_fill_is_passed_over() {
+    let filled = [
+        "node_modules/x",
+        "target/x",
+        ".next",
+        ".venv/lib",
+        "go/pkg/mod/x",
+        ".local/share/x",
+        ".cargo/registry/x",
+        ".git/x",
+    ];
+    let files: Vec<_> = filled.iter().map(|directory| (format!("a/{directory}/go.mod"), "module filled")).collect();
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let tree = Tree::new(&files);
+    assert_eq!(tree.told(), [""; 0]);
+    // Whoever names such a place means it.
+    let named = detect_ambient(&[tree.top().join("a/target")], &options(), &|_| {}).unwrap();
+    assert_eq!(named.suggestions.len(), 1);
+}
+
+#[test]
 fn json_has_text_only() {
     use std::os::unix::ffi::OsStrExt;
     let tree = Tree::new(&[]);

@@ -13,7 +13,10 @@ const WIDEST_NAME: usize = 32;
 const WIDEST_PATH: usize = 60;
 
 pub(super) fn write(out: &mut impl Write, suggestions: &[Suggestion], home: Option<&Path>) -> io::Result<()> {
-    let lines: Vec<[String; 3]> = suggestions.iter().map(|suggestion| line(suggestion, home)).collect();
+    // What is really there comes first.
+    let of = |presence| suggestions.iter().filter(move |suggestion| suggestion.presence == presence);
+    let in_order = of(Presence::Seen).chain(of(Presence::OnlyNamed));
+    let lines: Vec<[String; 3]> = in_order.map(|suggestion| line(suggestion, home)).collect();
     let width = |column: usize, widest: usize| {
         lines.iter().map(|line| line[column].chars().count()).filter(|width| *width <= widest).max().unwrap_or(0)
     };
