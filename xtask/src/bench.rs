@@ -10,12 +10,13 @@ use crate::call::Call;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 5] = [
+const BENCHES: [(&str, &str); 6] = [
     ("rootward-core", "guard"),
     ("rootward-server", "session"),
     ("rootward-sandbox", "confinement"),
     ("rootward-hub", "wrap"),
     ("rootward-files", "files"),
+    ("rootward-client", "detection"),
 ];
 
 /// Where the tables go.

@@ -18,6 +18,7 @@ fn help_of_each_verb() {
         ["audit", "verify", "--help"],
     );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
+    assert_told!("help_roots", stage, ["roots", "--help"], ["roots", "detect", "--help"]);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! What a directory can be.
+
+use serde::Serialize;
+
+/// What a directory is. In the order in which kinds give a suggestion its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each is what its words say")]
+pub enum Kind {
+    GitRepository,
+    GitWorktree,
+    GitSubmodule,
+    CargoWorkspace,
+    CargoPackage,
+    NodeWorkspace,
+    NodePackage,
+    DenoWorkspace,
+    DenoProject,
+    PythonWorkspace,
+    PythonProject,
+    GoWorkspace,
+    GoModule,
+    MavenModules,
+    MavenProject,
+    GradleBuild,
+    GradleProject,
+    DotnetSolution,
+    DotnetProject,
+    PhpPackage,
+    RubyProject,
+    ElixirProject,
+    CmakeProject,
+    JetbrainsProject,
+    VscodeWorkspace,
+    VscodeFolder,
+}
+
+/// What belongs together: a workspace of one family has members of the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Family {
+    Git,
+    Cargo,
+    Node,
+    Deno,
+    Python,
+    Go,
+    Maven,
+    Gradle,
+    Dotnet,
+    Other,
+}
+
+impl Kind {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::GitRepository => "git repository",
+            Kind::GitWorktree => "git worktree",
+            Kind::GitSubmodule => "git submodule",
+            Kind::CargoWorkspace => "Cargo workspace",
+            Kind::CargoPackage => "Cargo package",
+            Kind::NodeWorkspace => "Node workspace",
+            Kind::NodePackage => "Node package",
+            Kind::DenoWorkspace => "Deno workspace",
+            Kind::DenoProject => "Deno project",
+            Kind::PythonWorkspace => "Python workspace",
+            Kind::PythonProject => "Python project",
+            Kind::GoWorkspace => "Go workspace",
+            Kind::GoModule => "Go module",
+            Kind::MavenModules => "Maven project with modules",
+            Kind::MavenProject => "Maven project",
+            Kind::GradleBuild => "Gradle build",
+            Kind::GradleProject => "Gradle project",
+            Kind::DotnetSolution => ".NET solution",
+            Kind::DotnetProject => ".NET project",
+            Kind::PhpPackage => "PHP package",
+            Kind::RubyProject => "Ruby project",
+            Kind::ElixirProject => "Elixir project",
+            Kind::CmakeProject => "CMake project",
+            Kind::JetbrainsProject => "JetBrains project",
+            Kind::VscodeWorkspace => "VS Code workspace",
+            Kind::VscodeFolder => "VS Code folder",
+        }
+    }
+
+    pub(super) fn family(self) -> Family {
+        match self {
+            Kind::GitRepository | Kind::GitWorktree | Kind::GitSubmodule => Family::Git,
+            Kind::CargoWorkspace | Kind::CargoPackage => Family::Cargo,
+            Kind::NodeWorkspace | Kind::NodePackage => Family::Node,
+            Kind::DenoWorkspace | Kind::DenoProject => Family::Deno,
+            Kind::PythonWorkspace | Kind::PythonProject => Family::Python,
+            Kind::GoWorkspace | Kind::GoModule => Family::Go,
+            Kind::MavenModules | Kind::MavenProject => Family::Maven,
+            Kind::GradleBuild | Kind::GradleProject => Family::Gradle,
+            Kind::DotnetSolution | Kind::DotnetProject => Family::Dotnet,
+            Kind::PhpPackage
+            | Kind::RubyProject
+            | Kind::ElixirProject
+            | Kind::CmakeProject
+            | Kind::JetbrainsProject
+            | Kind::VscodeWorkspace
+            | Kind::VscodeFolder => Family::Other,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What could be shared: repositories, projects and workspaces below a directory, each with the reason why.
+//!
+//! Suggestions only. They are read from what lies in the directories, and what a repository holds is not what its user wants:
+//! nothing is stored, nothing is run, no link is followed, and a place that lies elsewhere is told as text and never looked at.
+//!
+//! ```
+//! use rootward_client::detect::{Certainty, DetectOptions, Kind, detect_ambient};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let source = directory.path().canonicalize()?;
+//! # std::fs::create_dir(source.join("app"))?;
+//! # std::fs::write(source.join("app/Cargo.toml"), "[package]\nname = \"my-app\"")?;
+//! let detection = detect_ambient(&[source], &DetectOptions::default(), &|_| {})?;
+//! let app = &detection.suggestions[0];
+//! assert_eq!((app.name.as_deref(), app.certainty), (Some("my-app"), Certainty::Certain));
+//! assert_eq!(app.reasons[0].kind, Kind::CargoPackage);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Layout
+//!
+//! - [`detect`] looks below grants, [`detect_ambient`] below directories; [`DetectOptions`] and [`Limits`] say how far.
+//! - [`Detection`], [`Suggestion`], [`Reason`], [`Kind`]: what is found. [`Progress`]: how far a long scan is.
+//! - `scan.rs` is the walk; `detectors/` has a file for each kind of evidence, which reads one file's text and nothing else;
+//!   `join.rs` makes suggestions of what they found.
+
+mod detectors;
+mod found;
+mod join;
+mod kind;
+mod limits;
+mod members;
+mod passed_over;
+mod scan;
+mod suggestion;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rootward_core::{
+    Access, Denial, Grant, GrantError, Guard, GuardOptions, Origin, Refusal, Root, RootError, RootSet, Shown,
+    Validation,
+};
+use thiserror::Error;
+
+pub use kind::Kind;
+pub use limits::{Bound, Limits};
+pub use scan::Progress;
+pub use suggestion::{Bond, Certainty, Detection, Presence, Reason, Suggestion, Unreadable, Within};
+
+/// How a scan is made.
+#[derive(Clone, Debug)]
+pub struct DetectOptions {
+    /// How far it goes.
+    pub limits: Limits,
+    /// How many threads; 0 for as many as there are cores.
+    pub threads: usize,
+    /// How much time passes between two tellings of progress, at the least.
+    pub tell_every: Duration,
+    /// Which places a file may name that lie elsewhere: those that a client may. What it may not is left out.
+    pub validation: Validation,
+}
+
+/// The default limits, a thread for each core, progress ten times a second, and no home: then no place in any home is told that lies elsewhere.
+impl Default for DetectOptions {
+    fn default() -> DetectOptions {
+        let tell_every = Duration::from_millis(100);
+        DetectOptions { limits: Limits::default(), threads: 0, tell_every, validation: Validation::new(None) }
+    }
+}
+
+/// Why a directory was not looked at.
+#[derive(Error, Debug)]
+pub enum DetectError {
+    /// It is no path of a directory.
+    #[error(transparent)]
+    Root(#[from] RootError),
+    /// It is not there or not reachable.
+    #[error("`{}` {reason}", Shown::new(path))]
+    Refused {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        reason: Refusal,
+    },
+    /// It is closed.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] GrantError),
+}
+
+/// Looks for what could be shared below directories that may be read. `progress` is called from several threads, now and then.
+pub fn detect(
+    directories: &[Grant],
+    options: &DetectOptions,
+    progress: &(dyn Fn(&Progress<'_>) + Sync),
+) -> Result<Detection, DetectError> {
+    let scan = scan::Scan::new(options, progress);
+    let walks = directories.iter().map(|directory| scan.walk(directory)).collect::<Result<Vec<_>, _>>()?;
+    Ok(join::join(&scan, walks))
+}
+
+/// The same below directories by their absolute paths, with the standard closed places: for whoever asks on the user's own
+/// account.
+pub fn detect_ambient(
+    directories: &[PathBuf],
+    options: &DetectOptions,
+    progress: &(dyn Fn(&Progress<'_>) + Sync),
+) -> Result<Detection, DetectError> {
+    let grant = |path: &PathBuf| -> Result<Grant, DetectError> {
+        let root = Root::from_path(path, Origin::Flag)?.with_access(Access::READ);
+        let set = RootSet::place_ambient([root], &options.validation);
+        if let Some(refused) = set.refused().first() {
+            return Err(DetectError::Refused { path: path.clone(), reason: refused.reason.clone() });
+        }
+        Ok(Guard::new(set, GuardOptions::default()).check(path, Access::READ)?)
+    };
+    detect(&directories.iter().map(grant).collect::<Result<Vec<_>, _>>()?, options, progress)
+}

@@ -1,0 +1,9 @@
+//! The user's side of roots: which directories are shared, with whom, and with what access.
+//!
+//! # Layout
+//!
+//! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
+//! - [`store`]: what the user chose to share, in `roots.toml`.
+
+pub mod detect;
+pub mod store;

@@ -1,0 +1,113 @@
+//! `rootward roots detect`: what could be shared.
+
+mod lines;
+mod progress;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use rootward_client::detect::{Bound, DetectOptions, Detection, Limits, detect};
+use rootward_core::env::NamedRoot;
+use rootward_core::{Access, Grant, RootKind, Shown, Validation};
+
+use crate::Outcome;
+use crate::ground::Ground;
+use crate::message;
+use crate::settings::Source;
+
+/// Find what could be shared: repositories, projects and workspaces
+///
+/// Suggestions only: nothing is shared, stored or run. Looks at git repositories, worktrees and submodules, at the manifests of
+/// projects, and at workspaces of editors. What ignore files name is passed over, and so are directories that tools fill, such as
+/// `node_modules` and `target`. Links are not followed.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Detect {
+    /// Where to look: a path or `file:` URI [default: the working directory]
+    #[arg(value_name = "DIR")]
+    directories: Vec<OsString>,
+    /// How many directories down to look; 0 looks at DIR itself only
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    depth: usize,
+    /// Answer with one JSON object: `suggestions` (each with `path`, `name`, `reasons`, `certainty`, `presence`, `within`), `visited`,
+    /// `bounds` (the limits that were met) and `unreadable`. JSON holds text only: a byte that is not UTF-8 becomes `\xNN`
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 something found, 1 nothing found, 2 wrong use or failure";
+
+impl Detect {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let ground = Ground::load_ambient()?;
+        let here = [OsString::from(".")];
+        let directories = if self.directories.is_empty() { &here[..] } else { &self.directories };
+        let grants = directories.iter().map(|text| grant(&ground, text)).collect::<Result<Vec<_>>>()?;
+        let limits = Limits { depth: self.depth, ..Limits::default() };
+        let validation = Validation::new(ground.directories.home.clone());
+        let options = DetectOptions { limits, validation, ..DetectOptions::default() };
+        let shown = progress::Shown::on_terminal();
+        let detection = detect(&grants, &options, &|progress| shown.tell(progress));
+        shown.clear();
+        let detection = detection?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer_pretty(&mut out, &detection)?;
+            out.write_all(b"\n")?;
+        } else {
+            lines::write(&mut out, &detection.suggestions, ground.home())?;
+        }
+        out.flush()?;
+        if !self.json {
+            remarks(&detection, &limits, &ground);
+        }
+        Ok(if detection.suggestions.is_empty() { Outcome::Denied } else { Outcome::Done })
+    }
+}
+
+/// The directory as it may be read: closed places stay closed.
+fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
+    let NamedRoot { text, root } = ground.typed_root(text)?;
+    let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
+    let in_force = ground.place(&[named], Source::Flag);
+    let left_out = in_force.left_out.first().map(|left_out| left_out.reason.clone());
+    let is_file = in_force.set.roots().iter().any(|placed| placed.kind == RootKind::File);
+    if let Some(reason) = left_out.or_else(|| is_file.then(|| "not a directory".to_owned())) {
+        return Err(anyhow!("cannot look below `{text}`: {reason}"));
+    }
+    let place = in_force.set.roots().first().map(|placed| placed.place.clone()).unwrap_or_default();
+    let guard = ground.guard(in_force.set, place.clone());
+    guard.check(&place, Access::READ).map_err(|denial| anyhow!("{}", denial.for_operator()))
+}
+
+/// What there is to say besides: what was not seen, and what to do.
+fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
+    for unreadable in &detection.unreadable {
+        let path = message::from_home(&unreadable.path, ground.home());
+        message::warning(&format!("`{path}` cannot be listed: {}", Shown::new(&unreadable.reason)));
+    }
+    let mut hints = Vec::new();
+    for bound in &detection.bounds {
+        let (says, hint) = match bound {
+            Bound::Depth => {
+                let levels = if limits.depth == 1 { "level" } else { "levels" };
+                (format!("not looked more than {} {levels} down", limits.depth), "`--depth` looks deeper")
+            }
+            Bound::Entries => (format!("stopped after {} files and directories", limits.entries), SMALLER),
+            Bound::Time => (format!("stopped after {} s", limits.time.as_secs()), SMALLER),
+            Bound::Suggestions => (format!("stopped after {} suggestions", limits.suggestions), SMALLER),
+        };
+        message::warning(&says);
+        hints.push(hint.to_owned());
+    }
+    if detection.suggestions.is_empty() {
+        message::line("nothing found that could be shared");
+        hints.push("what ignore files name is passed over; any directory can be shared by its path".to_owned());
+    }
+    hints.dedup();
+    message::hints(&hints);
+}
+
+const SMALLER: &str = "name a smaller directory to see all of it";

@@ -1,0 +1,46 @@
+//! How far a long scan is: one line on standard error, where that is a terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rootward_client::detect::Progress;
+use rootward_core::Shown as Safe;
+
+/// A scan that is over by then needs no line.
+const AFTER: Duration = Duration::from_millis(300);
+
+/// How much of a path is shown, so that the line stays one.
+const LONGEST: usize = 40;
+
+pub(super) struct Shown {
+    terminal: bool,
+    dirty: AtomicBool,
+}
+
+impl Shown {
+    pub(super) fn on_terminal() -> Shown {
+        Shown { terminal: io::stderr().is_terminal(), dirty: AtomicBool::new(false) }
+    }
+
+    pub(super) fn tell(&self, progress: &Progress<'_>) {
+        if self.terminal && progress.elapsed >= AFTER {
+            self.dirty.store(true, Ordering::Relaxed);
+            let at: String = Safe::new(progress.at).to_string().chars().take(LONGEST).collect();
+            put(&format!("\r{} files seen, {} found: {at}\x1b[K", progress.visited, progress.found));
+        }
+    }
+
+    /// Takes the line away again.
+    pub(super) fn clear(&self) {
+        if self.dirty.load(Ordering::Relaxed) {
+            put("\r\x1b[K");
+        }
+    }
+}
+
+fn put(text: &str) {
+    // Where standard error is gone there is nobody left to tell.
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}

@@ -1,0 +1,3 @@
+//! `roots`: one file per verb.
+
+mod detect;
