@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rootward_core::{Audit, AuditEvent};
+use rustix::fs::{Access, access};
 
 use crate::chain::Chain;
 use crate::files::{First, LogFile};
@@ -30,7 +31,8 @@ static LOGS: AtomicU32 = AtomicU32::new(0);
 pub struct AuditLog {
     directory: PathBuf,
     largest: u64,
-    writing: Mutex<Writing>,
+    /// None before the first line.
+    writing: Mutex<Option<Writing>>,
 }
 
 #[derive(Debug)]
@@ -44,26 +46,37 @@ struct Writing {
 }
 
 impl AuditLog {
-    /// Opens a new file in `directory`, which is made if it is not there. By name: the log is Rootward's own.
+    /// A new log in `directory`, which is made if it is not there, and must be one that can be written to. Its file is made with the
+    /// first line: many processes decide nothing, and a start waits for no disk. By name: the log is Rootward's own.
     pub fn open_ambient(directory: &Path) -> io::Result<AuditLog> {
         AuditLog::open_with(directory, LARGEST_FILE)
     }
 
     fn open_with(directory: &Path, largest: u64) -> io::Result<AuditLog> {
         make_ambient(directory)?;
-        remove_old_ambient(directory, SystemTime::now())?;
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        access(directory, Access::WRITE_OK | Access::EXEC_OK)?;
+        Ok(AuditLog { directory: directory.to_owned(), largest, writing: Mutex::new(None) })
+    }
+
+    /// The first file.
+    fn begin(&self) -> io::Result<Writing> {
+        let now = SystemTime::now();
+        remove_old_ambient(&self.directory, now)?;
+        let started = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let number = LOGS.fetch_add(1, Ordering::Relaxed);
         let name = format!("{started:014}-{}-{number}", std::process::id());
-        let writing = Writing::begin(directory, name, 0, Chain::default())?;
-        Ok(AuditLog { directory: directory.to_owned(), largest, writing: Mutex::new(writing) })
+        Writing::begin(&self.directory, name, 0, Chain::default())
     }
 }
 
 impl Audit for AuditLog {
     fn record(&self, event: &AuditEvent) -> io::Result<()> {
         let line = serde_json::to_string(event)?;
-        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let writing = match &mut *slot {
+            Some(writing) => writing,
+            none => none.insert(self.begin()?),
+        };
         // SECURITY: a line in a file that was taken away is on no record (test: a_log_that_was_taken_away_is_begun_anew)
         if writing.size >= self.largest || writing.file.metadata()?.nlink() == 0 {
             let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
@@ -296,12 +309,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let log = AuditLog::open_with(directory.path(), 1 << 20).unwrap();
         log.record(&event("/a")).unwrap();
-        let mut writing = log.writing.lock().unwrap();
+        let exchange = |file| std::mem::replace(&mut log.writing.lock().unwrap().as_mut().unwrap().file, file);
         let read_only = File::open(files_ambient(directory.path()).unwrap()[0].path()).unwrap();
-        let file = std::mem::replace(&mut writing.file, read_only);
-        drop(writing);
+        let file = exchange(read_only);
         assert!(log.record(&event("/b")).is_err());
-        log.writing.lock().unwrap().file = file;
+        exchange(file);
         log.record(&event("/c")).unwrap();
         let files = files_ambient(directory.path()).unwrap();
         assert_eq!(verify_ambient(&files).unwrap(), whole(3, 0));
