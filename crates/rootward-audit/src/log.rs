@@ -54,7 +54,6 @@ impl AuditLog {
 
     fn open_with(directory: &Path, largest: u64) -> io::Result<AuditLog> {
         make_ambient(directory)?;
-        access(directory, Access::WRITE_OK | Access::EXEC_OK)?;
         Ok(AuditLog { directory: directory.to_owned(), largest, writing: Mutex::new(None) })
     }
 
@@ -116,10 +115,11 @@ impl Writing {
     }
 }
 
-/// The directory, for nobody else to look into.
+/// The directory, for nobody else to look into, and for this process to write to.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn make_ambient(directory: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    Ok(access(directory, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
 /// A new file; never one that is there.
