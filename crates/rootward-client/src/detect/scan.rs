@@ -137,7 +137,7 @@ impl<'o> Scan<'o> {
                 }
             }
             // SECURITY: a link is no manifest, wherever it leads, and neither is a FIFO, which would be waited for
-            // (tests: links_are_neither_followed_nor_read, a_fifo_is_not_waited_for)
+            // (test: links_are_neither_followed_nor_read)
             FileKind::Link | FileKind::Special => {}
         }
         if self.stopped.load(Ordering::Relaxed) { Visit::Stop } else { Visit::Continue }

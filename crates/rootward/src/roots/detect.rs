@@ -84,9 +84,12 @@ fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
 
 /// What there is to say besides: what was not seen, and what to do.
 fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
-    for unreadable in &detection.unreadable {
+    for unreadable in detection.unreadable.iter().take(MOST_UNREADABLE) {
         let path = message::from_home(&unreadable.path, ground.home());
         message::warning(&format!("`{path}` cannot be listed: {}", Shown::new(&unreadable.reason)));
+    }
+    if let Some(more @ 1..) = detection.unreadable.len().checked_sub(MOST_UNREADABLE) {
+        message::warning(&format!("{more} more directories cannot be listed; `--json` names them"));
     }
     let mut hints = Vec::new();
     for bound in &detection.bounds {
@@ -109,5 +112,8 @@ fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     hints.dedup();
     message::hints(&hints);
 }
+
+/// How many directories that cannot be listed are named one by one.
+const MOST_UNREADABLE: usize = 5;
 
 const SMALLER: &str = "name a smaller directory to see all of it";

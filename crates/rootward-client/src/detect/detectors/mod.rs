@@ -7,6 +7,8 @@ mod cmake;
 mod deno;
 mod dotnet;
 mod elixir;
+#[cfg(test)]
+mod fuzz;
 pub(super) mod git;
 mod go;
 mod gradle;

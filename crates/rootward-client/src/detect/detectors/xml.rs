@@ -57,7 +57,7 @@ fn attributes(
     way: &[String],
     tell: &mut impl FnMut(&[String], Piece<'_>),
 ) {
-    for attribute in element.attributes().flatten() {
+    for attribute in element.attributes().with_checks(false).flatten() {
         let name = String::from_utf8_lossy(attribute.key.local_name().as_ref()).into_owned();
         let value = String::from_utf8_lossy(&attribute.value).into_owned();
         tell(way, Piece::Attribute(&name, &value));

@@ -39,10 +39,17 @@ fn a_fifo_is_not_waited_for() {
 
 #[test]
 fn a_huge_manifest_counts_without_its_name() {
-    let tree = Tree::new(&[("a/Cargo.toml", "[package]\nname = 'huge'\n"), ("b/package.json", r#"{"name": "b"}"#)]);
+    let padded = |length: usize| format!("[package]\nname = 'huge'\n{}", "\n".repeat(length));
+    let tree = Tree::new(&[
+        ("a/Cargo.toml", "[package]\nname = 'holes'\n"),
+        ("b/Cargo.toml", &padded(1 << 20)),
+        ("c/Cargo.toml", &padded(1 << 19)),
+        ("d/package.json", r#"{"name": "d"}"#),
+    ]);
     let file = fs::OpenOptions::new().write(true).open(tree.top().join("a/Cargo.toml")).unwrap();
     file.set_len(100 << 20).unwrap();
-    assert_eq!(tree.told(), ["a -: Cargo package", "b b: Node package"]);
+    let expect = ["a -: Cargo package", "b -: Cargo package", "c huge: Cargo package", "d d: Node package"];
+    assert_eq!(tree.told(), expect);
 }
 
 #[test]
