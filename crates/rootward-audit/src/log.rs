@@ -30,6 +30,8 @@ static LOGS: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct AuditLog {
     directory: PathBuf,
+    /// What its files are called.
+    name: String,
     largest: u64,
     /// None before the first line.
     writing: Mutex<Option<Writing>>,
@@ -54,17 +56,17 @@ impl AuditLog {
 
     fn open_with(directory: &Path, largest: u64) -> io::Result<AuditLog> {
         make_ambient(directory)?;
-        Ok(AuditLog { directory: directory.to_owned(), largest, writing: Mutex::new(None) })
+        // From now on: no decision of this log is dated before it.
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let number = LOGS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{started:014}-{}-{number}", std::process::id());
+        Ok(AuditLog { directory: directory.to_owned(), name, largest, writing: Mutex::new(None) })
     }
 
     /// The first file.
     fn begin(&self) -> io::Result<Writing> {
-        let now = SystemTime::now();
-        remove_old_ambient(&self.directory, now)?;
-        let started = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let number = LOGS.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{started:014}-{}-{number}", std::process::id());
-        Writing::begin(&self.directory, name, 0, Chain::default())
+        remove_old_ambient(&self.directory, SystemTime::now())?;
+        Writing::begin(&self.directory, self.name.clone(), 0, Chain::default())
     }
 }
 
