@@ -80,8 +80,7 @@ pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
 pub(crate) fn is_known_request(method: &str) -> bool {
     matches!(
         method,
-        "initialize"
-            | "tools/call"
+        "tools/call"
             | "tools/list"
             | "resources/read"
             | "resources/list"
