@@ -14,7 +14,7 @@ const NODE: u64 = 22;
 
 /// Builds, fetches and shows.
 pub(crate) fn run(top: &Path) -> Result<()> {
-    let (rootward, (node, inspector)) = prepare(top, "", || fetch(top))?;
+    let (rootward, (node, inspector)) = prepare(top, "--no-default-features --features serve", || fetch(top))?;
     let project = top.join("docs");
     for (file, may) in [("files.md", May::BeRead), ("../Cargo.toml", May::NotBeRead)] {
         let words = format!("--method tools/call --tool-name read_text_file --tool-arg path={file} --tool-arg head=3");
