@@ -3,10 +3,11 @@
 //! A client that asks and does not read would else have all answers kept for it, however many and however large. Requests beyond the
 //! limit wait; answers and notifications of the client do not, because a request under way may wait for them.
 
-use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, GetExtensions, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::sync::Notify;
 
@@ -27,31 +28,80 @@ pub(crate) struct Flow {
 /// The requests whose answers are not written yet.
 #[derive(Default)]
 pub(crate) struct UnderWay {
-    ids: Mutex<HashSet<RequestId>>,
+    /// Those that an answer is still owed to.
+    owed: Mutex<HashMap<RequestId, Owed>>,
+    /// How many slots are taken.
+    taken: AtomicUsize,
     fewer: Notify,
 }
 
+/// A request that an answer is owed to.
+struct Owed {
+    _slot: Arc<Slot>,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Awaited,
+    /// It waits to be written.
+    Written,
+}
+
+/// The place of a request among those that are under way. Its handler holds it, and whoever writes its answer: it is free when both
+/// are done.
+struct Slot(Arc<UnderWay>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.taken.fetch_sub(1, Ordering::Relaxed);
+        self.0.fewer.notify_one();
+    }
+}
+
 impl UnderWay {
-    fn remove(&self, id: &RequestId) {
-        if self.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(id) {
+    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Owed>> {
+        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// None where there is no room, or where a request of the same id is not answered yet.
+    fn add(self: &Arc<UnderWay>, id: &RequestId) -> Option<Arc<Slot>> {
+        let mut owed = self.owed();
+        // SECURITY: requests that have one id among them are as many as they are (test: requests_of_one_id_wait_for_each_other)
+        if owed.contains_key(id) || self.taken.load(Ordering::Relaxed) >= MOST_REQUESTS {
+            return None;
+        }
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        let slot = Arc::new(Slot(Arc::clone(self)));
+        owed.insert(id.clone(), Owed { _slot: Arc::clone(&slot), answer: Answer::Awaited });
+        Some(slot)
+    }
+
+    /// Takes notice of an answer that is about to be written.
+    pub(crate) fn writes(&self, id: Option<&RequestId>) {
+        if let Some(id) = id
+            && let Some(owed) = self.owed().get_mut(id)
+        {
+            owed.answer = Answer::Written;
+        }
+    }
+
+    /// Takes notice of an answer that was written.
+    pub(crate) fn answered(&self, id: Option<&RequestId>) {
+        if let Some(owed) = id.and_then(|id| self.owed().remove(id)) {
+            drop(owed);
             self.fewer.notify_one();
         }
     }
 
-    /// False where there is no room.
-    fn add(&self, id: &RequestId) -> bool {
-        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = ids.len() < MOST_REQUESTS;
-        if room {
-            ids.insert(id.clone());
-        }
-        room
-    }
-
-    /// Takes notice of an answer that was written.
-    pub(crate) fn answered(&self, id: Option<RequestId>) {
-        if let Some(id) = id {
-            self.remove(&id);
+    /// Nobody waits for its answer any more, and none may come, unless it is being written. Its handler may still be at work.
+    fn cancelled(&self, id: &RequestId) {
+        // SECURITY: to take requests back makes no room while they are worked on (test: requests_that_are_taken_back_keep_their_place)
+        let mut owed = self.owed();
+        let gone = if owed.get(id).is_some_and(|owed| owed.answer == Answer::Awaited) { owed.remove(id) } else { None };
+        drop(owed);
+        if gone.is_some() {
+            self.fewer.notify_one();
         }
     }
 
@@ -73,27 +123,26 @@ impl Flow {
         message: RxJsonRpcMessage<RoleServer>,
         length: usize,
     ) -> Option<RxJsonRpcMessage<RoleServer>> {
-        match &message {
-            JsonRpcMessage::Request(request) if !self.waiting.is_empty() || !self.under_way.add(&request.id) => {
+        match message {
+            JsonRpcMessage::Request(_) => {
                 self.bytes += length;
                 self.waiting.push_back((message, length));
-                return None;
+                self.next()
             }
-            JsonRpcMessage::Notification(notification) => {
+            JsonRpcMessage::Notification(ref notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
                     self.cancelled(id);
                 }
+                Some(message)
             }
-            _ => {}
+            _ => Some(message),
         }
-        Some(message)
     }
 
-    /// Nobody waits for its answer any more, and one may never come.
     fn cancelled(&mut self, id: &RequestId) {
-        self.under_way.remove(id);
+        self.under_way.cancelled(id);
         let bytes = &mut self.bytes;
         self.waiting.retain(|(message, length)| {
             let stays = !matches!(message, JsonRpcMessage::Request(request) if request.id == *id);
@@ -107,11 +156,12 @@ impl Flow {
     /// The next request that waited, where there is room for it.
     pub(crate) fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let (JsonRpcMessage::Request(request), _) = self.waiting.front()? else { return None };
-        if !self.under_way.add(&request.id) {
-            return None;
-        }
-        let (message, length) = self.waiting.pop_front()?;
+        let slot = self.under_way.add(&request.id)?;
+        let (mut message, length) = self.waiting.pop_front()?;
         self.bytes -= length;
+        if let JsonRpcMessage::Request(request) = &mut message {
+            request.request.extensions_mut().insert(slot);
+        }
         Some(message)
     }
 
@@ -131,5 +181,62 @@ pub(crate) fn answers(message: &TxJsonRpcMessage<RoleServer>) -> Option<RequestI
         JsonRpcMessage::Response(response) => Some(response.id.clone()),
         JsonRpcMessage::Error(error) => error.id.clone(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn message(value: &Value) -> RxJsonRpcMessage<RoleServer> {
+        serde_json::from_value(value.clone()).unwrap()
+    }
+
+    fn ping(id: usize) -> RxJsonRpcMessage<RoleServer> {
+        message(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}))
+    }
+
+    fn cancel(id: usize) -> RxJsonRpcMessage<RoleServer> {
+        message(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}))
+    }
+
+    fn id(number: usize) -> RequestId {
+        RequestId::Number(number.try_into().unwrap())
+    }
+
+    #[test]
+    fn requests_of_one_id_wait_for_each_other() {
+        let mut flow = Flow::default();
+        assert!(flow.take(ping(1), 1).is_some());
+        assert!(flow.take(ping(1), 1).is_none());
+        flow.under_way.answered(Some(&id(1)));
+        assert!(flow.next().is_some());
+        assert!(!flow.is_waiting());
+    }
+
+    #[test]
+    fn requests_that_are_taken_back_keep_their_place() {
+        let mut flow = Flow::default();
+        let mut worked_on: Vec<_> = (0..MOST_REQUESTS).map(|number| flow.take(ping(number), 1).unwrap()).collect();
+        for number in 0..MOST_REQUESTS {
+            assert!(flow.take(cancel(number), 1).is_some());
+        }
+        assert!(flow.take(ping(MOST_REQUESTS), 1).is_none());
+        // Its handler ends.
+        worked_on.pop();
+        assert!(flow.next().is_some());
+
+        // So does one whose answer waits to be written.
+        let mut flow = Flow::default();
+        for number in 0..MOST_REQUESTS {
+            drop(flow.take(ping(number), 1).unwrap());
+            flow.under_way.writes(Some(&id(number)));
+            assert!(flow.take(cancel(number), 1).is_some());
+        }
+        assert!(flow.take(ping(MOST_REQUESTS), 1).is_none());
+        flow.under_way.answered(Some(&id(0)));
+        assert!(flow.next().is_some());
     }
 }

@@ -154,8 +154,9 @@ where
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (write, under_way) = (Arc::clone(&self.write), self.flow.under_way());
+        let answered = flow::answers(&message);
+        under_way.writes(answered.as_ref());
         async move {
-            let answered = flow::answers(&message);
             let mut write = write.lock().await;
             let Write { into, line } = &mut *write;
             line.clear();
@@ -166,7 +167,7 @@ where
             line.clear();
             line.shrink_to(KEPT);
             into.flush().await?;
-            under_way.answered(answered);
+            under_way.answered(answered.as_ref());
             Ok(())
         }
     }
