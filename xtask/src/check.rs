@@ -46,6 +46,10 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("tidy", "cargo xtask tidy", tidy::run),
         Step::run("clippy", Call::cargo("clippy --workspace --all-targets -- -D warnings")),
         Step::run("clippy, bare", Call::cargo("clippy -p rootward --no-default-features -- -D warnings")),
+        Step::run(
+            "clippy, demo serve",
+            Call::cargo("clippy -p rootward --no-default-features --features serve -- -D warnings"),
+        ),
         Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),

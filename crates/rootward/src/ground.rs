@@ -145,6 +145,7 @@ impl Ground {
     }
 
     /// The ceiling: the roots of the flags, else of environment or settings file. Never merged.
+    #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
         let Setting { value, source } = &self.settings.roots;
         if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags) }

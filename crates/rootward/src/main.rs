@@ -12,6 +12,7 @@ mod explain;
 mod ground;
 mod hint;
 mod message;
+#[cfg(any(feature = "serve", feature = "wrap"))]
 mod recording;
 #[cfg(feature = "roots")]
 mod roots;
@@ -19,6 +20,7 @@ mod sandbox;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+#[cfg(feature = "wrap")]
 mod wrap;
 
 use std::process::ExitCode;
@@ -37,6 +39,7 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 w
 
 #[derive(Subcommand)]
 enum Verb {
+    #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error),
         },
+        #[cfg(feature = "wrap")]
         Verb::Wrap(wrap) => match wrap.run() {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error),

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_core::env::EnvironmentError;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// An error that knows a way out.
 #[derive(Debug)]
@@ -95,19 +94,6 @@ fn system_text(says: &str) -> String {
 pub(crate) fn line(text: &str) {
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
-/// takes a page.
-pub(crate) fn line_in_passing(text: &str) {
-    const PAGE: usize = 4096 - 1;
-    let stderr = io::stderr().lock();
-    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
-    let at_once = Timespec::default();
-    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
-        let end = text.floor_char_boundary(PAGE);
-        let _ = writeln!(io::stderr(), "{}", &text[..end]);
-    }
 }
 
 /// A path as a person writes it: `~` for the home.

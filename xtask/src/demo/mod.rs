@@ -23,7 +23,11 @@ fn prepare<F: Send>(top: &Path, words: &str, fetch: impl FnOnce() -> Result<F> +
 /// Nothing is built that would make a second build shorter and makes the first longer.
 fn build(top: &Path, words: &str) -> Result<PathBuf> {
     let call = Call::cargo(&format!("build -p rootward --bin rootward {words}"));
-    let [rootward] = built::programs(top, call.variable("CARGO_INCREMENTAL", "0"), ["rootward"])?;
+    let [rootward] = built::programs(
+        top,
+        call.variable("CARGO_INCREMENTAL", "0").variable("CARGO_PROFILE_DEV_DEBUG", "0"),
+        ["rootward"],
+    )?;
     Ok(rootward)
 }
 

@@ -18,7 +18,7 @@ const TOOL: &str = "read_text_file";
 /// Builds, fetches and shows.
 pub(crate) fn run(top: &Path) -> Result<()> {
     // Without what this does not need: that would be half of the build.
-    let (rootward, (node, server)) = prepare(top, "--no-default-features", || fetch(top))?;
+    let (rootward, (node, server)) = prepare(top, "--no-default-features --features wrap", || fetch(top))?;
     let stage = top.join("target/demo");
     let [project, secret] = [stage.join("project"), stage.join("secret.txt")];
     let notes = project.join("notes.txt");
