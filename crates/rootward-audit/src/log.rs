@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rootward_core::{Audit, AuditEvent};
+use rootward_core::{Audit, AuditEvent, ChangeEvent};
 
 use crate::chain::Chain;
 use crate::files::{First, LogFile, files_ambient};
@@ -62,14 +62,23 @@ impl AuditLog {
 
 impl Audit for AuditLog {
     fn record(&self, event: &AuditEvent) -> io::Result<()> {
-        let line = serde_json::to_string(event)?;
+        self.append(&serde_json::to_string(event)?)
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.append(&serde_json::to_string(event)?)
+    }
+}
+
+impl AuditLog {
+    fn append(&self, line: &str) -> io::Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // SECURITY: a line in a file that was taken away is on no record (test: a_log_that_was_taken_away_is_begun_anew)
         if writing.size >= self.largest || writing.file.metadata()?.nlink() == 0 {
             let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
             *writing = Writing::begin(&self.directory, name, part, chain)?;
         }
-        writing.write(&line)
+        writing.write(line)
     }
 }
 
