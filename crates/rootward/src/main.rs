@@ -13,7 +13,10 @@ mod ground;
 mod hint;
 mod message;
 mod recording;
+#[cfg(feature = "roots")]
+mod roots;
 mod sandbox;
+mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
@@ -41,6 +44,8 @@ enum Verb {
     Check(check::Check),
     Explain(explain::Explain),
     Sandbox(sandbox::Sandbox),
+    #[cfg(feature = "roots")]
+    Roots(roots::Roots),
     Audit(audit::Audit),
     Doctor(doctor::Doctor),
 }
@@ -82,6 +87,8 @@ fn main() -> ExitCode {
         Verb::Serve(serve) => serve.run(),
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
+        #[cfg(feature = "roots")]
+        Verb::Roots(roots) => roots.run(),
         Verb::Audit(audit) => audit.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.

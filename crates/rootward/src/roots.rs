@@ -1,11 +1,26 @@
 //! `rootward roots`: which directories are shared.
 
+mod add;
+mod asking;
+mod desk;
+mod grant;
+mod list;
+mod remove;
+mod rename;
+mod shown;
+mod which;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::Outcome;
+use desk::Desk;
 
-/// Find, choose and keep the directories that are shared
+/// Choose and keep the directories that are shared
+///
+/// They are in force where neither client nor operator names roots: `rootward serve` without any arguments serves them. They are kept
+/// in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which may be edited by hand. Nothing
+/// is shared without a yes, and every change goes on record (`rootward audit show`).
 #[derive(Args, Debug)]
 pub(crate) struct Roots {
     #[command(subcommand)]
@@ -14,10 +29,23 @@ pub(crate) struct Roots {
 
 /// One file below `roots/` for each.
 #[derive(Subcommand, Debug)]
-enum Verb {}
+enum Verb {
+    List(list::List),
+    Add(add::Add),
+    Remove(remove::Remove),
+    Rename(rename::Rename),
+    Grant(grant::Grant),
+}
 
 impl Roots {
     pub(crate) fn run(self) -> Result<Outcome> {
-        match self.verb {}
+        let desk = Desk::open_ambient()?;
+        match self.verb {
+            Verb::List(list) => list.run(&desk),
+            Verb::Add(add) => add.run(&desk),
+            Verb::Remove(remove) => remove.run(&desk),
+            Verb::Rename(rename) => rename.run(&desk),
+            Verb::Grant(grant) => grant.run(&desk),
+        }
     }
 }

@@ -6,7 +6,7 @@ use rootward_core::{Access, Closed};
 use toml_edit::{Array, ArrayOfTables, Datetime, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::reading::{self, Unread, VERSION};
-use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot};
+use super::saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
 
 /// What a file begins with that Rootward makes.
 const HEADER: &str = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.\n";
@@ -112,6 +112,15 @@ impl Document {
         }
     }
 
+    /// Puts down the yes that a root is shared by from now on.
+    pub fn give(&mut self, position: usize, given: &Given) {
+        let Some(root) = self.kept.roots.get_mut(position) else { return };
+        root.given = Some(given.clone());
+        for (key, value) in given_values(given) {
+            self.set(position, key, value);
+        }
+    }
+
     /// The tables of the roots.
     fn tables(&mut self) -> Option<&mut ArrayOfTables> {
         let root = self.document.entry("root").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
@@ -187,13 +196,16 @@ fn table_of(root: &SavedRoot) -> Table {
         put("forced", true.into());
     }
     if let Some(given) = &root.given {
-        let added = humantime::format_rfc3339_seconds(given.at).to_string();
-        if let Ok(added) = added.parse::<Datetime>() {
-            put("added", added.into());
+        for (key, value) in given_values(given) {
+            put(key, value);
         }
-        put("by", given.by.as_str().into());
     }
     table
+}
+
+fn given_values(given: &Given) -> impl Iterator<Item = (&'static str, Value)> {
+    let at = humantime::format_rfc3339_seconds(given.at).to_string().parse::<Datetime>().ok();
+    at.map(|at| ("yes", at.into())).into_iter().chain([("by", given.by.as_str().into())])
 }
 
 fn restrict_value(restrict: &[Restrict]) -> Value {

@@ -42,7 +42,7 @@ struct RootKeys {
     #[serde(default)]
     restrict: Vec<RestrictKeys>,
     forced: Option<bool>,
-    added: Option<Spanned<Datetime>>,
+    yes: Option<Spanned<Datetime>>,
     by: Option<String>,
 }
 
@@ -117,11 +117,11 @@ fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, M
             Audience::Only(names.iter().map(|name| name.get_ref().clone()).collect())
         }
     };
-    let added = keys.added.as_ref().map(|spot| {
+    let yes = keys.yes.as_ref().map(|spot| {
         let says = format!("`{}` (not a date and time in UTC, as `2026-01-02T03:04:05Z`)", spot.get_ref());
         moment(spot.get_ref()).ok_or_else(|| Mistake::at(text, Some(spot.span()), says))
     });
-    let added = added.transpose()?;
+    let yes = yes.transpose()?;
     Ok(SavedRoot {
         path,
         name: keys.name.as_ref().map(|name| name.get_ref().clone()),
@@ -129,7 +129,7 @@ fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, M
         restrict,
         audience,
         insistence: if keys.forced == Some(true) { Insistence::Forced } else { Insistence::Judged },
-        given: added.map(|at| Given { by: keys.by.clone().unwrap_or_default(), at }),
+        given: yes.map(|at| Given { by: keys.by.clone().unwrap_or_default(), at }),
     })
 }
 
@@ -199,7 +199,7 @@ mod tests {
             access = "read, execute"
             for = ["editor", "git"]
             forced = true
-            added = 2026-01-02T03:04:05Z
+            yes = 2026-01-02T03:04:05Z
             by = "rootward roots add"
             [[root.restrict]]
             pattern = "*.pem"
@@ -268,7 +268,7 @@ mod tests {
             "expected `all` or `writing`",
         );
         check(&root("path = '/a'\nforced = 'yes'"), 4, 10, "`true` or `false` is expected");
-        check(&root("path = '/a'\nadded = 2026-01-02"), 4, 9, "not a date and time in UTC");
+        check(&root("path = '/a'\nyes = 2026-01-02"), 4, 7, "not a date and time in UTC");
         check(&root("path = '/a'\n# ä\npath = '/b'"), 5, 1, "duplicate key");
         check("version = 1\n[[root", 2, 7, "");
     }

@@ -99,7 +99,7 @@ access = \"ro\"
 for = [\"git\"]
 restrict = [{ pattern = \"*.pem\" }, { pattern = \"infra/prod\", closed = \"writing\" }]
 forced = true
-added = 2026-01-02T03:04:05Z
+yes = 2026-01-02T03:04:05Z
 by = \"rootward roots add\"
 ";
     assert_eq!(stage.text(), expect);
