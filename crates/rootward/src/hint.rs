@@ -95,7 +95,8 @@ fn no_roots(ground: &Ground, in_force: &InForce) -> String {
         [] => String::new(),
         names => format!("not a setting, though in the environment: {}; ", names.join(", ")),
     };
-    let save = if cfg!(feature = "roots") { "save one with `rootward roots add DIR`, " } else { "" };
+    let counts = cfg!(feature = "roots") && settings.follow() == Follow::Client;
+    let save = if counts { "save one with `rootward roots add DIR`, " } else { "" };
     format!(
         "{passed_over}{unknown}name a root with `--root DIR`, {save}set {}=/path/to/DIR, or put \
          `roots = [\"/path/to/DIR\"]` into {file}",
@@ -146,8 +147,8 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &In
     } else if known(places::RUNS_CODE) || pattern == ".git" {
         format!("places that run code for you stay closed for writing below every root{all_the_same}")
     } else if let Some(root) = ground.saved.root_with(pattern) {
-        let typed = for_shell(root, ground.home(), "");
-        format!("closed by what was saved for a root: `rootward roots grant {typed} --open {pattern}` opens it")
+        let (typed, glob) = (for_shell(root, ground.home(), ""), for_shell(Path::new(pattern), None, ""));
+        format!("closed by what was saved for a root: `rootward roots grant {typed} --open {glob}` opens it")
     } else {
         let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
         let entry = entry.map_or_else(String::new, |index| format!("entry {} of ", index + 1));

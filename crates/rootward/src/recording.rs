@@ -31,17 +31,14 @@ impl Recording {
         if self.audit == State::Off {
             return Ok(None);
         }
-        let log = open_log_ambient(ground, "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`")?;
+        let hint = "say where by `XDG_STATE_HOME` or `HOME`, or pass `--audit off`";
+        let hinted = |says: String| anyhow!(Hinted { says, hint: hint.to_owned() });
+        let Some(directory) = ground.directories.audit_log() else {
+            return Err(hinted("no place for the audit log".to_owned()));
+        };
+        let log = AuditLog::open_ambient(&directory).map_err(|error| {
+            hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory)))
+        })?;
         Ok(Some(Arc::new(log)))
     }
-}
-
-/// The log of this process; `hint` says what to do where there is none.
-pub(crate) fn open_log_ambient(ground: &Ground, hint: &str) -> Result<AuditLog> {
-    let hinted = |says: String| anyhow!(Hinted { says, hint: hint.to_owned() });
-    let Some(directory) = ground.directories.audit_log() else {
-        return Err(hinted("no place for the audit log".to_owned()));
-    };
-    AuditLog::open_ambient(&directory)
-        .map_err(|error| hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory))))
 }

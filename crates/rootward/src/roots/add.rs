@@ -12,7 +12,7 @@ use rootward_core::{Closed, Origin, PlacedRoot, Refusal, Root, RootSet, Shown, V
 
 use super::asking::{Answer, Scripted};
 use super::desk::Desk;
-use super::shown::{self, tell};
+use super::shown::{self, Done, tell};
 use crate::Outcome;
 use crate::message::{self, Hinted, for_shell};
 
@@ -76,7 +76,7 @@ impl Add {
         }
         let mut wanted = Vec::new();
         for text in &self.roots {
-            wanted.push(self.wanted_ambient(desk.ground.typed_root(text)?, desk)?);
+            wanted.push(self.wanted_ambient(&desk.ground.typed_root(text)?, desk)?);
         }
         let kept = desk.store.load_ambient()?;
         let mut new = Vec::new();
@@ -89,7 +89,9 @@ impl Add {
         for (saved, placed) in wanted.iter().filter(|(saved, _)| new.contains(saved)) {
             let warnings = preview::warnings(saved, &kept, desk);
             if self.scripted.yes {
-                warnings.iter().for_each(|warning| message::warning(warning));
+                for warning in &warnings {
+                    message::warning(warning);
+                }
             } else {
                 about.extend(preview::lines(saved, placed, &warnings, desk));
             }
@@ -103,12 +105,12 @@ impl Add {
             desk.edit_ambient(&self.scripted.requester("add"), |document, record| save(&new, document, record, desk))?;
         }
         let all: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
-        tell("shared", &all, self.scripted.json, desk)?;
+        tell(Done::Shared, &all, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 
     /// A root as it would be saved, and where it was found.
-    fn wanted_ambient(&self, named: NamedRoot, desk: &Desk) -> Result<(SavedRoot, PlacedRoot)> {
+    fn wanted_ambient(&self, named: &NamedRoot, desk: &Desk) -> Result<(SavedRoot, PlacedRoot)> {
         let unusable = |why: &str| anyhow!("root `{}` is not shared: {why}", named.text);
         let found = RootSet::place_ambient(
             [Root { origin: Origin::Flag, ..named.root.clone() }],

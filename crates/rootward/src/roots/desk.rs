@@ -1,14 +1,17 @@
 //! What every verb about saved roots works at: the store, the record, and what the other verbs stand on.
 
+use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::Result;
+use rootward_audit::AuditLog;
 use rootward_client::store::{Document, Record, Store};
+use rootward_core::{Audit, AuditEvent, ChangeEvent};
 
 use crate::ground::Ground;
 use crate::message::{self, Hinted};
-use crate::recording::open_log_ambient;
 
 /// The desk.
 #[derive(Debug)]
@@ -33,8 +36,7 @@ impl Desk {
         requester: &str,
         edit: impl FnOnce(&mut Document, &Record<'_>) -> Result<T>,
     ) -> Result<T> {
-        let log =
-            open_log_ambient(&self.ground, "say where by `XDG_STATE_HOME` or `HOME`: no change goes without a record")?;
+        let log = LogWhenNeeded { ground: &self.ground, log: Mutex::default() };
         let record = Record { audit: &log, requester, time: SystemTime::now() };
         self.store.edit_ambient(&record, |document| edit(document, &record))
     }
@@ -42,5 +44,33 @@ impl Desk {
     /// A path as a person writes it.
     pub(super) fn shown(&self, path: &Path) -> String {
         message::from_home(path, self.ground.home())
+    }
+}
+
+/// The audit log, begun with the first line: what changes nothing leaves no file behind.
+struct LogWhenNeeded<'g> {
+    ground: &'g Ground,
+    log: Mutex<Option<AuditLog>>,
+}
+
+impl LogWhenNeeded<'_> {
+    fn with_ambient(&self, write: impl FnOnce(&AuditLog) -> io::Result<()>) -> io::Result<()> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(log) = &*log {
+            return write(log);
+        }
+        let directory = self.ground.directories.audit_log();
+        let directory = directory.ok_or_else(|| io::Error::other("neither `XDG_STATE_HOME` nor `HOME` says where"))?;
+        write(log.insert(AuditLog::open_ambient(&directory)?))
+    }
+}
+
+impl Audit for LogWhenNeeded<'_> {
+    fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        self.with_ambient(|log| log.record(event))
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.with_ambient(|log| log.record_change(event))
     }
 }

@@ -10,7 +10,7 @@ use rootward_core::{Access, Shown};
 use super::add::Closing;
 use super::asking::{Answer, Scripted};
 use super::desk::Desk;
-use super::shown::{audience, line, patterns, tell};
+use super::shown::{Done, audience, line, patterns, tell};
 use super::which::find_ambient;
 use crate::Outcome;
 use crate::message::{self, Hinted};
@@ -68,7 +68,7 @@ impl Grant {
             }
             Ok(planned.iter().map(|(.., new)| new.clone()).collect::<Vec<_>>())
         })?;
-        tell("shared", &changed, self.scripted.json, desk)?;
+        tell(Done::Shared, &changed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 

@@ -9,7 +9,7 @@ use rootward_core::Shown;
 use rootward_core::session::Follow;
 
 use super::desk::Desk;
-use super::shown::{State, audience, patterns, write_json};
+use super::shown::{Done, State, audience, patterns, write_json};
 use crate::Outcome;
 use crate::message;
 
@@ -32,7 +32,7 @@ impl List {
         let kept = desk.store.load_ambient()?;
         let mut out = io::stdout().lock();
         if self.json {
-            write_json(&kept.roots, desk, &mut out)?;
+            write_json(Done::Listed, &kept.roots, desk, &mut out)?;
         } else {
             for root in &kept.roots {
                 write(root, desk, &mut out)?;

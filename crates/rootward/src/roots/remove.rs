@@ -10,7 +10,7 @@ use rootward_core::Shown;
 
 use super::asking::Scripted;
 use super::desk::Desk;
-use super::shown::tell;
+use super::shown::{Done, tell};
 use super::which::find_ambient;
 use crate::Outcome;
 use crate::message::Hinted;
@@ -53,7 +53,7 @@ impl Remove {
             }
             Ok(removed)
         })?;
-        tell("removed", &removed, self.scripted.json, desk)?;
+        tell(Done::Removed, &removed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 }

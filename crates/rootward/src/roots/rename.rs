@@ -9,7 +9,7 @@ use rootward_core::Shown;
 
 use super::asking::Scripted;
 use super::desk::Desk;
-use super::shown::tell;
+use super::shown::{Done, tell};
 use super::which::find_ambient;
 use crate::Outcome;
 
@@ -40,7 +40,7 @@ impl Rename {
             }
             Ok(positions.iter().map(|position| document.roots()[*position].clone()).collect::<Vec<_>>())
         })?;
-        tell("renamed", &renamed, self.scripted.json, desk)?;
+        tell(Done::Renamed, &renamed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 }

@@ -22,10 +22,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn look_ambient(root: &SavedRoot, home: Option<&Path>) -> State {
-        let refusal = match root.find_ambient(home) {
-            Ok(_) => return State { word: "shared", reason: None },
-            Err(refusal) => refusal,
-        };
+        let Err(refusal) = root.find_ambient(home) else { return State { word: "shared", reason: None } };
         let word = match &refusal {
             Refusal::Missing => "missing",
             Refusal::Linked => "replaced",
@@ -66,10 +63,22 @@ struct ToldRoots<'r> {
     roots: Vec<Told<'r>>,
 }
 
+/// What a verb did to a root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Done {
+    Listed,
+    Shared,
+    Renamed,
+    Removed,
+}
+
 /// The saved roots as one JSON object.
-pub(super) fn write_json(roots: &[SavedRoot], desk: &Desk, out: &mut impl Write) -> Result<()> {
+pub(super) fn write_json(done: Done, roots: &[SavedRoot], desk: &Desk, out: &mut impl Write) -> Result<()> {
     let told = roots.iter().map(|root| {
-        let State { word, reason } = State::look_ambient(root, desk.ground.home());
+        let State { word, reason } = match done {
+            Done::Removed => State { word: "removed", reason: None },
+            Done::Listed | Done::Shared | Done::Renamed => State::look_ambient(root, desk.ground.home()),
+        };
         let restrict = |restrict: &'_ Restrict| match restrict.closed {
             Closed::Entirely => "all",
             Closed::ForWriting => "writing",
@@ -98,11 +107,17 @@ pub(super) fn write_json(roots: &[SavedRoot], desk: &Desk, out: &mut impl Write)
 }
 
 /// What a verb did to saved roots: a line for each, or JSON.
-pub(super) fn tell(done: &str, roots: &[SavedRoot], json: bool, desk: &Desk) -> Result<()> {
+pub(super) fn tell(done: Done, roots: &[SavedRoot], json: bool, desk: &Desk) -> Result<()> {
     let mut out = io::stdout().lock();
     if json {
-        write_json(roots, desk, &mut out)?;
+        write_json(done, roots, desk, &mut out)?;
     } else {
+        let done = match done {
+            Done::Listed => "saved",
+            Done::Shared => "shared",
+            Done::Renamed => "renamed",
+            Done::Removed => "removed",
+        };
         for root in roots {
             writeln!(out, "{done} {}, for {}", line(root, desk), audience(&root.audience))?;
         }

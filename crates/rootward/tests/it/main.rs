@@ -12,6 +12,7 @@ mod explain;
 mod help;
 mod hints;
 mod own_places;
+mod roots;
 mod sandbox;
 mod settings;
 mod stage;

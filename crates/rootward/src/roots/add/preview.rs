@@ -37,18 +37,18 @@ pub(super) fn lines(saved: &SavedRoot, placed: &PlacedRoot, warnings: &[String],
 fn closed(placed: &PlacedRoot, desk: &Desk) -> Vec<String> {
     let set = RootSet::new([placed.clone()], []);
     let guard = desk.ground.guard(set, placed.place.clone());
-    let Ok(places) = guard.closed_places_below(0, LOOKED_AT) else { return Vec::new() };
+    let Ok(seen) = guard.closed_places_below(0, LOOKED_AT) else { return Vec::new() };
     let one = |place: &rootward_core::ClosedPlace| {
         let below = place.place.strip_prefix(&placed.place).unwrap_or(&place.place);
         let how = if place.taken == Access::ALL { "" } else { " (for writing)" };
         format!("`{}`{how}", Shown::new(below))
     };
-    let mut says: Vec<String> = places.found.iter().take(NAMED).map(one).collect();
-    if places.found.len() > NAMED {
-        says.push(format!("and {} more places", places.found.len() - NAMED));
+    let mut says: Vec<String> = seen.found.iter().take(NAMED).map(one).collect();
+    if seen.found.len() > NAMED {
+        says.push(format!("and {} more places", seen.found.len() - NAMED));
     }
     let mut lines = if says.is_empty() { Vec::new() } else { vec![says.join(", ")] };
-    if places.extent == Extent::Part {
+    if seen.extent == Extent::Part {
         lines.push(format!("what else is closed is not looked for beyond {LOOKED_AT} entries"));
     }
     lines
