@@ -123,30 +123,42 @@ fn save(document: &mut Document, wish: &Wish, record: &Record<'_>) {
     }
 }
 
-/// Takes a peer out of the entries of a path, and entries that are for nobody any more; without a peer, all entries for
-/// everybody. Gives back how many entries that changed.
+/// Takes a path back from a peer: out of the entries that name it, and by an entry that gives it nothing where the path is shared
+/// with all. Without a peer, takes back what is for all. Gives back how many entries that changed.
 pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usize {
+    let Some(peer) = peer else { return withdraw_from_all(document, path) };
+    let at_path = |root: &&SavedRoot| root.path == path;
+    let for_all = document.roots().iter().filter(at_path).find(|root| root.audience == Audience::All).cloned();
     let mut changed = 0;
     for position in (0..document.roots().len()).rev() {
-        let root = &document.roots()[position];
-        if root.path != path {
+        let Audience::Only(names) = &document.roots()[position].audience else { continue };
+        if document.roots()[position].path != path || !names.iter().any(|name| name == peer) {
             continue;
         }
-        match (&root.audience, peer) {
-            (Audience::All, None) => document.remove(position),
-            (Audience::Only(names), Some(peer)) if names.iter().any(|name| name == peer) => {
-                let others: Vec<String> = names.iter().filter(|name| *name != peer).cloned().collect();
-                if others.is_empty() {
-                    document.remove(position);
-                } else {
-                    document.share_with(position, &Audience::Only(others));
-                }
-            }
-            _ => continue,
+        let others: Vec<String> = names.iter().filter(|name| *name != peer).cloned().collect();
+        if others.is_empty() {
+            document.remove(position);
+        } else {
+            document.share_with(position, &Audience::Only(others));
         }
         changed += 1;
     }
+    if let Some(for_all) = for_all {
+        // SECURITY: without an entry of its own the peer would have what all have, which may be more
+        // (test: a_yes_is_taken_back_from_one_and_stays_for_others)
+        document.add(&SavedRoot { access: Access::NONE, audience: Audience::of([peer.to_owned()]), ..for_all });
+        changed += 1;
+    }
     changed
+}
+
+fn withdraw_from_all(document: &mut Document, path: &Path) -> usize {
+    let is_meant = |root: &SavedRoot| root.path == path && root.audience == Audience::All;
+    let positions: Vec<usize> = (0..document.roots().len()).filter(|at| is_meant(&document.roots()[*at])).collect();
+    for position in positions.iter().rev() {
+        document.remove(*position);
+    }
+    positions.len()
 }
 
 #[cfg(test)]
@@ -219,6 +231,19 @@ mod tests {
         assert_eq!(withdraw(None).len(), 1, "it was never for everybody");
         assert_eq!(withdraw(Some("git")), [Audience::of(["editor".to_owned()])]);
         assert_eq!(withdraw(Some("editor")), []);
+        // What is shared with all is taken from one by an entry of its own.
+        let root = SavedRoot::new("/p", Access::READ);
+        let add = |document: &mut Document| {
+            document.add(&root);
+            Ok::<_, StoreError>(())
+        };
+        store.edit_ambient(&record, add).unwrap();
+        for _ in ["once", "and again"] {
+            assert_eq!(withdraw(Some("git")), [Audience::All, Audience::of(["git".to_owned()])]);
+        }
+        let kept = store.load_ambient().unwrap();
+        let given = |peer| kept.governing(Path::new("/p/x"), peer).map(|root| root.access);
+        assert_eq!((given(Some("git")), given(Some("editor"))), (Some(Access::NONE), Some(Access::READ)));
     }
 
     /// A log that cannot be written: no yes counts.

@@ -38,6 +38,7 @@ mod file;
 mod mistake;
 #[cfg(test)]
 mod model;
+mod more;
 mod placing;
 mod reading;
 mod saved;
@@ -55,6 +56,7 @@ pub use changes::{Change, Changes};
 pub use current::Current;
 pub use document::{Document, access_text};
 pub use mistake::Mistake;
+pub use more::More;
 pub use placing::ClosedError;
 pub use reading::{access, usable_name, usable_pattern};
 pub use saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};

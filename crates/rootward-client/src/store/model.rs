@@ -71,12 +71,15 @@ fn apply(list: &mut Vec<SavedRoot>, step: &Step) {
             list.retain(|root| root.path != path(*number) || root.audience != Audience::All);
         }
         Step::Withdraw(number, Some(peer)) => {
+            let for_all =
+                list.iter().find(|root| root.path == path(*number) && root.audience == Audience::All).cloned();
             for root in list.iter_mut().filter(|root| root.path == path(*number)) {
                 if let Audience::Only(names) = &mut root.audience {
                     names.retain(|name| name != PEERS[*peer]);
                 }
             }
             list.retain(|root| root.path != path(*number) || root.audience != Audience::Only(Vec::new()));
+            list.extend(for_all.map(|root| SavedRoot { access: Access::NONE, audience: audience(&[*peer]), ..root }));
         }
         _ => {}
     }

@@ -97,6 +97,11 @@ impl Kept {
         let mut placed = Vec::new();
         let mut refused = Vec::new();
         for saved in self.for_peer(peer) {
+            // What gives nothing is only of use where it takes something away from a root above.
+            let above = |other: &SavedRoot| other.path != saved.path && saved.path.starts_with(&other.path);
+            if saved.access.is_empty() && !self.for_peer(peer).any(above) {
+                continue;
+            }
             match saved.find_ambient(home) {
                 Ok(found) => placed.push(found),
                 Err(reason) => {

@@ -144,11 +144,13 @@ fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
     Root::from_path(path, Origin::Store).map(|root| root.path).map_err(|error| error.reason())
 }
 
-const NO_ACCESS: &str = "expected `ro`, `rw`, `add`, `rwx`, or words such as `read, write`";
+const NO_ACCESS: &str = "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read, write`";
 
-/// Access as the file and the command line have it: `ro`, `rw`, `add`, `rwx`, or a list of words.
+/// Access as the file and the command line have it: `ro`, `rw`, `add`, `rwx`, a list of words, or `none`, which closes a place to a
+/// peer in what is shared with all.
 pub fn access(text: &str) -> Option<Access> {
-    Access::from_suffix(text).or_else(|| Access::from_words(text))
+    let none = (text == "none").then_some(Access::NONE);
+    none.or_else(|| Access::from_suffix(text)).or_else(|| Access::from_words(text))
 }
 
 /// Whether a root, a client or a server can be called so.

@@ -195,7 +195,6 @@ fn what_could_not_be_read_again_is_not_saved() {
     let stage = Stage::new(Some(BY_HAND));
     let error = stage.edit(|document| document.rename(0, Some("a\u{1b}"))).unwrap_err();
     assert!(matches!(error, StoreError::Unreadable(_)), "{error}");
-    assert!(stage.edit(|document| document.grant(0, Access::NONE)).is_err());
     assert!(stage.edit(|document| document.add(&SavedRoot::new("relative", Access::READ))).is_err());
     assert_eq!((stage.text().as_str(), stage.events().len()), (BY_HAND, 0));
 }

@@ -81,7 +81,7 @@ impl Add {
         let kept = desk.store.load_ambient()?;
         let mut new = Vec::new();
         for (saved, _) in &wanted {
-            if is_new(saved, &kept.roots, desk)? {
+            if known(saved, &kept.roots, desk)?.is_none() {
                 new.push(saved.clone());
             }
         }
@@ -101,11 +101,10 @@ impl Add {
             message::line("nothing was shared");
             return Ok(Outcome::Denied);
         }
-        if !new.is_empty() {
-            desk.edit_ambient(&self.scripted.requester("add"), |document, record| save(&new, document, record, desk))?;
-        }
-        let all: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
-        tell(Done::Shared, &all, self.scripted.json, desk)?;
+        let wanted: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
+        let edit = |document: &mut Document, record: &Record<'_>| save(&wanted, document, record, desk);
+        let saved = desk.edit_ambient(&self.scripted.requester("add"), edit)?;
+        tell(Done::Shared, &saved, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
 
@@ -142,9 +141,9 @@ impl Add {
         match saved.find_ambient(desk.ground.home()) {
             Ok(_) => {}
             Err(Refusal::NotShareable(_)) if self.force => saved.insistence = Insistence::Forced,
-            Err(refusal @ Refusal::NotShareable(_)) => {
+            Err(Refusal::NotShareable(reason)) => {
                 return Err(Hinted {
-                    says: format!("root `{}` is not shared: {refusal}", named.text),
+                    says: format!("root `{}` cannot be shared: {reason}", named.text),
                     hint: "pass `--force` to share it all the same".to_owned(),
                 }
                 .into());
@@ -155,33 +154,36 @@ impl Add {
     }
 }
 
-/// Whether a root is not saved yet. One that is saved otherwise is not changed in passing.
-fn is_new(root: &SavedRoot, roots: &[SavedRoot], desk: &Desk) -> Result<bool> {
-    let Some(known) = roots.iter().find(|known| known.path == root.path && known.audience.overlaps(&root.audience))
-    else {
-        return Ok(true);
-    };
+/// The entry of a root that is saved already. One that is saved otherwise is not changed in passing.
+fn known<'r>(root: &SavedRoot, roots: &'r [SavedRoot], desk: &Desk) -> Result<Option<&'r SavedRoot>> {
+    let found = roots.iter().find(|known| known.path == root.path && known.audience.overlaps(&root.audience));
+    let Some(known) = found else { return Ok(None) };
     let same = known.access == root.access
         && known.audience == root.audience
         && known.restrict == root.restrict
         && (root.name.is_none() || known.name == root.name);
     if same {
-        return Ok(false);
+        return Ok(Some(known));
     }
     let typed = for_shell(&root.path, desk.ground.home(), "");
     Err(Hinted {
-        says: format!("root {} is shared already, for {}", shown::line(known, desk), shown::audience(&known.audience)),
+        says: format!("root {} is saved already, for {}", shown::line(known, desk), shown::audience(&known.audience)),
         hint: format!("`rootward roots grant {typed} {}` changes what for", access_text(root.access)),
     }
     .into())
 }
 
-/// Others may have saved something since the question was asked.
-fn save(new: &[SavedRoot], document: &mut Document, record: &Record<'_>, desk: &Desk) -> Result<()> {
-    for root in new {
-        if is_new(root, document.roots(), desk)? {
-            document.add(&root.clone().given(record));
+/// Saves what is not saved yet: others may have saved something since the question was asked.
+fn save(wanted: &[SavedRoot], document: &mut Document, record: &Record<'_>, desk: &Desk) -> Result<Vec<SavedRoot>> {
+    let mut saved = Vec::new();
+    for root in wanted {
+        if let Some(known) = known(root, document.roots(), desk)? {
+            saved.push(known.clone());
+        } else {
+            let new = root.clone().given(record);
+            document.add(&new);
+            saved.push(new);
         }
     }
-    Ok(())
+    Ok(saved)
 }

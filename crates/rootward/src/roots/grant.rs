@@ -4,16 +4,16 @@ use std::ffi::OsString;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use rootward_client::store::{Audience, Document, Given, Restrict, SavedRoot, access, usable_pattern};
+use rootward_client::store::{Audience, Document, Given, Kept, Restrict, SavedRoot, access, usable_pattern};
 use rootward_core::{Access, Shown};
 
 use super::add::Closing;
-use super::asking::{Answer, Scripted};
+use super::asking::Scripted;
 use super::desk::Desk;
-use super::shown::{Done, audience, line, patterns, tell};
+use super::shown::{Done, patterns, tell};
 use super::which::find_ambient;
 use crate::Outcome;
-use crate::message::{self, Hinted};
+use crate::message::Hinted;
 
 /// Change what a saved root is shared for
 ///
@@ -24,7 +24,7 @@ pub(super) struct Grant {
     /// The root: its name or its path
     #[arg(value_name = "ROOT")]
     root: OsString,
-    /// `ro` (read), `rw` (read, write, delete), `add` (read, write), `rwx` (all), or words: `read,execute`
+    /// `ro` (read), `rw` (read, write, delete), `add` (read, write), `rwx` (all), words such as `read,execute`, or `none`
     #[arg(value_name = "ACCESS", value_parser = read_access, required_unless_present_any = ["close", "read_only", "open"])]
     access: Option<Access>,
     /// Only for the client or server of this name; for others it stays as it is
@@ -42,32 +42,26 @@ pub(super) struct Grant {
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use or failure";
 
 fn read_access(text: &str) -> Result<Access, String> {
-    access(text).ok_or_else(|| "expected `ro`, `rw`, `add`, `rwx`, or words such as `read,write`".to_owned())
+    access(text).ok_or_else(|| "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read,write`".to_owned())
 }
 
 impl Grant {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
-        let planned = self.plan(&desk.store.load_ambient()?.roots, desk)?;
-        let about: Vec<String> = planned
-            .iter()
-            .filter(|(_, old, new)| is_more(old, new))
-            .flat_map(|(_, old, new)| told(old, new, desk))
-            .collect();
-        if !about.is_empty() && self.scripted.ask(&about, "allow it?")? == Answer::No {
-            message::line("nothing was changed");
-            return Ok(Outcome::Denied);
-        }
-        let changed = desk.edit_ambient(&self.scripted.requester("grant"), |document, record| {
-            // What was agreed to is what is done: another process may have changed the store since.
-            if self.plan(document.roots(), desk)? != planned {
-                return Err(anyhow!("the saved root was changed meanwhile: look again, and say it again"));
-            }
-            let given = Given { by: record.requester.to_owned(), at: record.time };
+        let changed = desk.change_ambient(&self.scripted, "grant", |document, record| {
+            let before = Kept { roots: document.roots().to_vec() };
+            let planned = self.plan(&before.roots, desk)?;
             for (position, old, new) in &planned {
-                apply(document, *position, old, new, &given);
+                apply(document, *position, old, new);
             }
-            Ok(planned.iter().map(|(.., new)| new.clone()).collect::<Vec<_>>())
+            let after = Kept { roots: document.roots().to_vec() };
+            if !after.more_than(&before).is_empty() {
+                let given = Given { by: record.requester.to_owned(), at: record.time };
+                give(document, &planned, &given);
+            }
+            let is_meant = |root: &&SavedRoot| planned.iter().any(|(.., new)| is_entry(root, new));
+            Ok(document.roots().iter().filter(is_meant).cloned().collect::<Vec<_>>())
         })?;
+        let Some(changed) = changed else { return Ok(Outcome::Denied) };
         tell(Done::Shared, &changed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
@@ -130,38 +124,10 @@ impl Grant {
     }
 }
 
-/// Whether something is shared that was not.
-fn is_more(old: &SavedRoot, new: &SavedRoot) -> bool {
-    let still_closed = |one: &Restrict| {
-        new.restrict.iter().any(|other| {
-            // SECURITY: what was closed entirely and is closed for writing only is opened for reading
-            // (test: more_takes_a_yes_and_less_does_not)
-            other.pattern == one.pattern && other.closed.access().contains(one.closed.access())
-        })
-    };
-    !old.access.contains(new.access) || !old.restrict.iter().all(still_closed)
-}
-
-/// What would change.
-fn told(old: &SavedRoot, new: &SavedRoot, desk: &Desk) -> Vec<String> {
-    let mut lines = vec![format!("root {}, for {}", line(old, desk), audience(&new.audience))];
-    if old.access != new.access {
-        lines.push(format!("  access   {} instead of {}", new.access, old.access));
-    }
-    if old.restrict != new.restrict {
-        let shown = |restrict: &[Restrict]| if restrict.is_empty() { "nothing".to_owned() } else { patterns(restrict) };
-        lines.push(format!("  closed   {} instead of {}", shown(&new.restrict), shown(&old.restrict)));
-    }
-    lines
-}
-
-fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedRoot, given: &Given) {
+fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedRoot) {
     if old.audience == new.audience {
         document.grant(position, new.access);
         document.restrict(position, &new.restrict);
-        if is_more(old, new) {
-            document.give(position, given);
-        }
         return;
     }
     // One of several has an entry of its own from now on; what is for all stays for the others.
@@ -169,6 +135,18 @@ fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedR
         let others: Vec<String> = names.iter().filter(|name| !taken.contains(name)).cloned().collect();
         document.share_with(position, &Audience::Only(others));
     }
-    let given = if is_more(old, new) { Some(given.clone()) } else { new.given.clone() };
-    document.add(&SavedRoot { given, ..new.clone() });
+    document.add(new);
+}
+
+/// Puts the new yes down with the entries it was given for.
+fn give(document: &mut Document, planned: &[(usize, SavedRoot, SavedRoot)], given: &Given) {
+    for position in 0..document.roots().len() {
+        if planned.iter().any(|(.., new)| is_entry(&document.roots()[position], new)) {
+            document.give(position, given);
+        }
+    }
+}
+
+fn is_entry(root: &SavedRoot, new: &SavedRoot) -> bool {
+    root.path == new.path && root.audience == new.audience
 }

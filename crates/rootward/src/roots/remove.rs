@@ -1,11 +1,12 @@
 //! `rootward roots remove`: a yes taken back.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
 use rootward_client::consent::withdraw;
-use rootward_client::store::{Audience, Document, SavedRoot};
+use rootward_client::store::{Audience, Document, Kept, SavedRoot};
 use rootward_core::Shown;
 
 use super::asking::Scripted;
@@ -17,8 +18,9 @@ use crate::message::Hinted;
 
 /// Share saved roots no more, with all or with some
 ///
-/// Servers that run keep what they began with until they are started again.
+/// Where a root above it gives more, that is asked about. Servers that run keep what they began with until they are started again.
 #[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
 pub(super) struct Remove {
     /// A root: its name or its path; may be repeated
     #[arg(value_name = "ROOT", required = true)]
@@ -30,9 +32,11 @@ pub(super) struct Remove {
     scripted: Scripted,
 }
 
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use or failure";
+
 impl Remove {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
-        let removed = desk.edit_ambient(&self.scripted.requester("remove"), |document, _| {
+        let removed = desk.change_ambient(&self.scripted, "remove", |document, _| {
             let mut removed = Vec::new();
             for text in &self.roots {
                 let path = find_ambient(text, document.roots(), desk)?;
@@ -44,15 +48,17 @@ impl Remove {
                     continue;
                 }
                 for peer in &self.peers {
-                    let name = Some(peer.as_str());
-                    let had = before.iter().find(|root| root.audience != Audience::All && root.audience.has(name));
-                    let had = had.ok_or_else(|| nothing_for(peer, &before, desk))?;
-                    withdraw(document, &path, name);
+                    // An entry that names the peer goes before one for all.
+                    let kept = Kept { roots: before.clone() };
+                    let had = kept.for_peer(Some(peer)).next();
+                    let had = had.ok_or_else(|| nothing_for(peer, &path, desk))?;
+                    withdraw(document, &path, Some(peer));
                     removed.push(SavedRoot { audience: Audience::of([peer.clone()]), ..had.clone() });
                 }
             }
             Ok(removed)
         })?;
+        let Some(removed) = removed else { return Ok(Outcome::Denied) };
         tell(Done::Removed, &removed, self.scripted.json, desk)?;
         Ok(Outcome::Done)
     }
@@ -66,13 +72,9 @@ fn remove_all(document: &mut Document, these: &[SavedRoot]) {
     }
 }
 
-fn nothing_for(peer: &str, roots: &[SavedRoot], desk: &Desk) -> Hinted {
-    let path = roots.first().map(|root| desk.shown(&root.path)).unwrap_or_default();
-    let for_all = roots.iter().any(|root| root.audience == Audience::All);
-    let hint = if for_all {
-        "it is shared with all: remove it, and add it again `--for` those who are to have it".to_owned()
-    } else {
-        "`rootward roots list` shows whom it is shared with".to_owned()
-    };
-    Hinted { says: format!("root `{path}` was not saved for `{}`", Shown::new(peer)), hint }
+fn nothing_for(peer: &str, path: &Path, desk: &Desk) -> Hinted {
+    Hinted {
+        says: format!("root `{}` was not saved for `{}`", desk.shown(path), Shown::new(peer)),
+        hint: "`rootward roots list` shows whom it is shared with".to_owned(),
+    }
 }

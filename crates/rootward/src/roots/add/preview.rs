@@ -1,7 +1,7 @@
 //! What a person sees before saying yes.
 
 use rootward_client::store::{Insistence, Kept, SavedRoot};
-use rootward_core::{Access, Extent, Origin, PlacedRoot, Root, RootKind, RootSet, Shown, Validation};
+use rootward_core::{Access, Extent, Origin, PlacedRoot, Refusal, Root, RootKind, RootSet, Shown, Validation};
 
 use crate::roots::desk::Desk;
 use crate::roots::shown;
@@ -62,7 +62,7 @@ pub(super) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) -> Vec<Strin
     if saved.insistence == Insistence::Forced
         && let Some(reason) = why_not(saved, desk)
     {
-        warnings.push(format!("`{shown_path}` {reason}"));
+        warnings.push(format!("`{shown_path}` is not a place for sharing: {reason}"));
     }
     if desk.ground.home().is_some_and(|home| home.starts_with(path)) {
         warnings.push(format!("`{shown_path}` holds your whole home directory: share what is needed of it instead"));
@@ -84,5 +84,8 @@ pub(super) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) -> Vec<Strin
 fn why_not(saved: &SavedRoot, desk: &Desk) -> Option<String> {
     let judged = Root { origin: Origin::Store, ..saved.root() };
     let set = RootSet::place_ambient([judged], &Validation::new(desk.ground.directories.home.clone()));
-    set.refused().first().map(|refused| refused.reason.to_string())
+    match &set.refused().first()?.reason {
+        Refusal::NotShareable(reason) => Some(reason.clone()),
+        _ => None,
+    }
 }

@@ -79,9 +79,28 @@ fn more_takes_a_yes_and_less_does_not() {
     check(&["ro"], 0);
     check(&["rw"], 2);
     let run = on_a_terminal(&stage, "roots grant src rw", "y\n");
-    assert!(
-        run.code == Some(0) && run.stdout.contains("  access   read, write, delete instead of read\n"),
-        "{}",
-        run.stdout
-    );
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+    assert!(run.stdout.contains("project/src`: write, delete for all\n"), "{}", run.stdout);
+}
+
+#[test]
+fn to_take_away_can_be_to_give() {
+    let stage = Stage::new();
+    for words in [["roots", "add", ".", "--yes"], ["roots", "add", "src:ro", "--yes"]] {
+        assert_eq!(stage.run(words).code, Some(0));
+    }
+    let may =
+        |words: &[&str]| stage.run([&["check", "--access", "write", "src/main.rs"], words].concat()).code == Some(0);
+    // Without the deeper root, the one above decides.
+    let run = stage.run(["roots", "remove", "src"]);
+    assert!(run.code == Some(2) && !may(&[]), "{}", run.stderr);
+    let run = on_a_terminal(&stage, "roots remove src", "n\n");
+    assert!(run.stdout.contains("project/src`: write, delete for all\n") && !may(&[]), "{}", run.stdout);
+    assert_eq!(stage.run(["roots", "remove", "src", "--yes"]).code, Some(0));
+    assert!(may(&[]));
+    // Taken from one, what is shared with all stays with the others.
+    assert_eq!(stage.run(["roots", "remove", ".", "--for", "git"]).code, Some(0));
+    assert!(may(&[]) && may(&["--as", "editor"]) && !may(&["--as", "git"]));
+    assert_eq!(stage.run(["roots", "grant", ".", "rw", "--for", "git"]).code, Some(2));
+    assert!(!may(&["--as", "git"]));
 }
