@@ -26,7 +26,10 @@ fn on_a_terminal(stage: &Stage, arguments: &str, typed: &str) -> Run {
 fn nothing_is_shared_without_a_yes() {
     let stage = Stage::new();
     for fed in ["", "y\n", "yes\n"] {
-        let run = stage.feed(["roots", "add", "src"], fed.as_bytes());
+        // From a file: nobody reads it, and a pipe that nobody reads breaks.
+        stage.write("answer", fed);
+        let answer = fs::File::open(stage.path("answer")).unwrap();
+        let run: Run = stage.command(["roots", "add", "src"]).stdin(answer).output().unwrap().into();
         assert_eq!(run.code, Some(2), "{}", run.stderr);
         assert!(run.stderr.contains("there is no terminal to ask on\n\nhint: pass `--yes`"), "{}", run.stderr);
     }
