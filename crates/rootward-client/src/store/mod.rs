@@ -57,7 +57,6 @@ pub use current::Current;
 pub use document::{Document, access_text};
 pub use mistake::Mistake;
 pub use more::More;
-pub use placing::ClosedError;
 pub use reading::{access, usable_name, usable_pattern};
 pub use saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
 

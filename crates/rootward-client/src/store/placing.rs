@@ -3,24 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use rootward_core::{
-    Access, Denial, Origin, PlacedRoot, Refusal, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootSet,
+    Access, Origin, PlacedRoot, Refusal, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootSet,
     Validation, spellings_ambient,
 };
-use thiserror::Error;
 
 use super::Record;
 use super::saved::{Audience, Given, Insistence, Kept, SavedRoot};
-
-/// Why it cannot be said what is closed below a saved root.
-#[derive(Error, Debug)]
-pub enum ClosedError {
-    /// Where the root lies cannot be told.
-    #[error("{}", .0.for_operator())]
-    Place(Denial),
-    /// A pattern cannot be set up.
-    #[error(transparent)]
-    Pattern(#[from] RestrictionError),
-}
 
 impl SavedRoot {
     /// A root for everybody, with nothing closed below it but what is closed everywhere.
@@ -77,12 +65,14 @@ impl SavedRoot {
     }
 
     /// What is closed below it, as it is spelled and where that leads.
-    fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, ClosedError> {
+    fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
         let mut rules = Vec::new();
         if self.restrict.is_empty() {
             return Ok(rules);
         }
-        for place in spellings_ambient(&self.path, resolver).map_err(ClosedError::Place)? {
+        // A path that leads nowhere, as a loop of links, is closed as it is spelled: it is not shared in any other way.
+        let places = spellings_ambient(&self.path, resolver).unwrap_or_else(|_| vec![self.path.clone()]);
+        for place in places {
             for restrict in &self.restrict {
                 rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
             }
@@ -115,7 +105,7 @@ impl Kept {
 
     /// What is closed below all of them. Restrictions belong to places: they hold however a root above or below is named, and by
     /// whom.
-    pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, ClosedError> {
+    pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
         let each = self.roots.iter().map(|saved| saved.closed_ambient(resolver));
         each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
     }

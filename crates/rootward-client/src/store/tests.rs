@@ -269,6 +269,12 @@ fn saved_roots_on_disk() {
     assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "the home may be reached by a link");
     assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(Refusal::NotShareable(_))));
     assert_eq!(find(Path::new("/etc"), Insistence::Forced), Ok("/etc".into()));
+    // Whoever can write above a root must not be able to keep every program from starting.
+    symlink("loop", top.join("loop")).unwrap();
+    let restrict = vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }];
+    let looped = SavedRoot { restrict, ..SavedRoot::new(top.join("loop"), Access::READ) };
+    let closed = Kept { roots: vec![looped] }.closed_ambient(rootward_core::Resolver::detect()).unwrap();
+    assert_eq!(closed.len(), 1);
     let kept = Kept { roots: ["app", "gone"].map(|path| SavedRoot::new(top.join(path), Access::READ)).to_vec() };
     let set = kept.set_ambient(None, None);
     assert_eq!((set.len(), set.refused().len()), (1, 1));
