@@ -3,7 +3,9 @@
 //! # Layout
 //!
 //! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
+//! - [`consent`]: the user's yes: once, for this session, or always.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
 
+pub mod consent;
 pub mod detect;
 pub mod store;

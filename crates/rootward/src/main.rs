@@ -17,6 +17,7 @@ mod recording;
 #[cfg(feature = "roots")]
 mod roots;
 mod sandbox;
+mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;

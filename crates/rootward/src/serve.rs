@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use rootward_core::Validation;
 use rootward_core::session::Sources;
-use rootward_core::{RootSet, Validation};
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,6 +16,7 @@ use crate::Outcome;
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
+use crate::saved::AskingAs;
 
 /// How long what is being written may still take when the server is told to end.
 const TO_FINISH: Duration = Duration::from_secs(2);
@@ -28,9 +29,11 @@ const TO_FINISH: Duration = Duration::from_secs(2);
 pub(crate) struct Serve {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
     /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file
+    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
+    #[command(flatten)]
+    asking: AskingAs,
     #[command(flatten)]
     recording: Recording,
 }
@@ -54,10 +57,14 @@ impl Serve {
         ceiling.warn();
         let fallback = ground.fallback();
         fallback.warn();
+        let saved = ground.saved(self.asking.name());
+        if !ceiling.set.names_any() {
+            saved.warn();
+        }
         let home = ground.directories.home.clone();
         let mut settings = Settings::new(home.clone());
         settings.policy = ground.settings.policy();
-        settings.sources = Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set };
+        settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
         settings.guard = ground.guard_options(None);
         settings.validation = Validation::new(home);
         settings.audit = self.recording.open_ambient(ground)?;

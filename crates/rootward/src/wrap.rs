@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use rootward_core::Validation;
 use rootward_core::session::Sources;
-use rootward_core::{RootSet, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,6 +17,7 @@ use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
 use crate::sandbox::told;
+use crate::saved::AskingAs;
 
 /// Run an MCP server that is held to the roots
 ///
@@ -28,9 +29,11 @@ use crate::sandbox::told;
 pub(crate) struct Wrap {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
     /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file
+    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
+    #[command(flatten)]
+    asking: AskingAs,
     #[command(flatten)]
     confinement: ConfinementFlags,
     /// How the server is given its directories besides being told: as arguments where it is a file server that is known to take
@@ -130,13 +133,17 @@ impl Wrap {
         let home = ground.directories.home.clone();
         let fallback = ground.fallback();
         fallback.warn();
+        let saved = ground.saved(self.asking.name());
+        if !ceiling.set.names_any() {
+            saved.warn();
+        }
         let mut treatments = Treatments::default();
         for (tool, argument, treatment) in &self.treatments {
             treatments.add(tool, argument, *treatment);
         }
         Ok(Rules {
             policy: ground.settings.policy(),
-            sources: Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set },
+            sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
             guard: ground.guard_options(None),
             validation: Validation::new(home),
             expansion: expansion(),

@@ -17,6 +17,16 @@ fn help_of_each_verb() {
         ["audit", "tail", "--help"],
         ["audit", "verify", "--help"],
     );
+    assert_told!(
+        "help_roots",
+        stage,
+        ["roots", "--help"],
+        ["roots", "list", "--help"],
+        ["roots", "add", "--help"],
+        ["roots", "remove", "--help"],
+        ["roots", "rename", "--help"],
+        ["roots", "grant", "--help"],
+    );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
     assert_told!("help_roots", stage, ["roots", "--help"], ["roots", "detect", "--help"]);
 }

@@ -1,6 +1,6 @@
 //! `rootward wrap`, before a server that does as it is told.
 
-mod client;
+pub(crate) mod client;
 mod frames;
 mod giving;
 mod life;

@@ -1,0 +1,119 @@
+//! The roots that the user saved, as every verb sees them.
+//!
+//! A store that cannot be read narrows: nothing saved is in force, the fallback directory does not stand in for it, and why is said.
+//! So it is for a build without the `roots` feature where there is a store.
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Args;
+use rootward_core::env::Directories;
+use rootward_core::{Refusal, RefusedRoot, Resolver, Restriction, RootSet};
+
+/// For whom the saved roots are asked for.
+#[derive(Args, Debug)]
+pub(crate) struct AskingAs {
+    /// The client or server that the saved roots are for. Those that were saved for others are not in force; without a name, those
+    /// that were saved for all are
+    #[arg(long = "as", value_name = "NAME")]
+    peer: Option<String>,
+}
+
+impl AskingAs {
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.peer.as_deref()
+    }
+}
+
+/// What was saved, or why that is not known.
+#[derive(Debug)]
+pub(crate) struct Saved {
+    #[cfg(feature = "roots")]
+    kept: rootward_client::store::Kept,
+    trouble: Option<String>,
+}
+
+impl Saved {
+    /// Why the saved roots are not known.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// The roots for this client or server, found on disk.
+    pub(crate) fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
+        let Some(trouble) = &self.trouble else { return self.known_ambient(peer, home) };
+        // SECURITY: roots that are not known are named all the same: whoever is next in line must not profit from a file that
+        // is damaged (test: a_damaged_store_narrows)
+        let reason = Refusal::Unusable(trouble.clone());
+        RootSet::new([], [RefusedRoot { text: "roots.toml".to_owned(), root: None, reason }])
+    }
+}
+
+#[cfg(feature = "roots")]
+impl Saved {
+    pub(crate) fn load_ambient(directories: &Directories, _: Resolver) -> Saved {
+        use rootward_client::store::{Kept, Store};
+        match Store::of(directories).map_or_else(|| Ok(Kept::default()), |store| store.load_ambient()) {
+            Ok(kept) => Saved { kept, trouble: None },
+            Err(error) => {
+                Saved { kept: Kept::default(), trouble: Some(crate::message::told(&anyhow::Error::new(error))) }
+            }
+        }
+    }
+
+    /// What is closed below saved roots, whoever names a root there.
+    pub(crate) fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>> {
+        use anyhow::Context;
+        self.kept.closed_ambient(resolver).context("cannot tell what is closed below the saved roots")
+    }
+
+    fn known_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
+        self.kept.set_ambient(peer, home)
+    }
+
+    /// How many were saved.
+    pub(crate) fn count(&self) -> usize {
+        self.kept.roots.len()
+    }
+
+    /// The saved root that a pattern closes something below.
+    pub(crate) fn root_with(&self, pattern: &str) -> Option<&Path> {
+        let has = |root: &&rootward_client::store::SavedRoot| root.restrict.iter().any(|one| one.pattern == pattern);
+        self.kept.roots.iter().find(has).map(|root| root.path.as_path())
+    }
+}
+
+#[cfg(not(feature = "roots"))]
+impl Saved {
+    pub(crate) fn load_ambient(directories: &Directories, resolver: Resolver) -> Saved {
+        let file = directories.saved_roots();
+        let lookout = rootward_core::lookout_ambient(resolver);
+        let is_there = |file: &std::path::PathBuf| {
+            lookout.check(file, rootward_core::Access::NONE).is_ok_and(|seen| seen.exists())
+        };
+        let trouble = file.filter(is_there).map(|file| {
+            format!("saved roots `{}` are there, and this build does not read them", rootward_core::Shown::new(&file))
+        });
+        Saved { trouble }
+    }
+
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    pub(crate) fn closed_ambient(&self, _: Resolver) -> Result<Vec<Restriction>> {
+        Ok(Vec::new())
+    }
+
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn known_ambient(&self, _: Option<&str>, _: Option<&Path>) -> RootSet {
+        RootSet::default()
+    }
+
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn count(&self) -> usize {
+        0
+    }
+
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn root_with(&self, _: &str) -> Option<&Path> {
+        None
+    }
+}
