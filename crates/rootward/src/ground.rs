@@ -62,8 +62,6 @@ pub(crate) struct InForce {
     pub(crate) left_out: Vec<LeftOut>,
     /// The roots that were named more than once, under whatever path: the path that is kept, and each text.
     named_again: Vec<(PathBuf, Vec<String>)>,
-    /// Why the saved roots are not known.
-    trouble: Option<String>,
 }
 
 /// A root that was named and cannot be used.
@@ -88,9 +86,6 @@ impl InForce {
 
     /// Tells what was left out.
     pub(crate) fn warn(&self) {
-        if let Some(trouble) = &self.trouble {
-            message::warning(&format!("nothing that was saved is in force: {trouble}"));
-        }
         for LeftOut { text, reason } in &self.left_out {
             message::warning(&format!("root `{text}` is left out: {reason}"));
         }
@@ -120,7 +115,9 @@ impl Ground {
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
         let own = directories.own().map(|place| spellings(place, resolver)).collect::<Result<Vec<_>>>()?.concat();
-        let saved = Saved::load_ambient(&directories, resolver);
+        // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
+        // (test: a_damaged_store_is_no_empty_store)
+        let saved = Saved::load_ambient(&directories, resolver)?;
         let mut rules = restrictions(&settings, &own, resolver)?;
         rules.extend(saved.closed_ambient(resolver)?);
         let restrictions = Arc::new(Restrictions::new(rules));
@@ -151,10 +148,6 @@ impl Ground {
     /// The roots in force: those of the flags, else of environment or settings file, else the saved ones, else the fallback
     /// directory. Never merged.
     pub(crate) fn in_force(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
-        Ok(InForce { trouble: self.saved.trouble().map(str::to_owned), ..self.first_named(flags, peer)? })
-    }
-
-    fn first_named(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
         if !flags.is_empty() {
             let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
             return Ok(self.place(&named, Source::Flag));
@@ -174,8 +167,7 @@ impl Ground {
     #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
         let Setting { value, source } = &self.settings.roots;
-        let operator = if flags.is_empty() { self.place(value, *source) } else { self.first_named(flags, None)? };
-        Ok(InForce { trouble: self.saved.trouble().map(str::to_owned), ..operator })
+        if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags, None) }
     }
 
     /// The roots that the user saved for this client or server, and for all.
@@ -185,7 +177,7 @@ impl Ground {
         let left_out = left_out
             .map(|refused| LeftOut { text: Shown::new(&refused.text).to_string(), reason: refused.reason.to_string() });
         let left_out = left_out.collect();
-        InForce { set, source: Source::Store, left_out, named_again: Vec::new(), trouble: None }
+        InForce { set, source: Source::Store, left_out, named_again: Vec::new() }
     }
 
     /// The fallback directory, if one is set.
@@ -224,7 +216,7 @@ impl Ground {
         let merged = set.len() + set.refused().len() < named.len();
         let set = shown_where_they_lie(&set);
         let named_again = if merged { named_again(named, &set, &validation) } else { Vec::new() };
-        InForce { set, source, left_out, named_again, trouble: None }
+        InForce { set, source, left_out, named_again }
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {

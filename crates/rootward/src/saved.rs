@@ -1,14 +1,14 @@
 //! The roots that the user saved, as every verb sees them.
 //!
-//! A store that cannot be read narrows: nothing saved is in force, the fallback directory does not stand in for it, and why is said.
-//! So it is for a build without the `roots` feature where there is a store.
+//! A store that cannot be read is an error: nobody knows what it closes. So it is for a build without the `roots` feature where there
+//! is a store.
 
 use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
 use rootward_core::env::Directories;
-use rootward_core::{Refusal, RefusedRoot, Resolver, Restriction, RootSet};
+use rootward_core::{Resolver, Restriction, RootSet};
 
 /// For whom the saved roots are asked for.
 #[derive(Args, Debug)]
@@ -25,40 +25,19 @@ impl AskingAs {
     }
 }
 
-/// What was saved, or why that is not known.
+/// What was saved.
 #[derive(Debug)]
 pub(crate) struct Saved {
     #[cfg(feature = "roots")]
     kept: rootward_client::store::Kept,
-    trouble: Option<String>,
-}
-
-impl Saved {
-    /// Why the saved roots are not known.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
-    }
-
-    /// The roots for this client or server, found on disk.
-    pub(crate) fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
-        let Some(trouble) = &self.trouble else { return self.known_ambient(peer, home) };
-        // SECURITY: roots that are not known are named all the same: whoever is next in line must not profit from a file that
-        // is damaged (test: a_damaged_store_narrows)
-        let reason = Refusal::Unusable(trouble.clone());
-        RootSet::new([], [RefusedRoot { text: "roots.toml".to_owned(), root: None, reason }])
-    }
 }
 
 #[cfg(feature = "roots")]
 impl Saved {
-    pub(crate) fn load_ambient(directories: &Directories, _: Resolver) -> Saved {
+    pub(crate) fn load_ambient(directories: &Directories, _: Resolver) -> Result<Saved> {
         use rootward_client::store::{Kept, Store};
-        match Store::of(directories).map_or_else(|| Ok(Kept::default()), |store| store.load_ambient()) {
-            Ok(kept) => Saved { kept, trouble: None },
-            Err(error) => {
-                Saved { kept: Kept::default(), trouble: Some(crate::message::told(&anyhow::Error::new(error))) }
-            }
-        }
+        let kept = Store::of(directories).map_or_else(|| Ok(Kept::default()), |store| store.load_ambient())?;
+        Ok(Saved { kept })
     }
 
     /// What is closed below saved roots, whoever names a root there.
@@ -67,7 +46,8 @@ impl Saved {
         self.kept.closed_ambient(resolver).context("cannot tell what is closed below the saved roots")
     }
 
-    fn known_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
+    /// The roots for this client or server, found on disk.
+    pub(crate) fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
         self.kept.set_ambient(peer, home)
     }
 
@@ -85,16 +65,16 @@ impl Saved {
 
 #[cfg(not(feature = "roots"))]
 impl Saved {
-    pub(crate) fn load_ambient(directories: &Directories, resolver: Resolver) -> Saved {
-        let file = directories.saved_roots();
-        let lookout = rootward_core::lookout_ambient(resolver);
-        let is_there = |file: &std::path::PathBuf| {
-            lookout.check(file, rootward_core::Access::NONE).is_ok_and(|seen| seen.exists())
-        };
-        let trouble = file.filter(is_there).map(|file| {
-            format!("saved roots `{}` are there, and this build does not read them", rootward_core::Shown::new(&file))
-        });
-        Saved { trouble }
+    pub(crate) fn load_ambient(directories: &Directories, resolver: Resolver) -> Result<Saved> {
+        use rootward_core::{Access, Shown, lookout_ambient};
+        let Some(file) = directories.saved_roots() else { return Ok(Saved {}) };
+        // What cannot be looked for may be there.
+        if lookout_ambient(resolver).check(&file, Access::NONE).map_or(true, |seen| seen.exists()) {
+            let says = format!("saved roots `{}` are there, and this build does not read them", Shown::new(&file));
+            let hint = "build with the feature `roots`".to_owned();
+            return Err(crate::message::Hinted { says, hint }.into());
+        }
+        Ok(Saved {})
     }
 
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
@@ -103,7 +83,7 @@ impl Saved {
     }
 
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn known_ambient(&self, _: Option<&str>, _: Option<&Path>) -> RootSet {
+    pub(crate) fn set_ambient(&self, _: Option<&str>, _: Option<&Path>) -> RootSet {
         RootSet::default()
     }
 

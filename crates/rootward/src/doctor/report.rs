@@ -56,9 +56,6 @@ struct File {
 struct SavedRoots {
     path: Option<String>,
     count: usize,
-    /// Why they are not known; nothing of them is in force then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mistake: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,7 +93,6 @@ impl Report {
         let saved_roots = SavedRoots {
             path: saved_roots.map(|path| text(path.as_os_str()).into_owned()),
             count: ground.saved.count(),
-            mistake: ground.saved.trouble().map(str::to_owned),
         };
         Ok(Report {
             saved_roots,
@@ -212,25 +208,24 @@ impl Report {
     }
 
     fn write_saved(&self, out: &mut impl Write) -> io::Result<()> {
-        let SavedRoots { path: Some(path), count, mistake } = &self.saved_roots else { return Ok(()) };
+        let SavedRoots { path: Some(path), count } = &self.saved_roots else { return Ok(()) };
         writeln!(out, "\nsaved roots")?;
         row(out, "file", &Shown::new(path))?;
-        match (mistake, count) {
-            (Some(mistake), _) => row(out, "mistake", mistake),
-            (None, 0) => row(out, "saved", &"none"),
-            (None, count) => row(out, "saved", &format_args!("{count}, listed by `rootward roots list`")),
+        match count {
+            0 => row(out, "saved", &"none"),
+            count => row(out, "saved", &format_args!("{count}, listed by `rootward roots list`")),
         }
     }
 
     /// Whether everything could be read.
     pub(super) fn is_whole(&self) -> bool {
-        self.mistake.is_none() && self.saved_roots.mistake.is_none()
+        self.mistake.is_none()
     }
 
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nroots in force")?;
         if self.mistake.is_some() {
-            writeln!(out, "  not known: nothing is decided until the settings can be used")?;
+            writeln!(out, "  not known: nothing is decided until that can be used")?;
         } else if self.roots.is_empty() {
             writeln!(out, "  none: every path is denied")?;
         }

@@ -38,19 +38,19 @@ fn saved_roots_stand_in() {
 
 #[test]
 fn doctor_shows_them() {
-    let told = |stage: &Stage| {
-        let told = stage.told(&["doctor"]);
-        told[told.find("\nsaved roots\n").unwrap()..].to_owned()
+    let told = |text: &str, from: &str| {
+        let told = stage_with(text).told(&["doctor"]);
+        told[told.find(from).unwrap()..].to_owned()
     };
-    let whole = told(&stage_with(TWO));
-    let damaged = told(&stage_with("version = 1\n[[root]]\npath = 1"));
+    let whole = told(TWO, "\nsaved roots\n");
+    let damaged = told("version = 1\n[[root]]\npath = 1", "\nsettings\n");
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false, filters => TIMES.to_vec() }, {
         insta::assert_snapshot!("roots_doctor", whole + &damaged);
     });
 }
 
 #[test]
-fn a_damaged_store_narrows() {
+fn a_damaged_store_is_no_empty_store() {
     let stage = stage_with("version = 1\n[[root]]\npath = '[STAGE]/project/src'\n[[root]]\n");
     let fallback = stage.path("project");
     let stage = stage.with("ROOTWARD_FALLBACK_DIR", fallback);
@@ -59,6 +59,9 @@ fn a_damaged_store_narrows() {
         stage,
         ["check", "src/main.rs"],
         ["check", "--root", "docs", "docs/x"],
+        ["serve", "docs"],
+        ["wrap", "docs", "--", "true"],
+        ["sandbox", "docs", "--", "true"],
         ["roots", "list"],
         ["roots", "add", "docs", "--yes"],
         ["roots", "remove", "src"],
