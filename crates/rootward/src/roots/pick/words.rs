@@ -49,8 +49,5 @@ fn one_ambient(choice: &Choice, audience: &Audience, desk: &Desk) -> Words {
     };
     let peers = (root.audience != *audience).then(|| shown::audience(&root.audience));
     let trouble = choice.before().and_then(|_| State::look_ambient(root, desk.ground.home()).reason);
-    // SECURITY: a second time around everything, whoever made it: nothing of a repository's text moves the cursor
-    // (test: hostile_names_do_not_reach_the_terminal)
-    let safe = |text: String| Shown::new(&text).to_string();
-    Words { name: safe(name), path: safe(path), why: safe(why), peers: peers.map(safe), trouble: trouble.map(safe) }
+    Words { name, path, why, peers, trouble }
 }
