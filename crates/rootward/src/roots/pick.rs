@@ -28,7 +28,7 @@ use super::{detect, list};
 use crate::Outcome;
 use crate::message::{self, Hinted};
 use picker::{Picker, Step};
-use screen::{Event, Screen, Styles};
+use screen::{Event, Screen, Styles, forget_what_was_typed};
 
 /// Choose on the terminal what is shared
 ///
@@ -151,7 +151,10 @@ fn on_screen(picker: &mut Picker, desk: &Desk) -> Result<Option<change::Placed>>
                 Step::Stay => {}
                 Step::Leave => return Ok(None),
                 Step::Accept => match change::place_ambient(&mut picker.choices, desk) {
-                    Ok(placed) => return Ok(Some(placed)),
+                    Ok(placed) => {
+                        forget_what_was_typed();
+                        return Ok(Some(placed));
+                    }
                     Err(reason) => picker.said = Some(reason),
                 },
             }

@@ -9,6 +9,7 @@ use rootward_client::store::access;
 use super::change::{self, Placed};
 use super::drawing::tells;
 use super::picker::Picker;
+use super::screen::forget_what_was_typed;
 use crate::message;
 use crate::roots::desk::Desk;
 
@@ -38,6 +39,7 @@ pub(super) fn choose(picker: &mut Picker, desk: &Desk) -> Result<Option<Placed>>
         match done {
             Ok(placed) => {
                 picker.choices = choices;
+                forget_what_was_typed();
                 return Ok(Some(placed));
             }
             Err(says) => message::line(&says),

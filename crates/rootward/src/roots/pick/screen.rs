@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr,
+};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -22,6 +24,9 @@ const GIVE_BACK: &str = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
 const LOOK_UP: i64 = 200;
 /// What belongs to one key comes at once; ESC alone is a key when nothing follows within this time.
 const TOGETHER: i64 = 50;
+
+/// How often input that does not end is thrown away.
+const MOST_PIECES: usize = 40;
 
 /// Where the size is not known.
 const USUAL: Size = Size { columns: 80, lines: 24 };
@@ -67,8 +72,7 @@ impl Held {
             return;
         }
         put(GIVE_BACK);
-        // SECURITY: what was typed ahead is thrown away: it was typed to the picker, and must not answer the question that follows
-        // (test: what_was_typed_ahead_is_no_answer)
+        // What was typed to the picker does not go to whoever reads next.
         let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
     }
 }
@@ -151,6 +155,20 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.held.give_back();
+    }
+}
+
+/// Throws away what was typed ahead, until nothing more comes at once: a terminal hands a paste on in pieces.
+pub(super) fn forget_what_was_typed() {
+    let input = rustix::stdio::stdin();
+    let moment = Timespec { tv_sec: 0, tv_nsec: TOGETHER * 1_000_000 };
+    for _ in 0..MOST_PIECES {
+        // SECURITY: it was typed to the picker, and must not answer the question that follows
+        // (test: lines_typed_ahead_are_no_answer)
+        let _ = tcflush(input, QueueSelector::IFlush);
+        if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&moment)) == Ok(0) {
+            return;
+        }
     }
 }
 
