@@ -6,6 +6,7 @@ mod desk;
 mod detect;
 mod grant;
 mod list;
+mod pick;
 mod remove;
 mod rename;
 mod shown;
@@ -32,6 +33,7 @@ pub(crate) struct Roots {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Detect(detect::Detect),
+    Pick(pick::Pick),
     List(list::List),
     Add(add::Add),
     Remove(remove::Remove),
@@ -43,6 +45,7 @@ impl Roots {
     pub(crate) fn run(self) -> Result<Outcome> {
         match self.verb {
             Verb::Detect(detect) => detect.run(),
+            Verb::Pick(pick) => pick.run(&Desk::open_ambient()?),
             Verb::List(list) => list.run(&Desk::open_ambient()?),
             Verb::Add(add) => add.run(&Desk::open_ambient()?),
             Verb::Remove(remove) => remove.run(&Desk::open_ambient()?),

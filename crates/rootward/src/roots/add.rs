@@ -16,7 +16,7 @@ use super::shown::{self, Done, tell};
 use crate::Outcome;
 use crate::message::{self, Hinted, for_shell};
 
-mod preview;
+pub(super) mod preview;
 
 /// Share directories from now on
 ///

@@ -76,7 +76,7 @@ impl Desk {
     }
 
     /// What would be shared, in a line.
-    fn told(&self, more: &More) -> String {
+    pub(super) fn told(&self, more: &More) -> String {
         match more {
             More::Access { path, peer: None, access } => format!("`{}`: {access} for all", self.shown(path)),
             More::Access { path, peer: Some(peer), access } => {

@@ -79,7 +79,7 @@ fn write(root: &SavedRoot, desk: &Desk, out: &mut impl Write) -> io::Result<()> 
 }
 
 /// Who stands before the saved roots.
-fn instead(desk: &Desk) -> Option<String> {
+pub(super) fn instead(desk: &Desk) -> Option<String> {
     let settings = &desk.ground.settings;
     if settings.follow() != Follow::Client {
         let (switch, source) = settings.switch_on()?;

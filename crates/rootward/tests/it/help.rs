@@ -21,6 +21,8 @@ fn help_of_each_verb() {
         "help_roots",
         stage,
         ["roots", "--help"],
+        ["roots", "detect", "--help"],
+        ["roots", "pick", "--help"],
         ["roots", "list", "--help"],
         ["roots", "add", "--help"],
         ["roots", "remove", "--help"],
@@ -28,7 +30,6 @@ fn help_of_each_verb() {
         ["roots", "grant", "--help"],
     );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
-    assert_told!("help_roots", stage, ["roots", "--help"], ["roots", "detect", "--help"]);
 }
 
 #[test]

@@ -12,10 +12,13 @@ const LOOKED_AT: usize = 20_000;
 const NAMED: usize = 8;
 
 /// The lines above the question.
-pub(super) fn lines(saved: &SavedRoot, placed: &PlacedRoot, warnings: &[String], desk: &Desk) -> Vec<String> {
+pub(in crate::roots) fn lines(saved: &SavedRoot, placed: &PlacedRoot, warnings: &[String], desk: &Desk) -> Vec<String> {
     let kind = if placed.kind == RootKind::File { "file" } else { "directory" };
     let mut lines = vec![format!("{kind} {}", Shown::new(&placed.place))];
     let mut row = |name: &str, says: &str| lines.push(format!("  {name:<8} {says}"));
+    if let Some(name) = &saved.name {
+        row("name", &Shown::new(name).to_string());
+    }
     row("access", &saved.access.to_string());
     row("for", &format!("{}, until it is removed", shown::audience(&saved.audience)));
     if placed.root.path != placed.place {
@@ -55,7 +58,7 @@ fn closed(placed: &PlacedRoot, desk: &Desk) -> Vec<String> {
 }
 
 /// What to think about twice.
-pub(super) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) -> Vec<String> {
+pub(in crate::roots) fn warnings(saved: &SavedRoot, kept: &Kept, desk: &Desk) -> Vec<String> {
     let mut warnings = Vec::new();
     let path = &saved.path;
     let shown_path = desk.shown(path);
