@@ -4,8 +4,10 @@
 //!
 //! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
 //! - [`consent`]: the user's yes: once, for this session, or always.
+//! - [`import`]: what other clients were told, from their config files. Suggestions, too.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
 
 pub mod consent;
 pub mod detect;
+pub mod import;
 pub mod store;
