@@ -5,6 +5,7 @@ mod asking;
 mod desk;
 mod detect;
 mod grant;
+mod import;
 mod list;
 mod remove;
 mod rename;
@@ -37,6 +38,7 @@ enum Verb {
     Remove(remove::Remove),
     Rename(rename::Rename),
     Grant(grant::Grant),
+    Import(import::Import),
 }
 
 impl Roots {
@@ -48,6 +50,7 @@ impl Roots {
             Verb::Remove(remove) => remove.run(&Desk::open_ambient()?),
             Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
             Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
+            Verb::Import(import) => import.run(&Desk::open_ambient()?),
         }
     }
 }
