@@ -8,10 +8,11 @@ use rootward_core::{Access, Shown};
 use super::entry::{self, Dialect};
 use super::model::{Enabled, Scope, SuggestedRoot, Why};
 use super::node::{Node, Value};
-use super::reader::Reader;
+use super::reader::{Reader, Takes};
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect = Dialect { headers: "headers", variables_file: None, syntax: Syntax::Shell };
+const DIALECT: Dialect =
+    Dialect { headers: "headers", variables_file: None, takes: Takes::Texts, syntax: Syntax::Shell };
 
 /// `~/.claude.json`: `mcpServers`, and the same for each of `projects`.
 pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &Around) {

@@ -7,10 +7,11 @@ use rootward_core::Access;
 use super::entry::{self, Dialect};
 use super::model::{SuggestedRoot, Why};
 use super::node::{Node, Value};
-use super::reader::Reader;
+use super::reader::{Reader, Takes};
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect = Dialect { headers: "http_headers", variables_file: None, syntax: Syntax::Nothing };
+const DIALECT: Dialect =
+    Dialect { headers: "http_headers", variables_file: None, takes: Takes::Texts, syntax: Syntax::Nothing };
 
 pub(super) fn config(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "mcp_servers", &entry::scope(around), DIALECT, around);

@@ -7,7 +7,7 @@ use rootward_core::Shown;
 use super::directories;
 use super::model::{CommandLine, Enabled, Remote, Scope, Server, Transport};
 use super::node::{Node, Value};
-use super::reader::{Noted, Reader};
+use super::reader::{Noted, Reader, Takes};
 use super::variables::{Around, Syntax};
 
 /// What differs between clients.
@@ -17,6 +17,8 @@ pub(super) struct Dialect {
     pub(super) headers: &'static str,
     /// Which key has a file with variables.
     pub(super) variables_file: Option<&'static str>,
+    /// What the client takes for the value of a variable.
+    pub(super) takes: Takes,
     /// Which variables the client fills in.
     pub(super) syntax: Syntax,
 }
@@ -77,13 +79,13 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
             Ok(Transport::Command(CommandLine {
                 program,
                 arguments: reader.texts(node, within, "args")?,
-                variables: reader.pairs(node, within, "env")?,
+                variables: reader.pairs(node, within, "env", dialect.takes)?,
                 variables_file,
                 directory: reader.text(node, within, "cwd")?,
             }))
         }
         (None, Some(url)) if of_type(&NETWORK) => {
-            Ok(Transport::Remote(Remote { url, headers: reader.pairs(node, within, dialect.headers)? }))
+            Ok(Transport::Remote(Remote { url, headers: reader.pairs(node, within, dialect.headers, Takes::Texts)? }))
         }
         (Some(_), Some(_)) => Err(reader.note(node.at, format!("{within} has both `command` and `url`"))),
         (None, None) => Err(reader.note(node.at, format!("{within} has neither `command` nor `url`"))),

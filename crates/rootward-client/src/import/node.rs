@@ -22,7 +22,8 @@ pub(super) enum Value {
     List(Vec<Node>),
     Text(String),
     Truth(bool),
-    Number,
+    /// As it is written.
+    Number(String),
     Null,
     Date,
 }
@@ -44,7 +45,7 @@ impl Node {
             Value::List(_) => "a list",
             Value::Text(_) => "a string",
             Value::Truth(_) => "`true` or `false`",
-            Value::Number => "a number",
+            Value::Number(_) => "a number",
             Value::Null => "`null`",
             Value::Date => "a date",
         }
@@ -88,7 +89,7 @@ fn of_json(value: JsonValue<'_>) -> Node {
     let value = match value {
         JsonValue::StringLit(text) => Value::Text(text.value.into_owned()),
         JsonValue::BooleanLit(truth) => Value::Truth(truth.value),
-        JsonValue::NumberLit(_) => Value::Number,
+        JsonValue::NumberLit(number) => Value::Number(number.value.to_owned()),
         JsonValue::NullKeyword(_) => Value::Null,
         JsonValue::Array(list) => Value::List(list.elements.into_iter().map(of_json).collect()),
         JsonValue::Object(object) => {
@@ -138,7 +139,8 @@ fn of_toml(value: DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Boolean(truth) => Value::Truth(truth),
-        DeValue::Integer(_) | DeValue::Float(_) => Value::Number,
+        DeValue::Integer(number) => Value::Number(number.to_string()),
+        DeValue::Float(number) => Value::Number(number.to_string()),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Table(table) => of_table(table),
         DeValue::Array(list) => {

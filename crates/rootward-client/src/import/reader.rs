@@ -10,6 +10,14 @@ use crate::store::Mistake;
 const MOST: usize = 1000;
 const MOST_MISTAKES: usize = 100;
 
+/// What a client takes for the value of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Takes {
+    Texts,
+    /// Numbers, too, and `null` for one that is taken away.
+    NumbersToo,
+}
+
 /// Something is not as expected, and was noted.
 #[derive(Debug)]
 pub(super) struct Noted;
@@ -120,8 +128,14 @@ impl<'t> Reader<'t> {
         Ok(texts)
     }
 
-    /// Names with strings; empty where there is none.
-    pub(super) fn pairs(&mut self, node: &Node, within: &str, key: &str) -> Result<Vec<(String, String)>, Noted> {
+    /// Names with strings, and with what else the client takes; empty where there is none.
+    pub(super) fn pairs(
+        &mut self,
+        node: &Node,
+        within: &str,
+        key: &str,
+        takes: Takes,
+    ) -> Result<Vec<(String, String)>, Noted> {
         let entries = match node.get(key).map(|node| (node, &node.value)) {
             None => return Ok(Vec::new()),
             Some((_, Value::Table(entries))) => entries,
@@ -131,11 +145,18 @@ impl<'t> Reader<'t> {
         };
         let mut pairs = Vec::with_capacity(entries.len());
         for entry in entries {
-            let Value::Text(value) = &entry.node.value else {
-                let says = format!("{within}: {}", expected(&format!("{key}.{}", entry.name), "a string", &entry.node));
-                return Err(self.note(entry.node.at, says));
+            let value = match (&entry.node.value, takes) {
+                (Value::Text(value), _) | (Value::Number(value), Takes::NumbersToo) => value.clone(),
+                // It takes a variable away that would be inherited.
+                (Value::Null, Takes::NumbersToo) => continue,
+                _ => {
+                    let key = format!("{key}.{}", entry.name);
+                    return Err(
+                        self.note(entry.node.at, format!("{within}: {}", expected(&key, "a string", &entry.node)))
+                    );
+                }
             };
-            pairs.push((entry.name.clone(), value.clone()));
+            pairs.push((entry.name.clone(), value));
         }
         Ok(pairs)
     }

@@ -179,7 +179,7 @@ fn vs_code() {
             "docker": {
               "type": "stdio", "command": "docker",
               "args": ["run", "-i", "--rm", "--mount", "type=bind,src=${workspaceFolder},dst=/w", "mcp/filesystem", "/w"],
-              "env": {"API_KEY": "${input:key}"}, "envFile": "${workspaceFolder}/.env", "cwd": "${workspaceFolder}",
+              "env": {"API_KEY": "${input:key}", "PORT": 3000, "INHERITED": null}, "envFile": "${workspaceFolder}/.env", "cwd": "${workspaceFolder}",
             },
             "web": {"type": "http", "url": "https://example.com/mcp/", "headers": {"Authorization": "Bearer ${input:key}"}}, /* last */
           },
@@ -187,7 +187,7 @@ fn vs_code() {
         r#"
         docker [/p]
           docker ["run", "-i", "--rm", "--mount", "type=bind,src=${workspaceFolder},dst=/w", "mcp/filesystem", "/w"] in Some("${workspaceFolder}")
-          [("API_KEY", "${input:key}")] Some("${workspaceFolder}/.env")
+          [("API_KEY", "${input:key}"), ("PORT", "3000")] Some("${workspaceFolder}/.env")
           root ${workspaceFolder} = /p (read, write, delete): where it is started
         web [/p]
           https://example.com/mcp/ [("Authorization", "Bearer ${input:key}")]

@@ -2,10 +2,11 @@
 
 use super::entry::{self, Dialect};
 use super::node::Node;
-use super::reader::Reader;
+use super::reader::{Reader, Takes};
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect = Dialect { headers: "headers", variables_file: Some("envFile"), syntax: Syntax::Editor };
+const DIALECT: Dialect =
+    Dialect { headers: "headers", variables_file: Some("envFile"), takes: Takes::NumbersToo, syntax: Syntax::Editor };
 
 pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "servers", &entry::scope(around), DIALECT, around);
