@@ -121,6 +121,8 @@ fn arguments(program: &str, words: &[String], found: &mut Vec<(String, Access, W
             let written = word.split('=').next().unwrap_or(word).to_owned();
             if names_directory(name, before_server > 0) {
                 let value = value.or_else(|| words.next_if(|next| !next.starts_with('-')).map(String::as_str));
+                // An address is no directory, and may have a password in it.
+                let value = value.filter(|value| !value.contains("://"));
                 found.extend(value.map(|value| (value.to_owned(), Access::READ_WRITE, Why::Option(written))));
                 before = None;
             } else {
@@ -274,6 +276,7 @@ mod tests {
         check(&["thing", "/etc/thing.json", "/srv/.hidden"], &[("/srv/.hidden", ARGUMENT)]);
         check(&["thing", "--cache-dir", "/var/cache/x"], &[]);
         check(&["thing", "--root", "--verbose"], &[]);
+        check(&["thing", "--repo", "https://me:x@host/a", "--repo=ssh://host/b"], &[]);
         check(&["sh", "-c", "cat /etc/passwd"], &[]);
     }
 

@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rootward_testkit::fuzz;
+use serde_json::{Map, Value, json};
 
 use super::{Around, Form, Transport, parse, secrets};
 
@@ -106,6 +107,31 @@ fn any_word_can_be_shown() {
     let words = vec(vec(piece, 0..8).prop_map(|pieces| pieces.concat()), 0..6);
     fuzz::run(&words, |words| {
         prop_assert_eq!(secrets::arguments(&words).len(), words.len());
+        Ok(())
+    });
+}
+
+/// The whole command is shown as it is in the file, whatever stands in it.
+#[test]
+fn a_command_is_what_the_file_says() {
+    let word = || prop_oneof![".{0,6}", proptest::sample::select(&PIECES[..]).prop_map(str::to_owned)];
+    let servers = proptest::collection::btree_map(word(), (word(), vec(word(), 0..6)), 0..6);
+    fuzz::run(&servers, |servers| {
+        let entry = |(program, arguments): &(String, Vec<String>)| json!({ "command": program, "args": arguments });
+        let entries: Map<String, Value> = servers.iter().map(|(name, line)| (name.clone(), entry(line))).collect();
+        let text = json!({ "mcpServers": entries }).to_string();
+        let found =
+            parse(Form::Cursor, &text, &Around::default()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let usable = |(program, arguments): &(String, Vec<String>)| {
+            !program.trim().is_empty() && !program.contains('\0') && !arguments.iter().any(|word| word.contains('\0'))
+        };
+        let expected: Vec<_> = servers.iter().filter(|(_, line)| usable(line)).collect();
+        prop_assert_eq!(found.servers.len(), expected.len());
+        prop_assert_eq!(found.not_understood.len(), servers.len() - expected.len());
+        for (server, (name, (program, arguments))) in found.servers.iter().zip(expected) {
+            let Transport::Command(line) = &server.transport else { return Err(TestCaseError::fail("no command")) };
+            prop_assert_eq!((&server.name, &line.program, &line.arguments), (name, program, arguments));
+        }
         Ok(())
     });
 }

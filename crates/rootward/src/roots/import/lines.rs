@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rootward_client::import::{Enabled, Holder, Import, Scope, Server, SuggestedRoot, Transport, secrets::HIDDEN};
+use rootward_client::import::{Enabled, Holder, Import, Scope, Server, SuggestedRoot, Transport, secrets};
 use rootward_core::Shown;
 
 use super::view::View;
@@ -41,7 +41,7 @@ fn server(out: &mut impl Write, server: &Server, holder: Holder, view: &View, de
     let mut row = |name: &str, says: &str| writeln!(out, "    {name:<9} {says}");
     let pairs = |pairs: &[(String, String)], between: &str| {
         let one = |(name, value): &(String, String)| {
-            let value = view.value(value).unwrap_or(HIDDEN);
+            let value = view.value(value).unwrap_or(secrets::HIDDEN);
             format!("{}{between}{}", Shown::new(name), Shown::new(value))
         };
         pairs.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -53,14 +53,14 @@ fn server(out: &mut impl Write, server: &Server, holder: Holder, view: &View, de
                 row("variables", &pairs(&line.variables, "="))?;
             }
             if let Some(file) = &line.variables_file {
-                row("variables", &format!("those in `{}`", Shown::new(file)))?;
+                row("variables", &format!("those in `{}`", Shown::new(&view.text(file))))?;
             }
             if let Some(directory) = &line.directory {
-                row("starts in", &Shown::new(directory).to_string())?;
+                row("starts in", &Shown::new(&view.text(directory)).to_string())?;
             }
         }
         Transport::Remote(remote) => {
-            row("address", &Shown::new(&view.address(&remote.url)).to_string())?;
+            row("address", &Shown::new(&view.text(&remote.url)).to_string())?;
             if !remote.headers.is_empty() {
                 row("headers", &pairs(&remote.headers, ": "))?;
             }
@@ -96,6 +96,10 @@ fn judged(root: &SuggestedRoot, view: &View, desk: &Desk) -> String {
 pub(super) fn suggestion(root: &SuggestedRoot, desk: &Desk) -> String {
     match &root.path {
         Some(path) => format!("`{}` ({}), {}", desk.shown(path), root.access, root.why),
-        None => format!("`{}`, {}; which directory that is only the client knows", Shown::new(&root.text), root.why),
+        // It may be anything, so it is shown as the command is.
+        None => {
+            let text = secrets::text(&root.text);
+            format!("`{}`, {}; which directory that is only the client knows", Shown::new(&text), root.why)
+        }
     }
 }

@@ -38,8 +38,8 @@ struct ToldServer<'i> {
     /// The program and its arguments; null where it is remote.
     command: Option<Vec<String>>,
     variables: Vec<ToldPair<'i>>,
-    variables_file: Option<&'i str>,
-    starts_in: Option<&'i str>,
+    variables_file: Option<String>,
+    starts_in: Option<String>,
     /// Null where it is a command.
     url: Option<String>,
     headers: Vec<ToldPair<'i>>,
@@ -65,7 +65,7 @@ struct ToldPair<'i> {
 
 #[derive(Serialize)]
 struct ToldRoot<'i> {
-    text: &'i str,
+    text: String,
     /// Null where only the client knows.
     path: Option<Cow<'i, str>>,
     access: Access,
@@ -144,11 +144,11 @@ fn of_server<'i>(server: &'i Server, holder: Holder, view: &View) -> ToldServer<
         Transport::Command(line) => {
             told.command = Some(view.command(line));
             told.variables = of_pairs(&line.variables, view);
-            told.variables_file = line.variables_file.as_deref();
-            told.starts_in = line.directory.as_deref();
+            told.variables_file = line.variables_file.as_ref().map(|file| view.text(file));
+            told.starts_in = line.directory.as_ref().map(|directory| view.text(directory));
         }
         Transport::Remote(remote) => {
-            told.url = Some(view.address(&remote.url));
+            told.url = Some(view.text(&remote.url));
             told.headers = of_pairs(&remote.headers, view);
         }
     }
@@ -161,7 +161,13 @@ fn of_pairs<'i>(pairs: &'i [(String, String)], view: &View) -> Vec<ToldPair<'i>>
 
 fn of_root<'i>(root: &'i SuggestedRoot, view: &View) -> ToldRoot<'i> {
     let path = root.path.as_ref().map(|path| text(path.as_os_str()));
-    ToldRoot { text: &root.text, path, access: root.access, why: root.why.to_string(), refused: view.unshareable(root) }
+    ToldRoot {
+        text: view.text(&root.text),
+        path,
+        access: root.access,
+        why: root.why.to_string(),
+        refused: view.unshareable(root),
+    }
 }
 
 fn of_mistake(mistake: &Mistake) -> ToldMistake<'_> {

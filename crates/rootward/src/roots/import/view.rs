@@ -35,11 +35,11 @@ impl View {
         (self.values == Values::Shown || value.is_empty()).then_some(value)
     }
 
-    /// An address.
-    pub(super) fn address(&self, url: &str) -> String {
+    /// An address, or another text that may have a secret in it.
+    pub(super) fn text(&self, text: &str) -> String {
         match self.values {
-            Values::Shown => url.to_owned(),
-            Values::Hidden => secrets::text(url),
+            Values::Shown => text.to_owned(),
+            Values::Hidden => secrets::text(text),
         }
     }
 
@@ -87,11 +87,14 @@ impl View {
         let hidden = |pairs: &[(String, String)]| pairs.iter().any(|(_, value)| self.value(value).is_none());
         match &server.transport {
             Transport::Command(line) => {
+                let [program, arguments @ ..] = &self.command(line)[..] else { return false };
+                let mut others = line.directory.iter().chain(&line.variables_file);
                 hidden(&line.variables)
-                    || self.command(line)[1..] != line.arguments
-                    || self.command(line)[0] != line.program
+                    || *program != line.program
+                    || *arguments != line.arguments
+                    || others.any(|text| self.text(text) != *text)
             }
-            Transport::Remote(remote) => hidden(&remote.headers) || self.address(&remote.url) != remote.url,
+            Transport::Remote(remote) => hidden(&remote.headers) || self.text(&remote.url) != remote.url,
         }
     }
 }

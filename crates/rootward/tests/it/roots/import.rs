@@ -128,6 +128,23 @@ fn secrets_are_not_told() {
 }
 
 #[test]
+fn secrets_are_told_in_no_other_place() {
+    let stage = Stage::new();
+    let server = json!({ "command": "abc", "args": ["--dir", "token=abc123", "--repo", "https://abc123@host/x", "--root", "//me:abc123@x"],
+                         "cwd": "https://me:abc123@host/x", "env": { "A": ["abc123"] } });
+    let mut right = server.clone();
+    right["env"] = json!({ "A": "abc123" });
+    stage.write("home/.cursor/mcp.json", &json!({ "mcpServers": { "wrong": server, "right": right } }).to_string());
+    for words in [&["roots", "import"][..], &["roots", "import", "--json"], &["roots", "import", "--add", "--yes"]] {
+        let run = stage.run(words);
+        let told = run.stdout + &run.stderr;
+        assert!(told.contains("wrong") && told.contains("host/x"), "{told}");
+        // This looks like no secret.
+        assert!(!told.replace("//me:abc123@x", "").contains("abc123"), "{told}");
+    }
+}
+
+#[test]
 fn nothing_is_written() {
     let stage = stage();
     let before = tree(stage.top());
