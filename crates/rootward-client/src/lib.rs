@@ -5,9 +5,11 @@
 //! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
 //! - [`choose`]: what was found and what is saved as one list to choose from, and what a choice changes.
 //! - [`consent`]: the user's yes: once, for this session, or always.
+//! - [`import`]: what other clients were told, from their config files. Suggestions, too.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
 
 pub mod choose;
 pub mod consent;
 pub mod detect;
+pub mod import;
 pub mod store;

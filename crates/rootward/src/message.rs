@@ -2,6 +2,7 @@
 //!
 //! Lower case, no full stop, what the user typed in backticks; the way out as a hint after a blank line.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -85,7 +86,7 @@ fn system_kind(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorKind> {
 }
 
 /// What the system says, in the house form: lower case, without the number.
-fn system_text(says: &str) -> String {
+pub(crate) fn system_text(says: &str) -> String {
     let says = says.split(" (os error").next().unwrap_or(says);
     let mut letters = says.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -112,10 +113,25 @@ pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> Strin
         Some(rest) => ("~/", rest),
         None => ("", path),
     };
+    format!("{start}{}{suffix}", quoted(rest.as_os_str()))
+}
+
+/// An argument as it is pasted into a shell.
+#[cfg(feature = "roots")]
+pub(crate) fn word_for_shell(word: &str) -> String {
+    match word {
+        "" => "''".to_owned(),
+        // Some shells look for a program behind it.
+        _ if word.starts_with('=') => format!("''{}", quoted(OsStr::new(word))),
+        _ => quoted(OsStr::new(word)),
+    }
+}
+
+fn quoted(text: &OsStr) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(byte);
-    let shown = Shown::new(rest).to_string();
-    let bytes = rest.as_os_str().as_bytes();
-    let rest = if bytes.iter().all(plain) {
+    let shown = Shown::new(text).to_string();
+    let bytes = text.as_bytes();
+    if bytes.iter().all(plain) {
         shown
     } else if shown.as_bytes() == bytes {
         format!("'{}'", shown.replace('\'', r"'\''"))
@@ -123,8 +139,7 @@ pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> Strin
         // Not to be shown as it is: each odd byte by its number, as shells read it.
         let odd = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("\\x{byte:02x}") };
         format!("$'{}'", bytes.iter().map(odd).collect::<String>())
-    };
-    format!("{start}{rest}{suffix}")
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +171,7 @@ mod tests {
     #[test]
     fn paths_for_the_shell() {
         let check = |path: &[u8], expect: &str| {
-            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            let path = Path::new(OsStr::from_bytes(path));
             assert_eq!(for_shell(path, Some(Path::new("/home/me")), ":ro"), expect);
         };
         check(b"/srv/app-1", "/srv/app-1:ro");
@@ -167,5 +182,21 @@ mod tests {
         check("/srv/käse".as_bytes(), "'/srv/käse':ro");
         check(b"/srv/\xff\n", r"$'/srv/\xff\x0a':ro");
         check(b"/srv/~x", "'/srv/~x':ro");
+    }
+
+    #[cfg(feature = "roots")]
+    #[test]
+    fn words_for_the_shell() {
+        let check = |word: &str, expect: &str| assert_eq!(word_for_shell(word), expect);
+        check("@scope/server-x@1.2", "@scope/server-x@1.2");
+        check("", "''");
+        check("a b", "'a b'");
+        check("$(reboot)", "'$(reboot)'");
+        check("`x`; it's", r"'`x`; it'\''s'");
+        check("~", "'~'");
+        check("=ls", "''=ls");
+        check("a\u{1b}[2Jb", r"$'a\x1b\x5b2Jb'");
+        check("\u{202e}x", r"$'\xe2\x80\xaex'");
+        check("--token=…", "'--token=…'");
     }
 }

@@ -5,6 +5,7 @@ mod asking;
 mod desk;
 mod detect;
 mod grant;
+mod import;
 mod list;
 mod pick;
 mod remove;
@@ -39,6 +40,7 @@ enum Verb {
     Remove(remove::Remove),
     Rename(rename::Rename),
     Grant(grant::Grant),
+    Import(import::Import),
 }
 
 impl Roots {
@@ -51,6 +53,7 @@ impl Roots {
             Verb::Remove(remove) => remove.run(&Desk::open_ambient()?),
             Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
             Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
+            Verb::Import(import) => import.run(&Desk::open_ambient()?),
         }
     }
 }

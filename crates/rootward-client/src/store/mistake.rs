@@ -15,7 +15,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) fn at(text: &str, span: Option<Range<usize>>, says: impl Into<String>) -> Mistake {
+    pub(crate) fn at(text: &str, span: Option<Range<usize>>, says: impl Into<String>) -> Mistake {
         let offset = span.map_or(0, |span| span.start);
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

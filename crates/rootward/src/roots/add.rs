@@ -66,8 +66,28 @@ impl Closing {
     }
 }
 
+/// Roots as they would be saved, and where they were found.
+pub(super) struct Wanted(Vec<(SavedRoot, PlacedRoot)>);
+
 impl Add {
+    /// One root for one client or server, as something suggests it.
+    pub(super) fn suggested(root: OsString, peer: String, scripted: Scripted) -> Add {
+        let closing = Closing { close: Vec::new(), read_only: Vec::new() };
+        Add { roots: vec![root], name: None, peers: vec![peer], closing, force: false, scripted }
+    }
+
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        let wanted = self.wanted(desk)?;
+        let Some(saved) = self.share(wanted, "add", desk)? else {
+            message::line("nothing was shared");
+            return Ok(Outcome::Denied);
+        };
+        tell(Done::Shared, &saved, self.scripted.json, desk)?;
+        Ok(Outcome::Done)
+    }
+
+    /// What is to be shared, if it can be.
+    pub(super) fn wanted(&self, desk: &Desk) -> Result<Wanted> {
         if self.name.is_some() && self.roots.len() > 1 {
             return Err(anyhow!("`--name` names one root, and there are {}", self.roots.len()));
         }
@@ -78,6 +98,15 @@ impl Add {
         for text in &self.roots {
             wanted.push(self.wanted_ambient(&desk.ground.typed_root(text)?, desk)?);
         }
+        let kept = desk.store.load_ambient()?;
+        for (saved, _) in &wanted {
+            known(saved, &kept.roots, desk)?;
+        }
+        Ok(Wanted(wanted))
+    }
+
+    /// Asks, and shares. None where the answer was no.
+    pub(super) fn share(&self, Wanted(wanted): Wanted, verb: &str, desk: &Desk) -> Result<Option<Vec<SavedRoot>>> {
         let kept = desk.store.load_ambient()?;
         let mut new = Vec::new();
         for (saved, _) in &wanted {
@@ -98,14 +127,11 @@ impl Add {
         }
         let question = if new.len() == 1 { "share it?" } else { "share them?" };
         if !new.is_empty() && self.scripted.ask(&about, question)? == Answer::No {
-            message::line("nothing was shared");
-            return Ok(Outcome::Denied);
+            return Ok(None);
         }
         let wanted: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
         let edit = |document: &mut Document, record: &Record<'_>| save(&wanted, document, record, desk);
-        let saved = desk.edit_ambient(&self.scripted.requester("add"), edit)?;
-        tell(Done::Shared, &saved, self.scripted.json, desk)?;
-        Ok(Outcome::Done)
+        desk.edit_ambient(&self.scripted.requester(verb), edit).map(Some)
     }
 
     /// A root as it would be saved, and where it was found.

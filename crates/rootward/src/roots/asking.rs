@@ -31,10 +31,10 @@ impl Scripted {
         format!("rootward roots {verb}{}", if self.yes { " --yes" } else { "" })
     }
 
-    /// Asks on the terminal, unless the answer came with the question.
-    pub(super) fn ask(&self, about: &[String], question: &str) -> Result<Answer> {
+    /// Whether there is somebody to ask, or no need to.
+    pub(super) fn ready(&self) -> Result<()> {
         if self.yes {
-            return Ok(Answer::Yes);
+            return Ok(());
         }
         // SECURITY: a yes is a person's: where nobody can be asked, nothing is shared
         // (test: nothing_is_shared_without_a_yes)
@@ -45,6 +45,15 @@ impl Scripted {
             }
             .into());
         }
+        Ok(())
+    }
+
+    /// Asks on the terminal, unless the answer came with the question.
+    pub(super) fn ask(&self, about: &[String], question: &str) -> Result<Answer> {
+        if self.yes {
+            return Ok(Answer::Yes);
+        }
+        self.ready()?;
         for line in about {
             message::line(line);
         }

@@ -85,7 +85,7 @@ impl Place {
 }
 
 /// The directory as it may be read: closed places stay closed.
-fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
+pub(super) fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
     let NamedRoot { text, root } = ground.typed_root(text)?;
     let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
     let in_force = ground.place(&[named], Source::Flag);

@@ -28,6 +28,7 @@ fn help_of_each_verb() {
         ["roots", "remove", "--help"],
         ["roots", "rename", "--help"],
         ["roots", "grant", "--help"],
+        ["roots", "import", "--help"],
     );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
 }

@@ -1,8 +1,13 @@
 //! `roots`: what is saved, by whose yes, and what it is in force for.
 
+macro_rules! assert_roots_told {
+    ($($arguments:tt)+) => { insta::with_settings!({ filters => TIMES.to_vec() }, { assert_told!($($arguments)+) }) };
+}
+
 mod consent;
 mod detect;
 mod hardship;
+mod import;
 mod in_force;
 mod pick;
 
@@ -18,10 +23,6 @@ const STORE: &str = "home/.config/rootward/roots.toml";
 /// Times differ between two runs.
 const TIMES: [(&str, &str); 2] =
     [(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[MOMENT]"), (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]")];
-
-macro_rules! assert_roots_told {
-    ($($arguments:tt)+) => { insta::with_settings!({ filters => TIMES.to_vec() }, { assert_told!($($arguments)+) }) };
-}
 
 fn stored(stage: &Stage) -> String {
     fs::read_to_string(stage.path(STORE)).unwrap()
