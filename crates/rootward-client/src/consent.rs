@@ -129,10 +129,17 @@ pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usi
     let Some(peer) = peer else { return withdraw_from_all(document, path) };
     let at_path = |root: &&SavedRoot| root.path == path;
     let for_all = document.roots().iter().filter(at_path).find(|root| root.audience == Audience::All).cloned();
+    let nothing = |root: &SavedRoot| root.access.is_empty() && root.audience.names() == Some(&[peer.to_owned()]);
     let mut changed = 0;
+    let mut has_nothing = false;
     for position in (0..document.roots().len()).rev() {
-        let Audience::Only(names) = &document.roots()[position].audience else { continue };
-        if document.roots()[position].path != path || !names.iter().any(|name| name == peer) {
+        let root = &document.roots()[position];
+        let Audience::Only(names) = &root.audience else { continue };
+        if root.path != path || !names.iter().any(|name| name == peer) {
+            continue;
+        }
+        if for_all.is_some() && nothing(root) && !has_nothing {
+            has_nothing = true;
             continue;
         }
         let others: Vec<String> = names.iter().filter(|name| *name != peer).cloned().collect();
@@ -143,7 +150,7 @@ pub fn withdraw(document: &mut Document, path: &Path, peer: Option<&str>) -> usi
         }
         changed += 1;
     }
-    if let Some(for_all) = for_all {
+    if let Some(for_all) = for_all.filter(|_| !has_nothing) {
         // SECURITY: without an entry of its own the peer would have what all have, which may be more
         // (test: a_yes_is_taken_back_from_one_and_stays_for_others)
         document.add(&SavedRoot { access: Access::NONE, audience: Audience::of([peer.to_owned()]), ..for_all });

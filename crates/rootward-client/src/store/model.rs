@@ -73,12 +73,20 @@ fn apply(list: &mut Vec<SavedRoot>, step: &Step) {
         Step::Withdraw(number, Some(peer)) => {
             let for_all =
                 list.iter().find(|root| root.path == path(*number) && root.audience == Audience::All).cloned();
-            for root in list.iter_mut().filter(|root| root.path == path(*number)) {
+            // What gives the peer nothing stays; of several, the last.
+            let nothing = |root: &SavedRoot| root.access.is_empty() && root.audience == audience(&[*peer]);
+            let at_path = |root: &SavedRoot| root.path == path(*number);
+            let stays = list.iter().rposition(|root| for_all.is_some() && at_path(root) && nothing(root));
+            for (at, root) in list.iter_mut().enumerate().filter(|(_, root)| root.path == path(*number)) {
+                if stays == Some(at) {
+                    continue;
+                }
                 if let Audience::Only(names) = &mut root.audience {
                     names.retain(|name| name != PEERS[*peer]);
                 }
             }
             list.retain(|root| root.path != path(*number) || root.audience != Audience::Only(Vec::new()));
+            let for_all = for_all.filter(|_| stays.is_none());
             list.extend(for_all.map(|root| SavedRoot { access: Access::NONE, audience: audience(&[*peer]), ..root }));
         }
         _ => {}
