@@ -5,7 +5,10 @@
 //! - [`detect`]: what could be shared. Suggestions only: what a repository holds is not what its user wants.
 //! - [`consent`]: the user's yes: once, for this session, or always.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
+//! - `provider` (feature `provider`): tells the servers of a host, and tells them again when it changes.
 
 pub mod consent;
 pub mod detect;
+#[cfg(feature = "provider")]
+pub mod provider;
 pub mod store;
