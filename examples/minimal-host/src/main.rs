@@ -20,10 +20,14 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::OnceCell;
+use tokio::sync::SetOnce;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// How often the store is looked at.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long calls may take that are open when there are no more.
+const LAST: Duration = Duration::from_secs(3);
 
 /// The servers, in the form that clients have them in.
 #[derive(Deserialize)]
@@ -66,7 +70,8 @@ struct Running {
     _child: Child,
 }
 
-type Slots = BTreeMap<String, OnceCell<Running>>;
+/// Each server as soon as it is connected, or why it is not.
+type Slots = BTreeMap<String, SetOnce<Result<Running>>>;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -79,28 +84,28 @@ async fn main() -> Result<()> {
     let provider = Provider::new(Settings::default());
     share_ambient(provider.clone(), store, directories.home);
 
-    let slots: Arc<Slots> = Arc::new(servers.mcp_servers.keys().map(|name| (name.clone(), OnceCell::new())).collect());
+    let slots: Arc<Slots> = Arc::new(servers.mcp_servers.keys().map(|name| (name.clone(), SetOnce::new())).collect());
     for (name, entry) in servers.mcp_servers {
         let (provider, slots) = (provider.clone(), Arc::clone(&slots));
         // Each on its own: one that never answers keeps nobody waiting.
         tokio::spawn(async move {
-            let said = match connect(&provider, &name, entry).await {
-                Ok(running) => slots.get(&name).map_or(json!({}), |slot| {
-                    let _ = slot.set(running);
-                    json!({"connected": name})
-                }),
-                Err(error) => json!({"failed": name, "error": format!("{error:#}")}),
-            };
-            println!("{said}");
+            let running = connect(&provider, &name, entry).await;
+            let outcome = if running.is_ok() { "connected" } else { "failed" };
+            if let Some(slot) = slots.get(&name) {
+                let _ = slot.set(running);
+            }
+            println!("{}", json!({outcome: name}));
         });
     }
 
+    let mut calls = JoinSet::new();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
         let call: Call = serde_json::from_str(&line).context("not a call")?;
         let slots = Arc::clone(&slots);
-        tokio::spawn(async move { println!("{}", carry_out(call, &slots).await) });
+        calls.spawn(async move { println!("{}", carry_out(call, &slots).await) });
     }
+    let _ = timeout(LAST, calls.join_all()).await;
     Ok(())
 }
 
@@ -145,13 +150,18 @@ async fn connect(provider: &Provider, name: &str, entry: Entry) -> Result<Runnin
 }
 
 async fn carry_out(call: Call, slots: &Slots) -> serde_json::Value {
-    let Some(running) = slots.get(&call.server).and_then(OnceCell::get) else {
-        return json!({"id": call.id, "error": format!("server `{}` is not connected", call.server)});
+    let id = call.id;
+    let Some(slot) = slots.get(&call.server) else {
+        return json!({"id": id, "error": format!("no server has the name `{}`", call.server)});
+    };
+    let running = match slot.wait().await {
+        Ok(running) => running,
+        Err(error) => return json!({"id": id, "error": format!("{error:#}")}),
     };
     let parameters = CallToolRequestParams::new(call.tool).with_arguments(call.arguments);
     match running.service.call_tool(parameters).await {
-        Ok(result) => json!({"id": call.id, "result": result}),
-        Err(error) => json!({"id": call.id, "error": error.to_string()}),
+        Ok(result) => json!({"id": id, "result": result}),
+        Err(error) => json!({"id": id, "error": error.to_string()}),
     }
 }
 

@@ -16,6 +16,9 @@ use super::view::View;
 pub(super) struct Connection {
     server: Server,
     mind: Mutex<Mind>,
+    /// Held by the one question that is being looked up: a server that asks without end has one look at the disk at a time, and
+    /// leaves the threads for that to the others.
+    pub(super) looking: tokio::sync::Mutex<()>,
     /// Wakes the task that tells it. It holds one call however many there were.
     wake: Notify,
     ended: AtomicBool,
@@ -39,7 +42,8 @@ impl Connection {
     pub(super) fn new(server: Server) -> Connection {
         let choice = server.choice.clone();
         let mind = Mind { choice, once: Vec::new(), latest: None, announced: None, given: None };
-        Connection { server, mind: Mutex::new(mind), wake: Notify::new(), ended: AtomicBool::new(false) }
+        let (looking, wake, ended) = (tokio::sync::Mutex::default(), Notify::new(), AtomicBool::new(false));
+        Connection { server, mind: Mutex::new(mind), looking, wake, ended }
     }
 
     pub(super) fn server(&self) -> &Server {

@@ -48,6 +48,8 @@ impl Shared {
 
     /// What a server sees now, not as of the last announcement.
     pub(super) async fn view_now(self: &Arc<Self>, connection: &Arc<Connection>) -> View {
+        // SECURITY: questions without end must not take all threads (test: a_server_that_asks_without_end_has_one_look_at_a_time)
+        let _one = connection.looking.lock().await;
         for _ in 0..MOST_LOOKS {
             let (generation, view) = self.look(connection).await;
             // SECURITY: what was taken back while the disk was looked at is not handed out any more

@@ -58,6 +58,26 @@ async fn a_stuck_server_and_a_dead_one_hold_up_nobody() {
     assert_eq!(stuck.roots().await, [stage.uri("a")]);
 }
 
+/// Its questions wait for each other; those of others do not wait for them.
+#[tokio::test]
+async fn a_server_that_asks_without_end_has_one_look_at_a_time() {
+    const QUESTIONS: usize = 2000;
+    let stage = Stage::new();
+    stage.share_all(&["a", "b", "c"]);
+    let mut flooding = Raw::connect(&stage.provider, Server::local("flooding")).await;
+    let mut well = Raw::connect(&stage.provider, Server::local("well")).await;
+    for id in 0..QUESTIONS {
+        flooding.send(&json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"})).await;
+    }
+    assert_eq!(well.roots().await.len(), 3);
+    for _ in 0..QUESTIONS {
+        assert_eq!(flooding.receive().await["result"]["roots"].as_array().unwrap().len(), 3);
+    }
+    // Threads stay for a while after their work. One for each of the two, one that announces, and those of the test.
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().count();
+    assert!(threads < 10, "{threads} threads");
+}
+
 #[tokio::test]
 async fn a_connection_that_ends_is_forgotten() {
     let stage = Stage::new();
