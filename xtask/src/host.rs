@@ -25,6 +25,9 @@ const FILE_SERVER: &str = "node_modules/@modelcontextprotocol/server-filesystem/
 /// More than a pipe holds: a server that does not read is then one that cannot be written to.
 const LONG: usize = 1 << 20;
 
+/// Roots for the servers that follow pages: more than a page, and before all others, which are then on another one.
+const MANY: usize = 60;
+
 /// A server that is well: its name, and how it tells what it knows.
 const WELL: [(&str, Report); 5] = [
     ("filesystem", Report::Allowed),
@@ -57,11 +60,15 @@ impl Stage {
 
     /// The user changes something.
     fn change(&self, change: &Change) -> Result<()> {
+        self.roots(change.verb, &[self.path(change.root)?], change.more)
+    }
+
+    fn roots(&self, verb: &str, roots: &[String], more: &[&str]) -> Result<()> {
         let mut command = std::process::Command::new(&self.rootward);
-        command.args(["roots", change.verb, &self.path(change.root)?]).args(change.more).arg("--yes");
+        command.args(["roots", verb]).args(roots).args(more).arg("--yes");
         let output = command.envs(self.variables()?).output().context("cannot run `rootward roots`")?;
         let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`rootward roots {} {}` failed: {said}", change.verb, change.root);
+        ensure!(output.status.success(), "`rootward roots {verb}` failed: {said}");
         Ok(())
     }
 }
@@ -80,12 +87,19 @@ pub(crate) fn run(top: &Path) -> Result<String> {
         std::fs::create_dir_all(stage.path(name)?)?;
         std::fs::write(stage.path(&format!("{name}/file"))?, name)?;
     }
+    let mut many = Vec::new();
+    for number in 0..MANY {
+        many.push(stage.path(&format!("many/{number}"))?);
+        std::fs::create_dir_all(&many[number])?;
+    }
+    stage.roots("add", &many, &["--for", "rootward", "--for", "rootward-modern"])?;
     stage.change(&CHANGES[0])?;
 
     let stuck = top.join("peers/python/stuck.py");
     let python = top.join("peers/python/server.py");
     let typescript = installed.typescript.join("server.mjs");
     let entry = |command: &Path, arguments: &[&Path]| json!({"command": command, "args": arguments});
+    let heard = stage.path("heard")?;
     let mut modern = entry(&server, &[]);
     modern["era"] = "either".into();
     let servers = json!({"mcpServers": {
@@ -93,7 +107,8 @@ pub(crate) fn run(top: &Path) -> Result<String> {
         "filesystem": entry(&installed.node, &[&files, Path::new(&stage.path("home")?)]),
         "python": entry(&installed.python, &[&python]),
         "typescript": entry(&installed.node, &[&typescript]),
-        "rootward": entry(&server, &[]),
+        // What it hears is kept.
+        "rootward": json!({"command": "sh", "args": ["-c", "tee \"$0\" | \"$1\"", heard, server]}),
         "rootward-modern": modern,
         "stuck": entry(&installed.python, &[&stuck]),
         "silent": json!({"command": "sleep", "args": ["3600"]}),
@@ -122,6 +137,8 @@ pub(crate) fn run(top: &Path) -> Result<String> {
         let known: Value = serde_json::from_str(&host.call(name, "known_roots", &json!({}))?)?;
         ensure!(known["told"] == told, "server `{name}` was told {} times of {told} changes", known["told"]);
     }
+    let heard = std::fs::read_to_string(&heard).context("cannot read what a server heard")?;
+    ensure!(heard.contains("nextCursor"), "a server that follows pages got none: {heard}");
     ensure!(!host.has_answered("stuck"), "the server that hangs has answered");
     host.end()?;
     Ok(format!("{} servers, {} changes, two that hang", WELL.len(), CHANGES.len() - 1))

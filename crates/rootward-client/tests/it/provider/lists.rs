@@ -137,9 +137,10 @@ async fn a_yes_for_one_is_told_to_no_other() {
     assert_eq!(other.roots().await, [stage.uri("all")]);
     let mut again = Raw::connect(&stage.provider, Server::local("git")).await;
     assert_eq!(again.roots().await, [stage.uri("git"), stage.uri("all")]);
-    // Taken back, it is gone for the next question.
+    // Taken back, it is gone.
     stage.take_back(&for_git, Some("git"));
     stage.share(Vec::new());
+    again.told().await;
     assert_eq!(uris(&again.ask(Value::Null).await["result"]), [stage.uri("all")]);
 }
 
