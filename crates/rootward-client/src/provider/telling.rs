@@ -76,13 +76,17 @@ impl Shared {
     /// Compares what each server sees with what it knows.
     async fn settle(self: Arc<Self>) {
         let compare = move || {
-            let (shares, connections) = {
+            let (shares, connections, last) = {
                 let state = self.state();
-                (Arc::clone(&state.shares), state.connections.values().cloned().collect::<Vec<_>>())
+                (Arc::clone(&state.shares), state.connections.values().cloned().collect::<Vec<_>>(), state.last)
             };
             let mut look = look(&shares);
             for connection in connections {
                 connection.settle(connection.look_ambient(&mut look));
+            }
+            if self.state().last != last {
+                // Whoever came meanwhile may have seen the disk as it was before.
+                self.changed.notify_one();
             }
         };
         // Where it failed, the next change or question brings another look.
@@ -132,8 +136,13 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn an_answer_is_what_is_true_now() {
+    /// One thread looks at the disk, so that the test can hold it.
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap()
+    }
+
+    #[test]
+    fn an_answer_is_what_is_true_now() {
         let directory = tempfile::tempdir().unwrap();
         // A temporary directory may be reached by a link, and a saved root may not.
         let place =
@@ -144,12 +153,18 @@ mod tests {
         };
         share(vec![SavedRoot::new(place.unwrap(), Access::READ)]);
         let connection = Arc::new(Connection::new(Server::default()));
-        let before = provider.shared.view_now(&connection).await;
-        assert!(matches!(before, View::Known(entries) if entries.len() == 1));
-        // The look has begun; then the root is taken back.
-        let mut answer = pin!(provider.shared.view_now(&connection));
-        assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        share(Vec::new());
-        assert!(matches!(answer.await, View::Known(entries) if entries.is_empty()));
+        runtime().block_on(async {
+            let before = provider.shared.view_now(&connection).await;
+            assert!(matches!(before, View::Known(entries) if entries.len() == 1));
+            let (release, held) = std::sync::mpsc::channel::<()>();
+            let holding = tokio::task::spawn_blocking(move || held.recv().is_err());
+            // The look has begun; then the root is taken back.
+            let mut answer = pin!(provider.shared.view_now(&connection));
+            assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            share(Vec::new());
+            drop(release);
+            assert!(matches!(answer.await, View::Known(entries) if entries.is_empty()));
+            assert!(holding.await.unwrap());
+        });
     }
 }

@@ -115,7 +115,7 @@ async fn only_what_is_there_is_told() {
     assert_eq!(other.roots().await, [stage.uri("vouched")]);
     // It is back, and the next question sees it.
     stage.directory("missing");
-    assert_eq!(server.roots().await, [stage.uri("a"), stage.uri("missing")]);
+    assert_eq!(server.roots_and_news().await, [stage.uri("a"), stage.uri("missing")]);
 }
 
 #[tokio::test]

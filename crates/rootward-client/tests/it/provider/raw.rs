@@ -91,20 +91,33 @@ impl Raw {
 
     /// Asks for the roots; the next frame must be the answer.
     pub(super) async fn ask(&mut self, parameters: Value) -> Value {
+        self.question(parameters).await;
+        let answer = self.receive().await;
+        assert_eq!(answer["id"], self.asked, "{answer}");
+        answer
+    }
+
+    async fn question(&mut self, parameters: Value) {
         self.asked += 1;
         let mut question = json!({"jsonrpc": "2.0", "id": self.asked, "method": "roots/list"});
         if !parameters.is_null() {
             question["params"] = parameters;
         }
         self.send(&question).await;
-        let answer = self.receive().await;
-        assert_eq!(answer["id"], self.asked, "{answer}");
-        answer
     }
 
     /// The URIs that it is answered with.
     pub(super) async fn roots(&mut self) -> Vec<String> {
         uris(&self.ask(Value::Null).await["result"])
+    }
+
+    /// The same where the question may bring a change to light, which is announced before the answer or after it.
+    pub(super) async fn roots_and_news(&mut self) -> Vec<String> {
+        self.question(Value::Null).await;
+        let frames = [self.receive().await, self.receive().await];
+        let answer = frames.iter().find(|frame| frame["id"] == self.asked);
+        assert!(frames.iter().any(|frame| frame["method"] == "notifications/roots/list_changed"), "{frames:?}");
+        uris(&answer.unwrap()["result"])
     }
 
     /// The error that it is answered with.

@@ -98,7 +98,7 @@ async fn what_one_finds_out_all_are_told() {
     let mut one = Raw::connect(&stage.provider, Server::local("one")).await;
     let mut other = Raw::connect(&stage.provider, Server::local("other")).await;
     std::fs::remove_dir(stage.directory("b")).unwrap();
-    assert_eq!(one.roots().await, [stage.uri("a")]);
+    assert_eq!(one.roots_and_news().await, [stage.uri("a")]);
     other.told().await;
     assert_eq!(other.roots().await, [stage.uri("a")]);
 }
