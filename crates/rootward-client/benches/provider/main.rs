@@ -98,7 +98,7 @@ async fn measure(top: &Path, table: &mut Table) -> Outcome {
     let what = "a change to 1,000 connected servers, beyond the debounce";
     table.add(what, "the same frame written to 1,000 sockets", &comparison, Bar::Information);
     // Each turn was over when there were as many frames as servers; a second frame for one would be a write too many.
-    let writes = (written.count() - before) / u64::try_from(turn)?;
+    let writes = (written.count() - before).div_ceil(u64::try_from(turn)?);
     table.add_count("writes for it", writes, Most::So(SERVERS as u64));
     Ok(())
 }
