@@ -20,8 +20,9 @@ pub struct Wish {
     pub peer: Option<String>,
 }
 
-/// A wish that was granted. Not to be copied: a yes that is meant once is used once.
+/// A wish that was granted. Not to be copied: a yes that is meant once is used once. Only [`Consents`] makes one.
 #[derive(PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct Permit {
     /// What was wished for.
     pub wish: Wish,
@@ -46,12 +47,18 @@ impl Wish {
         Audience::of(self.peer.clone())
     }
 
-    fn as_root(&self) -> SavedRoot {
+    pub(crate) fn as_root(&self) -> SavedRoot {
         SavedRoot { audience: self.audience(), ..SavedRoot::new(&self.path, self.access) }
     }
 }
 
 impl Consents {
+    /// What was said yes to for this session.
+    #[cfg(feature = "provider")]
+    pub(crate) fn session(&self) -> &[Wish] {
+        &self.session
+    }
+
     /// The yes that covers a wish; where there is none, the user has to be asked.
     pub fn given(&self, wish: &Wish, kept: &Kept) -> Option<Yes> {
         // The deepest saved root decides: what is shared less below a root was meant so.

@@ -7,9 +7,12 @@
 //! - [`consent`]: the user's yes: once, for this session, or always.
 //! - [`import`]: what other clients were told, from their config files. Suggestions, too.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
+//! - `provider` (feature `provider`): tells the servers of a host, and tells them again when it changes.
 
 pub mod choose;
 pub mod consent;
 pub mod detect;
 pub mod import;
+#[cfg(feature = "provider")]
+pub mod provider;
 pub mod store;
