@@ -70,12 +70,19 @@ pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
 /// those.
 pub(crate) fn told(failure: &anyhow::Error) -> String {
     let unexplained = failure.chain().next().is_some_and(|outermost| system_kind(outermost).is_some());
-    let causes = failure.chain().map(|cause| match system_kind(cause) {
+    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
+    let outermost: &(dyn std::error::Error + 'static) = failure.as_ref();
+    answer.into_iter().chain([causes(outermost)]).collect::<Vec<_>>().join(": ")
+}
+
+/// An error and what is behind it, in one line.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let told = chain.map(|cause| match system_kind(cause) {
         Some(_) => system_text(&cause.to_string()),
         None => cause.to_string(),
     });
-    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
-    answer.into_iter().chain(causes).collect::<Vec<_>>().join(": ")
+    told.collect::<Vec<_>>().join(": ")
 }
 
 /// What kind of system error this is; `serde_json` wraps its own in a type that is no `io::Error`.

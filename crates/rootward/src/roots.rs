@@ -9,6 +9,7 @@ mod list;
 mod remove;
 mod rename;
 mod shown;
+mod watch;
 mod which;
 
 use anyhow::Result;
@@ -37,6 +38,7 @@ enum Verb {
     Remove(remove::Remove),
     Rename(rename::Rename),
     Grant(grant::Grant),
+    Watch(watch::Watch),
 }
 
 impl Roots {
@@ -48,6 +50,7 @@ impl Roots {
             Verb::Remove(remove) => remove.run(&Desk::open_ambient()?),
             Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
             Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
+            Verb::Watch(watch) => watch.run(Desk::open_ambient()?),
         }
     }
 }

@@ -130,11 +130,16 @@ fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &
     let begun = Instant::now();
     let mut timing = Timing::new(options);
     let mut looking = Looking::new_ambient(store);
-    let mut watches = None;
+    let mut watches = Watches::new(Arc::clone(bell), options.poll);
     loop {
         if let Some(look) = timing.take(begun.elapsed()) {
-            let set = look_ambient(look, options, &mut looking, &mut watches, bell, on_change);
-            timing.looked(begun.elapsed(), look, &set);
+            if look_ambient(look, options.most_watches, &mut looking, &mut watches) == Settled::No {
+                bell.ring();
+            }
+            if let Some((seen, news)) = looking.tell() {
+                on_change(seen, &news);
+            }
+            timing.looked(begun.elapsed(), look, watches.watching());
         }
         match bell.wait(timing.due().saturating_sub(begun.elapsed())) {
             Rung::Nothing => {}
@@ -144,39 +149,27 @@ fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &
     }
 }
 
+/// Whether what is watched is what has to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Settled {
+    Yes,
+    /// What is on disk changes as fast as it is looked at.
+    No,
+}
+
 /// One look, and another where what was seen has to be watched elsewhere: between the two nothing is missed.
-fn look_ambient(
-    look: Look,
-    options: Options,
-    looking: &mut Looking,
-    watches: &mut Option<Watches>,
-    bell: &Arc<Bell>,
-    on_change: &mut dyn FnMut(&Seen, &[News]),
-) -> Watching {
+fn look_ambient(look: Look, most: usize, looking: &mut Looking, watches: &mut Watches) -> Settled {
     let mut anew = look == Look::Anew;
-    let mut watching = Watching::Events;
-    for round in 0.. {
-        let plan = looking.plan_ambient(options.most_watches);
-        let set = match watches.take() {
-            Some(set) if !anew && set.plan == plan => set,
-            // The old ones go when the new ones are there.
-            _old => Watches::set_ambient(plan, bell, options.poll),
-        };
+    for _ in 0..MOST_ROUNDS {
+        let plan = looking.plan_ambient(most);
+        if anew || !watches.are(&plan) {
+            watches.set_ambient(&plan);
+        }
         anew = false;
-        watching.clone_from(&set.watching);
-        let set = watches.insert(set);
-        looking.look_ambient(&watching);
-        if looking.plan_ambient(options.most_watches) == set.plan {
-            break;
-        }
-        if round == MOST_ROUNDS {
-            // What is on disk changes as fast as it is looked at: later.
-            bell.ring();
-            break;
+        looking.look_ambient(watches.watching());
+        if watches.are(&looking.plan_ambient(most)) {
+            return Settled::Yes;
         }
     }
-    if let Some((seen, news)) = looking.tell() {
-        on_change(seen, &news);
-    }
-    watching
+    Settled::No
 }

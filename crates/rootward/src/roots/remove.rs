@@ -18,7 +18,7 @@ use crate::message::Hinted;
 
 /// Share saved roots no more, with all or with some
 ///
-/// Where a root above it gives more, that is asked about. Servers that run keep what they began with until they are started again.
+/// Where a root above it gives more, that is asked about. Servers that run notice it within seconds.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Remove {

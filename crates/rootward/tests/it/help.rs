@@ -21,14 +21,15 @@ fn help_of_each_verb() {
         "help_roots",
         stage,
         ["roots", "--help"],
+        ["roots", "detect", "--help"],
         ["roots", "list", "--help"],
         ["roots", "add", "--help"],
         ["roots", "remove", "--help"],
         ["roots", "rename", "--help"],
         ["roots", "grant", "--help"],
+        ["roots", "watch", "--help"],
     );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
-    assert_told!("help_roots", stage, ["roots", "--help"], ["roots", "detect", "--help"]);
 }
 
 #[test]

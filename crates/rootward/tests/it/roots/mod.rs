@@ -4,6 +4,7 @@ mod consent;
 mod detect;
 mod hardship;
 mod in_force;
+mod watch;
 
 use std::fs;
 use std::os::unix::fs::symlink;
