@@ -9,6 +9,8 @@ mod confinement_flags;
 mod decision;
 mod doctor;
 mod explain;
+#[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+mod following;
 mod ground;
 mod hint;
 mod message;

@@ -103,6 +103,21 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
+/// takes a page.
+#[cfg(any(feature = "serve", feature = "wrap"))]
+pub(crate) fn line_in_passing(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    const PAGE: usize = 4096 - 1;
+    let stderr = io::stderr().lock();
+    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
+    let at_once = Timespec::default();
+    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
+        let end = text.floor_char_boundary(PAGE);
+        let _ = writeln!(io::stderr(), "{}", &text[..end]);
+    }
+}
+
 /// A path as a person writes it: `~` for the home.
 pub(crate) fn from_home(path: &Path, home: Option<&Path>) -> String {
     match home.and_then(|home| path.strip_prefix(home).ok()) {

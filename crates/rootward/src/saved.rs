@@ -67,6 +67,12 @@ impl Saved {
         self.kept.closed_ambient(resolver).context("cannot tell what is closed below the saved roots")
     }
 
+    /// Whether nothing is closed below saved roots.
+    #[cfg(any(feature = "serve", feature = "wrap"))]
+    pub(crate) fn closes_nothing(&self) -> bool {
+        self.kept.roots.iter().all(|root| root.restrict.is_empty())
+    }
+
     fn known_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
         self.kept.set_ambient(peer, home)
     }

@@ -3,13 +3,14 @@
 use std::error::Error;
 use std::fmt;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::{Restriction, RestrictionError, RootSet};
 
 use super::state::{SeenRoot, State};
-use crate::store::{Change, Changes, Kept, SavedRoot, StoreError};
+use crate::store::{Change, Changes, Kept, Restrict, SavedRoot, StoreError};
 
 /// What the store says and what is on disk, at one moment.
 #[derive(Clone, Debug)]
@@ -120,6 +121,15 @@ impl Seen {
     pub fn closed(&self) -> Result<Vec<Restriction>, RestrictionError> {
         let each = self.roots.iter().map(|seen| seen.root.closed_at(&seen.leads_to));
         each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
+    }
+
+    /// Whether both close the same places.
+    pub fn closes_as(&self, other: &Seen) -> bool {
+        fn closed(seen: &Seen) -> impl Iterator<Item = (&Path, &Path, &[Restrict])> {
+            let roots = seen.roots.iter().filter(|seen| !seen.root.restrict.is_empty());
+            roots.map(|seen| (seen.root.path.as_path(), seen.leads_to.as_path(), seen.root.restrict.as_slice()))
+        }
+        closed(self).eq(closed(other))
     }
 
     /// Whether both say the same, whatever their numbers.
