@@ -1,13 +1,13 @@
 //! What servers that run follow: the saved roots, as they are changed, and as they come and go on disk.
 
-use std::io;
 use std::sync::Arc;
 
-use rootward_client::store::Store;
-use rootward_client::watch::{News, Options, Seen, Watch, Watching};
+#[cfg(feature = "roots")]
+use rootward_client::{store::Store, watch};
 use rootward_core::{Restrictions, RootSet};
 
 use crate::ground::Ground;
+#[cfg(feature = "roots")]
 use crate::message;
 
 /// What was saved, for one who asks.
@@ -18,38 +18,71 @@ pub(crate) struct Saved {
     pub(crate) restrictions: Arc<Restrictions>,
 }
 
-/// Follows them, for the client or server of this name. None where there is no place for saved roots. `on_change` runs in a thread of
-/// its own and is told what there is, and then of every change.
-pub(crate) fn follow_ambient(
-    ground: Ground,
-    peer: Option<String>,
-    mut on_change: impl FnMut(Saved) + Send + 'static,
-) -> io::Result<Option<Watch>> {
-    let Some(store) = Store::of(&ground.directories) else { return Ok(None) };
-    let mut following = Following { restrictions: ground.guard_options(None).restrictions, ground, peer, last: None };
-    let watch = Watch::begin_ambient(store, Options::default(), move |seen, news| {
-        // First what counts, then what is said about it.
-        if let Some(saved) = following.saved(seen) {
-            on_change(saved);
-        }
-        if seen.version == 1 {
-            following.tell_first(seen);
-        }
-        news.iter().for_each(tell);
-    })?;
-    Ok(Some(watch))
+/// The saved roots are followed while this lives.
+#[derive(Debug)]
+pub(crate) struct Following {
+    #[cfg(feature = "roots")]
+    watch: Option<watch::Watch>,
 }
 
-struct Following {
+#[cfg(feature = "roots")]
+impl Following {
+    /// Follows them, for the client or server of this name. `on_change` runs in a thread of its own and is told what there is, and
+    /// then of every change.
+    pub(crate) fn begin_ambient(
+        ground: Ground,
+        peer: Option<String>,
+        mut on_change: impl FnMut(Saved) + Send + 'static,
+    ) -> Following {
+        let Some(store) = Store::of(&ground.directories) else { return Following { watch: None } };
+        let restrictions = ground.guard_options(None).restrictions;
+        let mut follower = Follower { restrictions, ground, peer, last: None };
+        let watch = watch::Watch::begin_ambient(store, watch::Options::default(), move |seen, news| {
+            // First what counts, then what is said about it.
+            if let Some(saved) = follower.saved(seen) {
+                on_change(saved);
+            }
+            if seen.version == 1 {
+                follower.tell_first(seen);
+            }
+            news.iter().for_each(tell);
+        });
+        if let Err(error) = &watch {
+            message::warning(&format!("changes of saved roots are not noticed: {error}"));
+        }
+        Following { watch: watch.ok() }
+    }
+
+    /// Ends it. A disk that does not answer is not waited for.
+    pub(crate) fn leave(self) {
+        if let Some(watch) = self.watch {
+            watch.leave();
+        }
+    }
+}
+
+#[cfg(not(feature = "roots"))]
+impl Following {
+    pub(crate) fn begin_ambient(_: Ground, _: Option<String>, _: impl FnMut(Saved) + Send + 'static) -> Following {
+        Following {}
+    }
+
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn leave(self) {}
+}
+
+#[cfg(feature = "roots")]
+struct Follower {
     ground: Ground,
     peer: Option<String>,
     restrictions: Arc<Restrictions>,
-    last: Option<Seen>,
+    last: Option<watch::Seen>,
 }
 
-impl Following {
+#[cfg(feature = "roots")]
+impl Follower {
     /// What is in force from now on; none where that cannot be told, so that what was stays.
-    fn saved(&mut self, seen: &Seen) -> Option<Saved> {
+    fn saved(&mut self, seen: &watch::Seen) -> Option<Saved> {
         // SECURITY: a store that could never be read takes back and opens nothing of what the program read at its start
         // (test: a_damaged_store_takes_nothing_and_opens_nothing)
         seen.kept.as_ref()?;
@@ -67,29 +100,31 @@ impl Following {
     }
 
     /// What is to be said of the beginning, where the program has not said it.
-    fn tell_first(&self, seen: &Seen) {
+    fn tell_first(&self, seen: &watch::Seen) {
         if let (Some(trouble), None) = (&seen.trouble, self.ground.saved.trouble()) {
-            tell(&News::Damaged(Arc::clone(trouble)));
+            tell(&watch::News::Damaged(Arc::clone(trouble)));
         }
         tell_watching(&seen.watching);
     }
 }
 
 /// Tells the operator what is not as it should be. What the user does is no news to the user.
-fn tell(news: &News) {
+#[cfg(feature = "roots")]
+fn tell(news: &watch::News) {
     match news {
-        News::Damaged(trouble) => {
+        watch::News::Damaged(trouble) => {
             let trouble = message::causes(&**trouble);
             message::line_in_passing(&format!("warning: {trouble}; what was read before stays in force"));
         }
-        News::Repaired => message::line_in_passing("saved roots can be read again"),
-        News::Watching(how) => tell_watching(how),
-        News::Added(_) | News::Removed(_) | News::Changed { .. } | News::Became { .. } => {}
+        watch::News::Repaired => message::line_in_passing("saved roots can be read again"),
+        watch::News::Watching(how) => tell_watching(how),
+        watch::News::Added(_) | watch::News::Removed(_) | watch::News::Changed { .. } | watch::News::Became { .. } => {}
     }
 }
 
-fn tell_watching(how: &Watching) {
-    if *how != Watching::Events {
+#[cfg(feature = "roots")]
+fn tell_watching(how: &watch::Watching) {
+    if *how != watch::Watching::Events {
         message::line_in_passing(&format!("warning: {how}"));
     }
 }

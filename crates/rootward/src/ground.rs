@@ -108,7 +108,7 @@ pub(crate) struct Ground {
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
     /// Those of them that do not come from saved roots.
-    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+    #[cfg(all(feature = "roots", feature = "serve"))]
     rules: Vec<Restriction>,
     resolver: Resolver,
     /// None where it was removed or cannot be read: then nothing can be relative to it.
@@ -132,7 +132,7 @@ impl Ground {
             settings,
             saved,
             own,
-            #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+            #[cfg(all(feature = "roots", feature = "serve"))]
             rules: rules.clone(),
             restrictions: Arc::new(Restrictions::new(rules.into_iter().chain(closed).collect())),
             resolver,
@@ -141,7 +141,7 @@ impl Ground {
     }
 
     /// What is closed where saved roots close these places.
-    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+    #[cfg(all(feature = "roots", feature = "serve"))]
     pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Arc<Restrictions> {
         Arc::new(Restrictions::new(self.rules.iter().cloned().chain(saved).collect()))
     }

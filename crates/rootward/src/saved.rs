@@ -68,7 +68,7 @@ impl Saved {
     }
 
     /// Whether nothing is closed below saved roots.
-    #[cfg(any(feature = "serve", feature = "wrap"))]
+    #[cfg(feature = "serve")]
     pub(crate) fn closes_nothing(&self) -> bool {
         self.kept.roots.iter().all(|root| root.restrict.is_empty())
     }

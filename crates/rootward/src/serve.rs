@@ -13,8 +13,7 @@ use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
-#[cfg(feature = "roots")]
-use crate::following;
+use crate::following::Following;
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
@@ -52,30 +51,18 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(serve(service, files));
         runtime.shutdown_timeout(TO_FINISH);
-        // A disk that does not answer is not waited for.
         following.leave();
         outcome
     }
 
     /// Hands what the user saves, takes back and loses on to the sessions.
-    #[cfg(feature = "roots")]
     fn follow_ambient(&self, ground: Ground, service: &RootsService) -> Following {
         let service = service.clone();
         let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
-        let following = following::follow_ambient(ground, self.asking.name().map(str::to_owned), move |saved| {
+        Following::begin_ambient(ground, self.asking.name().map(str::to_owned), move |saved| {
             let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
             service.change(sources, saved.restrictions);
-        });
-        Following(following.unwrap_or_else(|error| {
-            message::warning(&format!("changes of saved roots are not noticed: {error}"));
-            None
-        }))
-    }
-
-    #[cfg(not(feature = "roots"))]
-    #[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: &RootsService) -> Following {
-        Following
+        })
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {
@@ -95,22 +82,6 @@ impl Serve {
         settings.validation = Validation::new(home);
         settings.audit = self.recording.open_ambient(ground)?;
         Ok(settings)
-    }
-}
-
-/// The saved roots are followed while this lives.
-#[cfg(feature = "roots")]
-struct Following(Option<rootward_client::watch::Watch>);
-#[cfg(not(feature = "roots"))]
-struct Following;
-
-impl Following {
-    /// Ends it, without waiting.
-    fn leave(self) {
-        #[cfg(feature = "roots")]
-        if let Some(watch) = self.0 {
-            watch.leave();
-        }
     }
 }
 
