@@ -83,10 +83,8 @@ struct Follower {
 impl Follower {
     /// What is in force from now on; none where that cannot be told, so that what was stays.
     fn saved(&mut self, seen: &watch::Seen) -> Option<Saved> {
-        // SECURITY: a store that could never be read takes back and opens nothing of what the program read at its start
-        // (test: a_damaged_store_takes_nothing_and_opens_nothing)
-        seen.kept.as_ref()?;
-        let roots = seen.set(self.peer.as_deref());
+        // A store that could never be read takes back and opens nothing of what the program read at its start.
+        let roots = seen.set(self.peer.as_deref())?;
         if !self.last.as_ref().is_some_and(|last| last.closes_as(seen)) {
             let closed = seen.closed().ok()?;
             // What the program began with is what it read itself a moment ago: the same, unless somebody was quicker.

@@ -311,7 +311,7 @@ proptest! {
             }
             // At every moment: what was settled last, and nothing else, whatever has happened since.
             for (peer, expected) in PEERS.iter().zip(&in_force) {
-                let shown = world.shown.as_ref().map(|seen| told(&seen.set(*peer))).unwrap_or_default();
+                let shown = world.shown.as_ref().map(|seen| told(&seen.set(*peer).unwrap())).unwrap_or_default();
                 prop_assert_eq!(&shown, expected, "{:?} after {:?}", peer, step);
             }
             // A yes counts for what it was given for, as far as is known.

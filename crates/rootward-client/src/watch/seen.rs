@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::{Restriction, RestrictionError, RootSet};
+use rootward_core::{Refusal, Restriction, RestrictionError, RootSet};
 
 use super::state::{SeenRoot, State};
 use crate::store::{Change, Changes, Kept, Restrict, SavedRoot, StoreError};
@@ -106,15 +106,16 @@ pub enum News {
 }
 
 impl Seen {
-    /// The roots that a peer is meant to have, as they were found, and those kept out with the reasons; nothing where the store
-    /// was never read.
-    pub fn set(&self, peer: Option<&str>) -> RootSet {
-        let Some(kept) = &self.kept else { return RootSet::default() };
-        let found = |saved: &SavedRoot| self.roots.iter().find(|seen| seen.root == *saved);
-        kept.set_of(peer, |saved| {
+    /// The roots that a peer is meant to have, as they were found, and those kept out with the reasons; none where the store was
+    /// never read.
+    pub fn set(&self, peer: Option<&str>) -> Option<RootSet> {
+        // SECURITY: nothing known is not nothing saved: whoever stands in where nobody saved a root must not profit from a file
+        // that is damaged (test: a_store_that_is_damaged_from_the_start)
+        let kept = self.kept.as_ref()?;
+        Some(kept.set_of(peer, |saved| {
             // Every kept root was looked at; one that was not is not shared.
-            found(saved).map_or(Err(rootward_core::Refusal::Missing), |seen| seen.state.found())
-        })
+            self.seen(saved).map_or(Err(Refusal::Missing), |seen| seen.state.found())
+        }))
     }
 
     /// What is closed below all of them, whoever names a root there.

@@ -16,34 +16,34 @@ fn a_root_goes_comes_back_and_is_replaced() {
     let mut watched = stage.watch(BY_EVENTS);
     watched.until_states("what there is", &["shared"]);
     assert_eq!(watched.seen.watching, Watching::Events);
-    let first = watched.seen.set(None).roots()[0].id;
+    let first = watched.seen.set(None).unwrap().roots()[0].id;
 
     fs::rename(&root, &aside).unwrap();
     let news = watched.until_states("moved away", &["missing"]);
     let [News::Became { before: State::Shared(_), after }] = news.as_slice() else { panic!("{news:?}") };
     assert_eq!((after.root.name.as_deref(), after.state.word()), (Some("app"), "missing"));
-    assert!(watched.seen.set(None).is_empty());
+    assert!(watched.seen.set(None).unwrap().is_empty());
 
     fs::rename(&aside, &root).unwrap();
     watched.until_states("moved back", &["shared"]);
-    assert_eq!(watched.seen.set(None).roots()[0].id, first);
+    assert_eq!(watched.seen.set(None).unwrap().roots()[0].id, first);
 
     fs::rename(&root, &aside).unwrap();
     symlink(&other, &root).unwrap();
     watched.until_states("a link in its place", &["replaced"]);
-    assert!(watched.seen.set(None).is_empty());
+    assert!(watched.seen.set(None).unwrap().is_empty());
 
     fs::remove_file(&root).unwrap();
     fs::rename(&other, &root).unwrap();
     let news = watched.until_states("another directory in its place", &["shared"]);
     assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");
-    assert_ne!(watched.seen.set(None).roots()[0].id, first, "it is another one");
+    assert_ne!(watched.seen.set(None).unwrap().roots()[0].id, first, "it is another one");
 
     // From one directory to another without a moment between.
-    let second = watched.seen.set(None).roots()[0].id;
+    let second = watched.seen.set(None).unwrap().roots()[0].id;
     let status = rustix::fs::RenameFlags::EXCHANGE;
     rustix::fs::renameat_with(rustix::fs::CWD, &root, rustix::fs::CWD, &aside, status).unwrap();
-    watched.until("exchanged", |seen| seen.set(None).roots().first().is_some_and(|root| root.id == first));
+    watched.until("exchanged", |seen| seen.set(None).unwrap().roots().first().is_some_and(|root| root.id == first));
     assert_ne!(first, second);
 
     fs::remove_dir_all(&root).unwrap();
@@ -88,7 +88,7 @@ fn permissions_that_change() {
     let mode = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     mode(&root, 0o000);
     watched.until_states("nobody is let in", &["unreachable"]);
-    assert!(watched.seen.set(None).is_empty());
+    assert!(watched.seen.set(None).unwrap().is_empty());
     mode(&root, 0o700);
     watched.until_states("let in again", &["shared"]);
     mode(&above, 0o000);
