@@ -8,6 +8,7 @@
 //! - [`import`]: what other clients were told, from their config files. Suggestions, too.
 //! - [`store`]: what the user chose to share, in `roots.toml`.
 //! - `provider` (feature `provider`): tells the servers of a host, and tells them again when it changes.
+//! - [`watch`]: what becomes of it while a program runs, on disk and in the file.
 
 pub mod choose;
 pub mod consent;
@@ -16,3 +17,4 @@ pub mod import;
 #[cfg(feature = "provider")]
 pub mod provider;
 pub mod store;
+pub mod watch;

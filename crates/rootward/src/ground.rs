@@ -102,6 +102,9 @@ pub(crate) struct Ground {
     /// Rootward's own files, as spelled and where that leads.
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
+    /// Those of them that do not come from saved roots.
+    #[cfg(all(feature = "roots", feature = "serve"))]
+    rules: Vec<Restriction>,
     resolver: Resolver,
     /// None where it was removed or cannot be read: then nothing can be relative to it.
     working_directory: Option<PathBuf>,
@@ -118,11 +121,26 @@ impl Ground {
         // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
         // (test: a_damaged_store_is_no_empty_store)
         let saved = Saved::load_ambient(&directories, resolver)?;
-        let mut rules = restrictions(&settings, &own, resolver)?;
-        rules.extend(saved.closed_ambient(resolver)?);
-        let restrictions = Arc::new(Restrictions::new(rules));
-        let working_directory = std::env::current_dir().ok();
-        Ok(Ground { environment, directories, settings, saved, own, restrictions, resolver, working_directory })
+        let rules = restrictions(&settings, &own, resolver)?;
+        let closed = saved.closed_ambient(resolver)?;
+        Ok(Ground {
+            environment,
+            directories,
+            settings,
+            saved,
+            own,
+            #[cfg(all(feature = "roots", feature = "serve"))]
+            rules: rules.clone(),
+            restrictions: Arc::new(Restrictions::new(rules.into_iter().chain(closed).collect())),
+            resolver,
+            working_directory: std::env::current_dir().ok(),
+        })
+    }
+
+    /// What is closed where saved roots close these places.
+    #[cfg(all(feature = "roots", feature = "serve"))]
+    pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Arc<Restrictions> {
+        Arc::new(Restrictions::new(self.rules.iter().cloned().chain(saved).collect()))
     }
 
     pub(crate) fn home(&self) -> Option<&Path> {

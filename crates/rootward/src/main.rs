@@ -9,6 +9,8 @@ mod confinement_flags;
 mod decision;
 mod doctor;
 mod explain;
+#[cfg(feature = "serve")]
+mod following;
 mod ground;
 mod hint;
 mod message;

@@ -71,12 +71,19 @@ pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
 /// those.
 pub(crate) fn told(failure: &anyhow::Error) -> String {
     let unexplained = failure.chain().next().is_some_and(|outermost| system_kind(outermost).is_some());
-    let causes = failure.chain().map(|cause| match system_kind(cause) {
+    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
+    let outermost: &(dyn std::error::Error + 'static) = failure.as_ref();
+    answer.into_iter().chain([causes(outermost)]).collect::<Vec<_>>().join(": ")
+}
+
+/// An error and what is behind it, in one line.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let told = chain.map(|cause| match system_kind(cause) {
         Some(_) => system_text(&cause.to_string()),
         None => cause.to_string(),
     });
-    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
-    answer.into_iter().chain(causes).collect::<Vec<_>>().join(": ")
+    told.collect::<Vec<_>>().join(": ")
 }
 
 /// What kind of system error this is; `serde_json` wraps its own in a type that is no `io::Error`.
@@ -95,6 +102,21 @@ pub(crate) fn system_text(says: &str) -> String {
 pub(crate) fn line(text: &str) {
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
+/// takes a page.
+#[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+pub(crate) fn line_in_passing(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    const PAGE: usize = 4096 - 1;
+    let stderr = io::stderr().lock();
+    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
+    let at_once = Timespec::default();
+    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
+        let end = text.floor_char_boundary(PAGE);
+        let _ = writeln!(io::stderr(), "{}", &text[..end]);
+    }
 }
 
 /// A path as a person writes it: `~` for the home.

@@ -11,6 +11,7 @@ mod pick;
 mod remove;
 mod rename;
 mod shown;
+mod watch;
 mod which;
 
 use anyhow::Result;
@@ -41,6 +42,7 @@ enum Verb {
     Rename(rename::Rename),
     Grant(grant::Grant),
     Import(import::Import),
+    Watch(watch::Watch),
 }
 
 impl Roots {
@@ -54,6 +56,7 @@ impl Roots {
             Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
             Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
             Verb::Import(import) => import.run(&Desk::open_ambient()?),
+            Verb::Watch(watch) => watch.run(Desk::open_ambient()?),
         }
     }
 }

@@ -46,6 +46,12 @@ impl Saved {
         self.kept.closed_ambient(resolver).context("cannot tell what is closed below the saved roots")
     }
 
+    /// Whether nothing is closed below saved roots.
+    #[cfg(feature = "serve")]
+    pub(crate) fn closes_nothing(&self) -> bool {
+        self.kept.roots.iter().all(|root| root.restrict.is_empty())
+    }
+
     /// The roots for this client or server, found on disk.
     pub(crate) fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
         self.kept.set_ambient(peer, home)

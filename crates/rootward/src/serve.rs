@@ -13,6 +13,7 @@ use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
+use crate::following::Following;
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
@@ -43,13 +44,25 @@ impl Serve {
         let ground = Ground::load_ambient()?;
         let service = RootsService::new(self.settings(&ground)?);
         let files = FileServer::default().with_confinement(ground.settings.sandbox.options());
+        let following = self.follow_ambient(ground, &service);
         if std::io::stdin().is_terminal() {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(serve(service, files));
         runtime.shutdown_timeout(TO_FINISH);
+        following.leave();
         outcome
+    }
+
+    /// Hands what the user saves, takes back and loses on to the sessions.
+    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> Following {
+        let service = service.clone();
+        let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
+        Following::begin_ambient(ground, self.asking.name().map(str::to_owned), move |saved| {
+            let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
+            service.change(sources, saved.restrictions);
+        })
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {

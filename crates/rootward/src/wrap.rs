@@ -1,7 +1,6 @@
 //! `rootward wrap`: one server, held to the roots.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Result;
@@ -10,7 +9,6 @@ use rootward_core::Validation;
 use rootward_core::session::Sources;
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
@@ -178,19 +176,6 @@ fn tell(program: &OsStr, notice: Notice<'_>) {
     match notice {
         Notice::Started(_, enforcement) => told::unheld(enforcement),
         Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
-        Notice::Event(text) => line_in_passing(&format!("rootward: {text}")),
-    }
-}
-
-/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
-/// takes a page.
-fn line_in_passing(text: &str) {
-    const PAGE: usize = 4096 - 1;
-    let stderr = io::stderr().lock();
-    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
-    let at_once = Timespec::default();
-    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
-        let end = text.floor_char_boundary(PAGE);
-        let _ = writeln!(io::stderr(), "{}", &text[..end]);
+        Notice::Event(text) => message::line_in_passing(&format!("rootward: {text}")),
     }
 }

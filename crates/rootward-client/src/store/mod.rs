@@ -140,6 +140,11 @@ impl Store {
         &self.file
     }
 
+    /// What `~` means in it.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// Reads it; nothing is kept where there is no file.
     pub fn load_ambient(&self) -> Result<Kept, StoreError> {
         let text = file::read_ambient(&self.file).map_err(|source| self.unread(source))?;

@@ -1,14 +1,18 @@
 //! Saved roots found on disk.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{
-    Access, Origin, PlacedRoot, Refusal, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootSet,
-    Validation, spellings_ambient,
+    Access, Cause, Origin, PlacedRoot, Refusal, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootKind,
+    RootSet, Validation, lookout_ambient, spellings_ambient,
 };
 
 use super::Record;
 use super::saved::{Audience, Given, Insistence, Kept, SavedRoot};
+
+/// Any name will do to ask whether a directory lets one in.
+const ANY_NAME: &str = ".rootward";
 
 impl SavedRoot {
     /// A root for everybody, with nothing closed below it but what is closed everywhere.
@@ -61,20 +65,24 @@ impl SavedRoot {
         }
         let set = RootSet::place_ambient([root], &validation);
         let refusal = set.refused().first().map(|refused| refused.reason.clone());
-        set.roots().first().cloned().ok_or(refusal.unwrap_or(Refusal::Missing))
+        let found = set.roots().first().cloned().ok_or(refusal.unwrap_or(Refusal::Missing))?;
+        may_be_entered_ambient(&found)?;
+        Ok(found)
+    }
+
+    /// Where its path leads, whatever is there. One that leads nowhere, as a loop of links, leads to itself.
+    pub(crate) fn leads_to_ambient(&self, resolver: Resolver) -> PathBuf {
+        let spellings = spellings_ambient(&self.path, resolver).ok();
+        spellings.and_then(|mut spellings| spellings.pop()).unwrap_or_else(|| self.path.clone())
     }
 
     /// What is closed below it, as it is spelled and where that leads.
-    fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
+    pub(crate) fn closed_at(&self, leads_to: &Path) -> Result<Vec<Restriction>, RestrictionError> {
         let mut rules = Vec::new();
-        if self.restrict.is_empty() {
-            return Ok(rules);
-        }
-        // A path that leads nowhere, as a loop of links, is closed as it is spelled: it is not shared in any other way.
-        let places = spellings_ambient(&self.path, resolver).unwrap_or_else(|_| vec![self.path.clone()]);
-        for place in places {
+        let elsewhere = (leads_to != self.path).then_some(leads_to);
+        for place in std::iter::once(self.path.as_path()).chain(elsewhere) {
             for restrict in &self.restrict {
-                rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
+                rules.push(Restriction::below(place, &restrict.pattern, restrict.closed)?);
             }
         }
         Ok(rules)
@@ -84,6 +92,15 @@ impl SavedRoot {
 impl Kept {
     /// The roots that a peer is meant to have, found on disk, and those kept out with the reasons. `home` is the user's own.
     pub fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
+        self.set_of(peer, |saved| saved.find_ambient(home))
+    }
+
+    /// The same, with what somebody found who looked.
+    pub(crate) fn set_of(
+        &self,
+        peer: Option<&str>,
+        find: impl Fn(&SavedRoot) -> Result<PlacedRoot, Refusal>,
+    ) -> RootSet {
         let mut placed = Vec::new();
         let mut refused = Vec::new();
         for saved in self.for_peer(peer) {
@@ -92,7 +109,7 @@ impl Kept {
             if saved.access.is_empty() && !self.for_peer(peer).any(above) {
                 continue;
             }
-            match saved.find_ambient(home) {
+            match find(saved) {
                 Ok(found) => placed.push(found),
                 Err(reason) => {
                     let text = saved.path.display().to_string();
@@ -106,8 +123,21 @@ impl Kept {
     /// What is closed below all of them. Restrictions belong to places: they hold however a root above or below is named, and by
     /// whom.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
-        let each = self.roots.iter().map(|saved| saved.closed_ambient(resolver));
+        let closing = self.roots.iter().filter(|saved| !saved.restrict.is_empty());
+        let each = closing.map(|saved| saved.closed_at(&saved.leads_to_ambient(resolver)));
         each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
+    }
+}
+
+/// A directory that nobody lets one into is found, and nothing in it is: whatever its name, looking for it says so.
+fn may_be_entered_ambient(found: &PlacedRoot) -> Result<(), Refusal> {
+    if found.kind != RootKind::Directory {
+        return Ok(());
+    }
+    let below = lookout_ambient(Resolver::detect()).check(found.place.join(ANY_NAME), Access::NONE);
+    match below.map_err(|denial| denial.cause().clone()) {
+        Err(Cause::System(ErrorKind::PermissionDenied)) => Err(Refusal::Unreachable(ErrorKind::PermissionDenied)),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use anyhow::Result;
 use clap::Args;
 use rootward_client::store::{Insistence, SavedRoot};
+use rootward_client::watch::State;
 use rootward_core::Shown;
 use rootward_core::session::Follow;
 
 use super::desk::Desk;
-use super::shown::{Done, State, audience, patterns, write_json};
+use super::shown::{Done, audience, patterns, write_json};
 use crate::Outcome;
 use crate::message;
 
@@ -35,7 +36,7 @@ impl List {
             write_json(Done::Listed, &kept.roots, desk, &mut out)?;
         } else {
             for root in &kept.roots {
-                write(root, desk, &mut out)?;
+                write(root, &State::look_ambient(root, desk.ground.home()), desk, &mut out)?;
             }
         }
         out.flush()?;
@@ -53,13 +54,13 @@ impl List {
     }
 }
 
-fn write(root: &SavedRoot, desk: &Desk, out: &mut impl Write) -> io::Result<()> {
+/// A root with everything about it.
+pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl Write) -> io::Result<()> {
     let title = match &root.name {
         Some(name) => format!("{}  {}", Shown::new(name), desk.shown(&root.path)),
         None => desk.shown(&root.path),
     };
-    let State { word, reason } = State::look_ambient(root, desk.ground.home());
-    let state = reason.map_or_else(|| word.to_owned(), |reason| format!("not shared: {reason}"));
+    let state = state.reason().map_or_else(|| state.word().to_owned(), |reason| format!("not shared: {reason}"));
     writeln!(out, "{title}")?;
     let mut row = |name: &str, says: &str| writeln!(out, "  {name:<7} {says}");
     row("access", &root.access.to_string())?;

@@ -1,41 +1,19 @@
 //! A saved root for people and for programs: what it is, in which state, and by whose yes.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use anyhow::Result;
 use rootward_client::store::{Audience, Insistence, Restrict, SavedRoot};
-use rootward_core::{Access, Closed, Refusal, Shown};
+use rootward_client::watch::State;
+use rootward_core::{Access, Closed, Shown};
 use serde::Serialize;
 
 use super::desk::Desk;
 use crate::answer::text;
 
-/// What is there where a saved root should be.
-#[derive(Debug)]
-pub(super) struct State {
-    /// One word, for programs.
-    pub(super) word: &'static str,
-    /// Why it is not shared.
-    pub(super) reason: Option<String>,
-}
-
-impl State {
-    pub(super) fn look_ambient(root: &SavedRoot, home: Option<&Path>) -> State {
-        let Err(refusal) = root.find_ambient(home) else { return State { word: "shared", reason: None } };
-        let word = match &refusal {
-            Refusal::Missing => "missing",
-            Refusal::Linked => "replaced",
-            Refusal::Unreachable(_) => "unreachable",
-            Refusal::Unusable(_) | Refusal::NotShareable(_) | Refusal::Special => "refused",
-        };
-        State { word, reason: Some(refusal.to_string()) }
-    }
-}
-
 /// A saved root for programs.
 #[derive(Debug, Serialize)]
-struct Told<'r> {
+pub(super) struct Told<'r> {
     path: std::borrow::Cow<'r, str>,
     name: Option<&'r str>,
     access: Access,
@@ -49,6 +27,34 @@ struct Told<'r> {
     /// When the user said yes; null where somebody wrote the entry by hand.
     yes: Option<String>,
     by: Option<&'r str>,
+}
+
+impl<'r> Told<'r> {
+    /// A root in a state.
+    pub(super) fn of(root: &'r SavedRoot, state: &State) -> Told<'r> {
+        Told::new(root, state.word(), state.reason().map(ToString::to_string))
+    }
+
+    pub(super) fn new(root: &'r SavedRoot, state: &'static str, reason: Option<String>) -> Told<'r> {
+        let closed = |closed: Closed| match closed {
+            Closed::Entirely => "all",
+            Closed::ForWriting => "writing",
+        };
+        let restrict = root.restrict.iter();
+        let restrict = restrict.map(|one| ToldRestrict { pattern: &one.pattern, closed: closed(one.closed) });
+        Told {
+            path: text(root.path.as_os_str()),
+            name: root.name.as_deref(),
+            access: root.access,
+            state,
+            reason,
+            peers: root.audience.names(),
+            restrict: restrict.collect(),
+            forced: root.insistence == Insistence::Forced,
+            yes: root.given.as_ref().map(|given| humantime::format_rfc3339_seconds(given.at).to_string()),
+            by: root.given.as_ref().map(|given| given.by.as_str()),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -74,31 +80,9 @@ pub(super) enum Done {
 
 /// The saved roots as one JSON object.
 pub(super) fn write_json(done: Done, roots: &[SavedRoot], desk: &Desk, out: &mut impl Write) -> Result<()> {
-    let told = roots.iter().map(|root| {
-        let State { word, reason } = match done {
-            Done::Removed => State { word: "removed", reason: None },
-            Done::Listed | Done::Shared | Done::Renamed => State::look_ambient(root, desk.ground.home()),
-        };
-        let restrict = |restrict: &'_ Restrict| match restrict.closed {
-            Closed::Entirely => "all",
-            Closed::ForWriting => "writing",
-        };
-        Told {
-            path: text(root.path.as_os_str()),
-            name: root.name.as_deref(),
-            access: root.access,
-            state: word,
-            reason,
-            peers: root.audience.names(),
-            restrict: root
-                .restrict
-                .iter()
-                .map(|one| ToldRestrict { pattern: &one.pattern, closed: restrict(one) })
-                .collect(),
-            forced: root.insistence == Insistence::Forced,
-            yes: root.given.as_ref().map(|given| humantime::format_rfc3339_seconds(given.at).to_string()),
-            by: root.given.as_ref().map(|given| given.by.as_str()),
-        }
+    let told = roots.iter().map(|root| match done {
+        Done::Removed => Told::new(root, "removed", None),
+        Done::Listed | Done::Shared | Done::Renamed => Told::of(root, &State::look_ambient(root, desk.ground.home())),
     });
     let told = ToldRoots { file: text(desk.store.file().as_os_str()), roots: told.collect() };
     serde_json::to_writer_pretty(&mut *out, &told)?;

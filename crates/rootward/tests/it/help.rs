@@ -29,6 +29,7 @@ fn help_of_each_verb() {
         ["roots", "rename", "--help"],
         ["roots", "grant", "--help"],
         ["roots", "import", "--help"],
+        ["roots", "watch", "--help"],
     );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
 }

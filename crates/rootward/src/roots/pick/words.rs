@@ -4,12 +4,13 @@ use std::path::Path;
 
 use rootward_client::choose::{Choice, Choices};
 use rootward_client::store::Audience;
+use rootward_client::watch::State;
 use rootward_core::{Origin, Resolver, Shown, Validation, spellings_ambient};
 
 use super::picker::Words;
 use crate::roots::desk::Desk;
 use crate::roots::detect::lines;
-use crate::roots::shown::{self, State};
+use crate::roots::shown;
 
 /// Why a place cannot be chosen: what `roots add` refuses without `--force`, as far as its path tells.
 pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> {
@@ -48,6 +49,7 @@ fn one_ambient(choice: &Choice, audience: &Audience, desk: &Desk) -> Words {
         None => found_name,
     };
     let peers = (root.audience != *audience).then(|| shown::audience(&root.audience));
-    let trouble = choice.before().and_then(|_| State::look_ambient(root, desk.ground.home()).reason);
+    let looked = choice.before().map(|_| State::look_ambient(root, desk.ground.home()));
+    let trouble = looked.and_then(|state| state.reason().map(ToString::to_string));
     Words { name, path, why, peers, trouble }
 }

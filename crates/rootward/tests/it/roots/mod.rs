@@ -10,6 +10,7 @@ mod hardship;
 mod import;
 mod in_force;
 mod pick;
+mod watch;
 
 use std::fs;
 use std::os::unix::fs::symlink;

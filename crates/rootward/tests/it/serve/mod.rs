@@ -5,3 +5,4 @@ mod full;
 mod hostile;
 mod life;
 mod roots;
+mod saved;
