@@ -17,10 +17,12 @@ pub(super) fn write_all(seen: &Seen, desk: &Desk, out: &mut impl Write) -> io::R
     for SeenRoot { root, state, .. } in &seen.roots {
         list::write(root, state, desk, out)?;
     }
-    if seen.roots.is_empty() {
+    if seen.roots.is_empty() && seen.kept.is_some() {
         writeln!(out, "no root is saved")?;
     }
-    writeln!(out)?;
+    if seen.kept.is_some() {
+        writeln!(out)?;
+    }
     if let Some(trouble) = &seen.trouble {
         row(out, "damaged", &damage(trouble, seen))?;
     }

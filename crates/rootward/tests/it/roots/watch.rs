@@ -126,6 +126,21 @@ fn for_programs() {
     assert_eq!(reader.code(), Some(0));
 }
 
+#[test]
+fn a_store_that_cannot_be_read_from_the_start() {
+    let stage = stage_with("version = 1\n[[root]]\npath = 1\n");
+    let mut reader = Reader::begin(&mut stage.command(["roots", "watch"]));
+    let damaged = reader.line();
+    let expect = "line 3, column 8: a string is expected, not integer `1`; nothing that was saved is in force";
+    assert!(damaged.contains("  damaged      saved roots `") && damaged.ends_with(expect), "{damaged}");
+    assert!(reader.line().contains("  watching  "));
+    replace(&stage, ONE);
+    assert!(reader.line().contains("  repaired  "));
+    assert!(reader.line().ends_with("(source; read), for all"));
+    reader.signal("HUP");
+    assert_eq!(reader.code(), Some(0));
+}
+
 /// Whoever reads no more need not wait for a change to be left.
 #[test]
 fn it_ends_when_nobody_reads() {
