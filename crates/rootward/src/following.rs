@@ -1,14 +1,23 @@
 //! What servers that run follow: the saved roots, as they are changed, and as they come and go on disk.
 
+#[cfg(feature = "wrap")]
+mod asked;
+#[cfg(feature = "serve")]
+mod watched;
+
 use std::sync::Arc;
 
-#[cfg(feature = "roots")]
-use rootward_client::{store::Store, watch};
+use rootward_client::store::StoreError;
+use rootward_client::watch;
 use rootward_core::{Restrictions, RootSet};
 
 use crate::ground::Ground;
-#[cfg(feature = "roots")]
 use crate::message;
+
+#[cfg(feature = "wrap")]
+pub(crate) use asked::Asked;
+#[cfg(feature = "serve")]
+pub(crate) use watched::Watched;
 
 /// What was saved, for one who asks.
 #[derive(Clone, Debug)]
@@ -18,60 +27,8 @@ pub(crate) struct Saved {
     pub(crate) restrictions: Arc<Restrictions>,
 }
 
-/// The saved roots are followed while this lives.
+/// Makes of what is seen what is in force.
 #[derive(Debug)]
-pub(crate) struct Following {
-    #[cfg(feature = "roots")]
-    watch: Option<watch::Watch>,
-}
-
-#[cfg(feature = "roots")]
-impl Following {
-    /// Follows them, for the client or server of this name. `on_change` runs in a thread of its own and is told what there is, and
-    /// then of every change.
-    pub(crate) fn begin_ambient(
-        ground: Ground,
-        peer: Option<String>,
-        mut on_change: impl FnMut(Saved) + Send + 'static,
-    ) -> Following {
-        let Some(store) = Store::of(&ground.directories) else { return Following { watch: None } };
-        let restrictions = ground.guard_options(None).restrictions;
-        let mut follower = Follower { restrictions, ground, peer, last: None };
-        let watch = watch::Watch::begin_ambient(store, watch::Options::default(), move |seen, news| {
-            // First what counts, then what is said about it.
-            if let Some(saved) = follower.saved(seen) {
-                on_change(saved);
-            }
-            if seen.version == 1 {
-                follower.tell_first(seen);
-            }
-            news.iter().for_each(tell);
-        });
-        if let Err(error) = &watch {
-            message::warning(&format!("changes of saved roots are not noticed: {error}"));
-        }
-        Following { watch: watch.ok() }
-    }
-
-    /// Ends it. A disk that does not answer is not waited for.
-    pub(crate) fn leave(self) {
-        if let Some(watch) = self.watch {
-            watch.leave();
-        }
-    }
-}
-
-#[cfg(not(feature = "roots"))]
-impl Following {
-    pub(crate) fn begin_ambient(_: Ground, _: Option<String>, _: impl FnMut(Saved) + Send + 'static) -> Following {
-        Following {}
-    }
-
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    pub(crate) fn leave(self) {}
-}
-
-#[cfg(feature = "roots")]
 struct Follower {
     ground: Ground,
     peer: Option<String>,
@@ -79,8 +36,11 @@ struct Follower {
     last: Option<watch::Seen>,
 }
 
-#[cfg(feature = "roots")]
 impl Follower {
+    fn new(ground: Ground, peer: Option<String>) -> Follower {
+        Follower { restrictions: ground.guard_options(None).restrictions, ground, peer, last: None }
+    }
+
     /// What is in force from now on; none where that cannot be told, so that what was stays.
     fn saved(&mut self, seen: &watch::Seen) -> Option<Saved> {
         // A store that could never be read takes back and opens nothing of what the program read at its start.
@@ -96,34 +56,35 @@ impl Follower {
         self.last = Some(seen.clone());
         Some(Saved { roots, restrictions: Arc::clone(&self.restrictions) })
     }
-
-    /// What is to be said of the beginning, where the program has not said it.
-    fn tell_first(&self, seen: &watch::Seen) {
-        // The program itself could read them a moment ago.
-        if let Some(trouble) = &seen.trouble {
-            tell(&watch::News::Damaged(Arc::clone(trouble)));
-        }
-        tell_watching(&seen.watching);
-    }
 }
 
 /// Tells the operator what is not as it should be. What the user does is no news to the user.
-#[cfg(feature = "roots")]
-fn tell(news: &watch::News) {
-    match news {
-        watch::News::Damaged(trouble) => {
-            let trouble = message::causes(&**trouble);
-            message::line_in_passing(&format!("warning: {trouble}; what was read before stays in force"));
+fn tell(seen: &watch::Seen, news: &[watch::News]) {
+    // At the beginning nothing is new, and this may be wrong all the same: the program itself could read the store a moment ago.
+    if seen.version == 1 {
+        seen.trouble.iter().for_each(|trouble| tell_damage(trouble));
+        tell_watching(&seen.watching);
+    }
+    for one in news {
+        match one {
+            watch::News::Damaged(trouble) => tell_damage(trouble),
+            watch::News::Repaired => message::line_in_passing("saved roots can be read again"),
+            watch::News::Watching(how) => tell_watching(how),
+            watch::News::Added(_)
+            | watch::News::Removed(_)
+            | watch::News::Changed { .. }
+            | watch::News::Became { .. } => {}
         }
-        watch::News::Repaired => message::line_in_passing("saved roots can be read again"),
-        watch::News::Watching(how) => tell_watching(how),
-        watch::News::Added(_) | watch::News::Removed(_) | watch::News::Changed { .. } | watch::News::Became { .. } => {}
     }
 }
 
-#[cfg(feature = "roots")]
+fn tell_damage(trouble: &StoreError) {
+    let trouble = message::causes(trouble);
+    message::line_in_passing(&format!("warning: {trouble}; what was read before stays in force"));
+}
+
 fn tell_watching(how: &watch::Watching) {
-    if *how != watch::Watching::Events {
+    if let watch::Watching::Polling { .. } = how {
         message::line_in_passing(&format!("warning: {how}"));
     }
 }

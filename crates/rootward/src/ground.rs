@@ -103,7 +103,7 @@ pub(crate) struct Ground {
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
     /// Those of them that do not come from saved roots.
-    #[cfg(all(feature = "roots", feature = "serve"))]
+    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
     rules: Vec<Restriction>,
     resolver: Resolver,
     /// None where it was removed or cannot be read: then nothing can be relative to it.
@@ -129,7 +129,7 @@ impl Ground {
             settings,
             saved,
             own,
-            #[cfg(all(feature = "roots", feature = "serve"))]
+            #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
             rules: rules.clone(),
             restrictions: Arc::new(Restrictions::new(rules.into_iter().chain(closed).collect())),
             resolver,
@@ -138,7 +138,7 @@ impl Ground {
     }
 
     /// What is closed where saved roots close these places.
-    #[cfg(all(feature = "roots", feature = "serve"))]
+    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
     pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Arc<Restrictions> {
         Arc::new(Restrictions::new(self.rules.iter().cloned().chain(saved).collect()))
     }

@@ -9,7 +9,7 @@ mod confinement_flags;
 mod decision;
 mod doctor;
 mod explain;
-#[cfg(feature = "serve")]
+#[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
 mod following;
 mod ground;
 mod hint;

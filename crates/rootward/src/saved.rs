@@ -47,7 +47,7 @@ impl Saved {
     }
 
     /// Whether nothing is closed below saved roots.
-    #[cfg(feature = "serve")]
+    #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn closes_nothing(&self) -> bool {
         self.kept.roots.iter().all(|root| root.restrict.is_empty())
     }

@@ -13,11 +13,16 @@ use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
-use crate::following::Following;
+#[cfg(feature = "roots")]
+use crate::following::Watched;
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
 use crate::saved::AskingAs;
+
+/// How long after its start a server begins to follow the saved roots.
+#[cfg(feature = "roots")]
+const AFTER_THE_START: Duration = Duration::from_secs(1);
 
 /// How long what is being written may still take when the server is told to end.
 const TO_FINISH: Duration = Duration::from_secs(2);
@@ -44,25 +49,36 @@ impl Serve {
         let ground = Ground::load_ambient()?;
         let service = RootsService::new(self.settings(&ground)?);
         let files = FileServer::default().with_confinement(ground.settings.sandbox.options());
-        let following = self.follow_ambient(ground, &service);
         if std::io::stdin().is_terminal() {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(serve(service, files));
+        let follow = self.follow_ambient(ground, &service);
+        let outcome = runtime.block_on(serve(service, files, follow));
         runtime.shutdown_timeout(TO_FINISH);
-        following.leave();
         outcome
     }
 
-    /// Hands what the user saves, takes back and loses on to the sessions.
-    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> Following {
-        let service = service.clone();
-        let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
-        Following::begin_ambient(ground, self.asking.name().map(str::to_owned), move |saved| {
-            let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
-            service.change(sources, saved.restrictions);
-        })
+    /// Hands what the user saves, takes back and loses on to the sessions. Not at the start, when a client waits for its first
+    /// answer: what changed since then is found, too.
+    #[cfg(feature = "roots")]
+    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> impl Future<Output = ()> + 'static {
+        let (service, peer) = (service.clone(), self.asking.name().map(str::to_owned));
+        async move {
+            tokio::time::sleep(AFTER_THE_START).await;
+            let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
+            let _watched = Watched::begin_ambient(ground, peer, move |saved| {
+                let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
+                service.change(sources, saved.restrictions);
+            });
+            std::future::pending::<()>().await;
+        }
+    }
+
+    #[cfg(not(feature = "roots"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &RootsService) -> impl Future<Output = ()> + 'static {
+        std::future::pending()
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {
@@ -85,7 +101,7 @@ impl Serve {
     }
 }
 
-async fn serve(service: RootsService, files: FileServer) -> Result<Outcome> {
+async fn serve(service: RootsService, files: FileServer, follow: impl Future<Output = ()>) -> Result<Outcome> {
     let mut ended = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
     let server = service.install(files).with_roots_resource();
@@ -98,5 +114,6 @@ async fn serve(service: RootsService, files: FileServer) -> Result<Outcome> {
         outcome = serving => outcome,
         _ = ended.recv() => Ok(Outcome::Done),
         _ = interrupted.recv() => Ok(Outcome::Done),
+        () = follow => Ok(Outcome::Done),
     }
 }

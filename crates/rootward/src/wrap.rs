@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use rootward_core::Validation;
 use rootward_core::session::Sources;
 use rootward_hub::scan::{Expansion, Need, Treatment};
-use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
+use rootward_hub::wrap::{
+    Confine, Enforce, Follow, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped,
+};
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
@@ -114,15 +116,27 @@ impl Wrap {
             inject: self.inject.clone(),
             confine,
         };
-        let wrapped = Wrapped {
-            rules: self.rules(&ground)?,
-            launch,
-            handshakes: ground.directories.state.as_ref().map(|state| state.join("handshakes")),
-            longest: LONGEST,
-        };
+        let rules = self.rules(&ground)?;
+        let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
+        let follow = self.follow_ambient(ground, &rules);
+        let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
         let mut notice = |notice: Notice<'_>| tell(program, notice);
         let code = wrapped.run(&mut notice)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    /// Whoever looks what the user saves, takes back and loses.
+    #[cfg(feature = "roots")]
+    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Option<Box<dyn Follow>> {
+        let peer = self.asking.name().map(str::to_owned);
+        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone())?;
+        Some(Box::new(asked))
+    }
+
+    #[cfg(not(feature = "roots"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &Rules) -> Option<Box<dyn Follow>> {
+        None
     }
 
     fn rules(&self, ground: &Ground) -> Result<Rules> {

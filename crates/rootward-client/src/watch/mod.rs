@@ -126,6 +126,23 @@ impl Drop for Watch {
     }
 }
 
+/// The same without a thread, for programs that may have but one: looks whenever it is asked to.
+#[derive(Debug)]
+pub struct Asked(Looking);
+
+impl Asked {
+    /// Begins with what the store says now.
+    pub fn begin_ambient(store: Store) -> Asked {
+        Asked(Looking::new_ambient(store))
+    }
+
+    /// What there is, and what is new, unless that is what it said last.
+    pub fn look_ambient(&mut self) -> Option<(&Seen, Vec<News>)> {
+        self.0.look_ambient(&Watching::Asked);
+        self.0.tell()
+    }
+}
+
 fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &mut dyn FnMut(&Seen, &[News])) {
     let begun = Instant::now();
     let mut timing = Timing::new(options);

@@ -32,6 +32,8 @@ pub struct Seen {
 pub enum Watching {
     /// The system tells of them.
     Events,
+    /// By nobody but whoever asks ([`Asked`](super::Asked)).
+    Asked,
     /// Not of all of them: what it does not tell of is found by looking.
     Polling {
         /// How often.
@@ -58,6 +60,7 @@ impl fmt::Display for Watching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Watching::Events => f.write_str("changes are told by the system"),
+            Watching::Asked => f.write_str("roots are looked at when that is asked for"),
             Watching::Polling { every, places, why } => {
                 let directories = if *places == 1 { "directory" } else { "directories" };
                 write!(f, "{places} {directories} cannot be watched ({why}), so roots are looked at every {every:?}")

@@ -18,8 +18,8 @@ use crate::message::Hinted;
 
 /// Share saved roots no more, with all or with some
 ///
-/// Where a root above it gives more, that is asked about. `rootward serve` notices it while it runs; servers that were
-/// started by `rootward wrap` keep what they began with.
+/// Where a root above it gives more, that is asked about. `rootward serve` and
+/// `rootward wrap` notice it while they run.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Remove {

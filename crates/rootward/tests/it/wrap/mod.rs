@@ -8,6 +8,7 @@ mod modern;
 mod pressure;
 mod questions;
 mod roots;
+mod saved;
 mod stress;
 
 use serde_json::{Value, json};
