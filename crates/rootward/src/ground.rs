@@ -111,16 +111,26 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Reads environment, settings and working directory.
+    /// Reads environment, settings, saved roots and working directory.
     pub(crate) fn load_ambient() -> Result<Ground> {
+        // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
+        // (test: a_damaged_store_is_no_empty_store)
+        Ground::load_with_ambient(Saved::load_ambient)
+    }
+
+    /// The same without the saved roots, for whoever looks at these themselves. Nothing is to be decided on it.
+    #[cfg(feature = "roots")]
+    pub(crate) fn load_without_saved_ambient() -> Result<Ground> {
+        Ground::load_with_ambient(|_, _| Ok(Saved::default()))
+    }
+
+    fn load_with_ambient(saved: impl FnOnce(&Directories, Resolver) -> Result<Saved>) -> Result<Ground> {
         let environment: Environment = std::env::vars_os().collect();
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
         let own = directories.own().map(|place| spellings(place, resolver)).collect::<Result<Vec<_>>>()?.concat();
-        // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
-        // (test: a_damaged_store_is_no_empty_store)
-        let saved = Saved::load_ambient(&directories, resolver)?;
+        let saved = saved(&directories, resolver)?;
         let rules = restrictions(&settings, &own, resolver)?;
         let closed = saved.closed_ambient(resolver)?;
         Ok(Ground {

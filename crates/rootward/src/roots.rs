@@ -56,7 +56,7 @@ impl Roots {
             Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
             Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
             Verb::Import(import) => import.run(&Desk::open_ambient()?),
-            Verb::Watch(watch) => watch.run(Desk::open_ambient()?),
+            Verb::Watch(watch) => watch.run(Desk::open_to_watch_ambient()?),
         }
     }
 }

@@ -26,7 +26,7 @@ impl AskingAs {
 }
 
 /// What was saved.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Saved {
     #[cfg(feature = "roots")]
     kept: rootward_client::store::Kept,

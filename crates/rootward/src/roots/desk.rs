@@ -25,7 +25,15 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn open_ambient() -> Result<Desk> {
-        let ground = Ground::load_ambient()?;
+        Desk::on(Ground::load_ambient()?)
+    }
+
+    /// For whoever waits until the store can be read.
+    pub(super) fn open_to_watch_ambient() -> Result<Desk> {
+        Desk::on(Ground::load_without_saved_ambient()?)
+    }
+
+    fn on(ground: Ground) -> Result<Desk> {
         let store = Store::of(&ground.directories).ok_or_else(|| Hinted {
             says: "there is no place for saved roots".to_owned(),
             hint: "set `HOME` or `XDG_CONFIG_HOME` to an absolute path".to_owned(),

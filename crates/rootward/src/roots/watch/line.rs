@@ -77,7 +77,7 @@ fn watching(out: &mut impl Write, how: &Watching) -> io::Result<()> {
 fn damage(trouble: &StoreError, seen: &Seen) -> String {
     let then = match seen.kept {
         Some(_) => "what was read before stays in force",
-        None => "nothing that was saved is in force",
+        None => "no program starts until it can be read",
     };
     format!("{}; {then}", message::causes(trouble))
 }
