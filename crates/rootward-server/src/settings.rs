@@ -73,11 +73,16 @@ pub enum RefusalForm {
 impl Settings {
     /// The defaults, for the user whose home this is. A client may share what lies in it; other homes it may not.
     pub fn new(home: Option<PathBuf>) -> Settings {
+        Settings::with_guard(GuardOptions { home, ..GuardOptions::default() })
+    }
+
+    /// The defaults for the rest, where guards are made with this.
+    pub fn with_guard(guard: GuardOptions) -> Settings {
         Settings {
             policy: Policy::default(),
             sources: Sources::default(),
-            guard: GuardOptions { home: home.clone(), ..GuardOptions::default() },
-            validation: Validation::new(home),
+            validation: Validation::new(guard.home.clone()),
+            guard,
             audit: None,
             refusals: RefusalForm::default(),
             principal: |_| String::new(),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rootward_core::Validation;
 use rootward_core::session::Sources;
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
@@ -90,12 +89,9 @@ impl Serve {
         if !ceiling.set.names_any() {
             saved.warn();
         }
-        let home = ground.directories.home.clone();
-        let mut settings = Settings::new(home.clone());
+        let mut settings = Settings::with_guard(ground.guard_options(None));
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
-        settings.guard = ground.guard_options(None);
-        settings.validation = Validation::new(home);
         settings.audit = self.recording.open_ambient(ground)?;
         Ok(settings)
     }
