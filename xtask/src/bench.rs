@@ -10,13 +10,14 @@ use crate::call::Call;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 6] = [
+const BENCHES: [(&str, &str); 7] = [
     ("rootward-core", "guard"),
     ("rootward-server", "session"),
     ("rootward-sandbox", "confinement"),
     ("rootward-hub", "wrap"),
     ("rootward-files", "files"),
     ("rootward-client", "detection"),
+    ("rootward-client", "provider"),
 ];
 
 /// Where the tables go.

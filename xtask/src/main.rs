@@ -15,6 +15,7 @@ mod conformance;
 mod corpus;
 mod demo;
 mod files;
+mod host;
 mod inspector;
 mod peers;
 mod prove;
@@ -41,6 +42,7 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
+  host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
@@ -73,6 +75,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
         ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
+        ["host"] => host::run(top).map(|note| println!("{note}")),
         ["serve", ref parts @ ..] => serve::run(top, parts).map(|note| println!("{note}")),
         ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
         ["files", ref parts @ ..] => files::run(top, parts).map(|note| println!("{note}")),

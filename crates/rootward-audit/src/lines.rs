@@ -1,12 +1,13 @@
-//! Decisions as lines of JSON, to wherever the author wants them.
+//! Decisions and changes as lines of JSON, to wherever the author wants them.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use rootward_core::{Audit, AuditEvent};
+use rootward_core::{Audit, AuditEvent, ChangeEvent};
+use serde::Serialize;
 
-/// Writes each decision as a line of JSON.
+/// Writes each decision and each change as a line of JSON.
 pub struct AuditLines<W>(Mutex<W>);
 
 impl<W: Write> AuditLines<W> {
@@ -18,6 +19,16 @@ impl<W: Write> AuditLines<W> {
 
 impl<W: Write + Send> Audit for AuditLines<W> {
     fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        self.write(event)
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.write(event)
+    }
+}
+
+impl<W: Write> AuditLines<W> {
+    fn write(&self, event: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rootward_core::{Audit, AuditEvent};
+use rootward_core::{Audit, AuditEvent, ChangeEvent};
 use rustix::fs::{Access, access};
 
 use crate::chain::Chain;
@@ -72,7 +72,16 @@ impl AuditLog {
 
 impl Audit for AuditLog {
     fn record(&self, event: &AuditEvent) -> io::Result<()> {
-        let line = serde_json::to_string(event)?;
+        self.append(&serde_json::to_string(event)?)
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.append(&serde_json::to_string(event)?)
+    }
+}
+
+impl AuditLog {
+    fn append(&self, line: &str) -> io::Result<()> {
         let mut slot = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let writing = match &mut *slot {
             Some(writing) => writing,
@@ -83,7 +92,7 @@ impl Audit for AuditLog {
             let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
             *writing = Writing::begin(&self.directory, name, part, chain)?;
         }
-        writing.write(&line)
+        writing.write(line)
     }
 }
 

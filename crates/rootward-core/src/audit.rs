@@ -1,4 +1,4 @@
-//! The record of one decision: plain values, written down by whoever keeps the log.
+//! The record of one decision, and of one change to what is shared: plain values, written down by whoever keeps the log.
 
 use std::ffi::OsStr;
 use std::io;
@@ -60,11 +60,81 @@ pub struct Occasion<'o> {
     pub generation: u64,
 }
 
+/// For how long a user said yes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Yes {
+    /// For this one time; nothing is remembered.
+    Once,
+    /// Until the session ends, or until it is taken back.
+    Session,
+    /// Until it is taken back.
+    Always,
+}
+
+impl Yes {
+    /// One word: `once`, `session` or `always`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Yes::Once => "once",
+            Yes::Session => "session",
+            Yes::Always => "always",
+        }
+    }
+}
+
+/// What was done to a root that the user shares.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RootChange {
+    /// It is shared from now on.
+    Add,
+    /// It is shared no more.
+    Remove,
+    /// It has another name, or none.
+    Rename,
+    /// It is shared for other access, with other places closed below it, or with others.
+    Grant,
+}
+
+/// One change of what the user shares: of a root, its name, its access, or of a yes. Texts as in [`AuditEvent`].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChangeEvent {
+    /// When, in milliseconds since 1970.
+    #[serde(serialize_with = "milliseconds")]
+    pub time: SystemTime,
+    /// Who asked for it: a command, a client, a server.
+    pub requester: String,
+    /// What was done.
+    pub change: RootChange,
+    /// The root's path.
+    pub root: String,
+    /// Its name from now on; for one that was removed, the name it had, and so on for what follows.
+    pub name: Option<String>,
+    /// What it is shared for.
+    pub access: Access,
+    /// The patterns of what is closed below it, `(writing)` behind those that close for writing only.
+    pub restrict: Vec<String>,
+    /// The clients or servers that it is shared with; all, where there is no list.
+    #[serde(rename = "for")]
+    pub peers: Option<Vec<String>>,
+    /// Whether it is a place that takes insisting.
+    pub forced: bool,
+    /// For how long the user said yes.
+    pub consent: Yes,
+}
+
 /// Whoever keeps the log.
 pub trait Audit: Send + Sync {
     /// Writes a decision down, before it takes effect. Where that fails, access is refused: what is not on record does not
     /// happen.
     fn record(&self, event: &AuditEvent) -> io::Result<()>;
+
+    /// Writes a change of what is shared down, before it takes effect. A log that knows no changes refuses them.
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        let _ = event;
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this log keeps no changes of roots"))
+    }
 }
 
 impl AuditEvent {

@@ -42,7 +42,7 @@
 //! - [`Guard::would_contain`] and [`text_contains`] look at text alone and decide nothing.
 //! - `text.rs` reads a path's text, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
 //!   `os.rs` makes the system calls: the only file that names a file to the system.
-//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`]: the record of a decision. [`Shown`]: any text, safe to print.
+//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change. [`Shown`]: any text, safe to print.
 //! - [`Resolver`]: by `openat2`, or by walking where there is none.
 //! - [`Guard::pin_root`], [`Guard::closed_places_below`]: what a kernel's own fence around a process is built from.
 //!
@@ -81,7 +81,7 @@ mod validate;
 mod windows;
 
 pub use access::Access;
-pub use audit::{Audit, AuditEvent, Decision, Occasion};
+pub use audit::{Audit, AuditEvent, ChangeEvent, Decision, Occasion, RootChange, Yes};
 pub use containment::text_contains;
 pub use denial::{Cause, Code, Denial};
 pub use grant::{

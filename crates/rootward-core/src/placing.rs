@@ -64,6 +64,11 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Pla
     // SECURITY: judged by where it really lies, too: a link may lead into a system place
     // (test: a_client_root_that_links_to_a_system_place_is_refused)
     judge(validation, root.origin, &place)?;
+    // SECURITY: a saved yes is about a place. Whoever can write above it could put a link there and have another place shared
+    // (test: a_saved_root_is_not_followed_through_a_link)
+    if root.origin == Origin::Store && root.path != place {
+        return Err(Refusal::Linked);
+    }
     let (kind, id) = look(resolver, &place).map_err(refusal)?;
     let kind = kind.ok_or(Refusal::Special)?;
     Ok(PlacedRoot { root: root.clone(), place, kind, id })

@@ -60,6 +60,9 @@ pub enum Refusal {
     /// A device, FIFO or socket.
     #[error("is neither a file nor a directory")]
     Special,
+    /// A saved root that is reached by a link: what lies there is not what the user said yes to.
+    #[error("a link leads elsewhere from there")]
+    Linked,
 }
 
 impl fmt::Display for RefusedRoot {
@@ -302,5 +305,6 @@ mod tests {
         check(Refusal::Missing, "does not exist");
         check(Refusal::Unreachable(io::ErrorKind::PermissionDenied), "cannot be reached: permission denied");
         check(Refusal::Special, "is neither a file nor a directory");
+        check(Refusal::Linked, "a link leads elsewhere from there");
     }
 }

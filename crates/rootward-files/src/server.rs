@@ -1,7 +1,7 @@
 //! What the protocol asks of a server: it lists its tools, runs them, and lists them anew when the roots change.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{
@@ -51,23 +51,20 @@ pub(crate) struct Surroundings {
     pub(crate) confinement: Options,
 }
 
-/// The tools as they are described whatever the roots: made once.
-static DESCRIBED: LazyLock<Vec<(&Listed, Tool)>> =
-    LazyLock::new(|| TOOLS.iter().map(|listed| (listed, listed.describe())).collect());
-
 /// The generation that tells roots apart; unknown ones are their own.
 fn generation(roots: Option<&Roots>) -> u64 {
     roots.map_or(NO_LIST - 1, Roots::generation)
 }
 
+/// The tools as they are described for these roots. Made anew for each list: few are asked for, and schemas take much memory.
 fn tools(roots: Option<&Roots>) -> Vec<Tool> {
     let sentence = workspace::sentence(roots);
-    let offered = DESCRIBED.iter().filter(|(listed, _)| match listed.about.offered {
+    let offered = TOOLS.iter().filter(|listed| match listed.about.offered {
         Offered::Always | Offered::WithRoots => true,
         Offered::ToExecute => workspace::may_execute(roots),
     });
-    let named = offered.map(|(listed, tool)| {
-        let mut tool = tool.clone();
+    let named = offered.map(|listed| {
+        let mut tool = listed.describe();
         if listed.about.offered != Offered::Always {
             tool.description = Some(format!("{} {sentence}", listed.about.description).into());
         }
@@ -95,7 +92,7 @@ impl ServerHandler for FileServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        DESCRIBED.iter().find(|(listed, _)| listed.about.name == name).map(|(_, tool)| tool.clone())
+        TOOLS.iter().find(|listed| listed.about.name == name).map(Listed::describe)
     }
 
     async fn call_tool(

@@ -4,9 +4,9 @@
 //! many sessions there are. It goes with the last of them.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rootward_core::{Guard, RootSet, WeakGuard};
+use rootward_core::{Guard, Restrictions, RootSet, WeakGuard};
 
 use crate::weak_table::{WeakTable, Weakly};
 
@@ -24,10 +24,19 @@ impl Weakly for WeakGuard {
 }
 
 impl SharedGuards {
-    /// The guard over `set`, made if nobody has it.
-    pub(crate) fn guard(&self, set: RootSet, generation: u64, make: impl FnOnce(RootSet) -> Guard) -> Guard {
+    /// The guard over `set` that keeps these places closed, made if nobody has it.
+    pub(crate) fn guard(
+        &self,
+        set: RootSet,
+        restrictions: &Arc<Restrictions>,
+        generation: u64,
+        make: impl FnOnce(RootSet) -> Guard,
+    ) -> Guard {
         let key = self.hasher.hash_one(&set);
-        if let Some(guard) = self.find(key, &set, generation) {
+        // SECURITY: the same roots may be had by others since before a place in them was closed
+        // (test: guards_are_shared_by_equal_restrictions_only)
+        let closes = |guard: &Guard| Arc::ptr_eq(&guard.restrictions(), restrictions);
+        if let Some(guard) = self.find(key, &set, generation).filter(closes) {
             return guard;
         }
         // Not under the lock: two that make the same guard at once waste one.
@@ -65,7 +74,8 @@ mod tests {
     }
 
     fn guard(shared: &SharedGuards, set: RootSet) -> Guard {
-        shared.guard(set, 7, |set| Guard::new(set, GuardOptions { generation: 7, ..GuardOptions::default() }))
+        let options = GuardOptions { generation: 7, ..GuardOptions::default() };
+        shared.guard(set, &options.restrictions.clone(), 7, |set| Guard::new(set, options))
     }
 
     #[test]
@@ -73,7 +83,7 @@ mod tests {
         let shared = SharedGuards::default();
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let first = guard(&shared, roots(a.path()));
-        let again = shared.guard(roots(a.path()), 9, |_| panic!("made twice"));
+        let again = shared.guard(roots(a.path()), &first.restrictions(), 9, |_| panic!("made twice"));
         assert_eq!((again.generation(), again.root_set()), (9, first.root_set()));
         let other = guard(&shared, roots(b.path()));
         assert_ne!(other.root_set(), first.root_set());
@@ -82,6 +92,18 @@ mod tests {
         let key = shared.hasher.hash_one(&set);
         shared.table().insert(key, first.downgrade());
         assert_eq!(guard(&shared, set.clone()).root_set(), &set);
+    }
+
+    #[test]
+    fn guards_are_shared_by_equal_restrictions_only() {
+        let shared = SharedGuards::default();
+        let directory = tempfile::tempdir().unwrap();
+        let first = guard(&shared, roots(directory.path()));
+        let closed = Arc::new(Restrictions::none());
+        let options = GuardOptions { restrictions: Arc::clone(&closed), ..GuardOptions::default() };
+        let other = shared.guard(roots(directory.path()), &closed, 7, |set| Guard::new(set, options));
+        assert!(Arc::ptr_eq(&other.restrictions(), &closed));
+        assert!(!Arc::ptr_eq(&first.restrictions(), &closed));
     }
 
     #[test]

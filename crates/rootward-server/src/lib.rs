@@ -84,6 +84,7 @@ mod argument;
 mod error;
 mod flight;
 mod flow;
+mod given;
 mod guards;
 mod http;
 mod in_order;

@@ -170,7 +170,9 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
     let support = wire::support(context.client_capabilities().as_ref());
     // A session of one request: it begins, asks, is answered, all in one moment.
     let now = Duration::ZERO;
-    let mut machine = SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support);
+    // Taken once: roots that were given with a place closed are decided with it closed.
+    let given = ground.given.now();
+    let mut machine = SessionRoots::new(settings.policy.clone(), given.sources.clone(), support);
     if answer != Answer::NotAsked {
         let effects = machine.handle(now, Event::Needed { arrived: now });
         if let Some(Effect::Ask { request }) = effects.first().copied() {
@@ -184,7 +186,7 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
     match machine.standing(now, now) {
         Standing::InForce(in_force) => {
             let in_force = InForce { generation: generation(in_force), ..in_force.clone() };
-            Some(Roots::of(&in_force, support, ground.number(), ground, None))
+            Some(Roots::of(&in_force, support, ground.number(), (ground, &given), None))
         }
         Standing::Wait { .. } | Standing::Overdue => None,
     }

@@ -9,6 +9,7 @@ use rootward_core::session::{InForce, Reach, State, Support, Why};
 use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
 
 use crate::error::PageError;
+use crate::given::Given;
 use crate::record::{Decided, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
@@ -27,12 +28,12 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// What the machine says is in force; the guard of before is kept while it is the same generation.
+    /// What the machine says is in force, with what is closed; the guard of before is kept while it is the same generation.
     pub(crate) fn of(
         in_force: &InForce,
         support: Support,
         session: u64,
-        ground: &Arc<Ground>,
+        (ground, given): (&Arc<Ground>, &Given),
         before: Option<&Roots>,
     ) -> Roots {
         let guard = match before {
@@ -42,7 +43,7 @@ impl Roots {
                     Reach::Roots => in_force.roots.clone(),
                     Reach::AllowAll => ground.everything(),
                 };
-                ground.guard(set, in_force.generation)
+                ground.guard(set, &given.restrictions, in_force.generation)
             }
         };
         let (state, why, reach, ground) = (in_force.state, in_force.why, in_force.reach, Arc::clone(ground));

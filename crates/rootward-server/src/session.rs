@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
+use crate::given::Given;
 use crate::roots::Roots;
 use crate::settings::Ground;
 use crate::wire;
@@ -61,6 +62,8 @@ struct State {
     peer: Option<Peer<RoleServer>>,
     /// Made when the client's capabilities are known.
     machine: Option<SessionRoots>,
+    /// What the machine was given, and what is closed with it.
+    given: Option<Arc<Given>>,
     roots: Option<Roots>,
     flight: Option<Flight>,
     /// Questions whose end the client is to be told.
@@ -109,7 +112,7 @@ enum Turn {
 
 impl Session {
     pub(crate) fn new(ground: Arc<Ground>) -> Session {
-        Session(Arc::new(Inner {
+        let session = Session(Arc::new(Inner {
             number: ground.number(),
             ground,
             started: Instant::now(),
@@ -118,7 +121,9 @@ impl Session {
             leader: tokio::sync::Mutex::default(),
             turn: Notify::new(),
             in_force: OnceLock::new(),
-        }))
+        }));
+        session.0.ground.given.tell(&session);
+        session
     }
 
     /// The roots in force now. The client is asked where need be, and the call waits for it, at most the timeout.
@@ -268,7 +273,9 @@ impl Session {
         if state.machine.is_none() {
             let settings = &self.0.ground.settings;
             let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
-            state.machine = Some(SessionRoots::new(settings.policy.clone(), settings.sources.clone(), support));
+            let given = self.0.ground.given.now();
+            state.machine = Some(SessionRoots::new(settings.policy.clone(), given.sources.clone(), support));
+            state.given = Some(given);
             self.publish(&mut state);
         }
         Ok(())
@@ -322,16 +329,35 @@ impl Session {
         }
     }
 
+    /// The operator's or the user's roots changed, or what is closed.
+    pub(crate) fn hear_given(&self, given: &Arc<Given>) {
+        let mut state = self.state();
+        let Some(before) = state.given.replace(Arc::clone(given)) else {
+            // Whoever makes the machine looks what is given.
+            state.given = None;
+            return;
+        };
+        // SECURITY: roots that stay the same would keep the guard that leaves open what was closed
+        // (test: what_is_closed_while_a_session_runs_is_closed)
+        let closed = !Arc::ptr_eq(&before.restrictions, &given.restrictions);
+        let closed = closed.then_some(Event::RestrictionsChanged);
+        // All of it at once: new roots are never decided with what was closed for others.
+        self.take_notice(state, [Event::SourcesChanged(given.sources.clone())].into_iter().chain(closed));
+    }
+
     /// Has the machine take notice, and notes what is to be done.
     fn handle(&self, event: Event) {
+        self.take_notice(self.state(), [event]);
+    }
+
+    fn take_notice(&self, mut guard: MutexGuard<'_, State>, events: impl IntoIterator<Item = Event>) {
         let now = self.now();
-        let mut guard = self.state();
         let state = &mut *guard;
         let Some(machine) = &mut state.machine else {
             return;
         };
         let before = machine.wakes_at();
-        let effects = machine.handle(now, event);
+        let effects: Vec<Effect> = events.into_iter().flat_map(|event| machine.handle(now, event)).collect();
         if effects.is_empty() {
             return;
         }
@@ -360,7 +386,7 @@ impl Session {
 
     /// Makes known what is in force, if anything is.
     fn publish(&self, state: &mut State) {
-        let Some(machine) = &state.machine else {
+        let (Some(machine), Some(given)) = (&state.machine, &state.given) else {
             return;
         };
         let in_force = machine.in_force();
@@ -368,7 +394,7 @@ impl Session {
             return;
         }
         let support = machine.support();
-        let roots = Roots::of(in_force, support, self.0.number, &self.0.ground, state.roots.as_ref());
+        let roots = Roots::of(in_force, support, self.0.number, (&self.0.ground, given), state.roots.as_ref());
         state.roots = Some(roots.clone());
         if let Some(told) = self.0.in_force.get() {
             told.send_if_modified(|told| {

@@ -12,6 +12,7 @@ use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{NoRoots, Policy, Sources};
 use rootward_core::{Audit, Closed, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 
+use crate::given::GivenNow;
 use crate::guards::SharedGuards;
 use crate::session::Session;
 
@@ -20,7 +21,7 @@ use crate::session::Session;
 pub struct Settings {
     /// Who is listened to, and for how long.
     pub policy: Policy,
-    /// The roots of the operator, the user's saved choice, the fallback.
+    /// The roots of the operator, the user's saved choice, the fallback. [`RootsService::change`] has others take their place.
     pub sources: Sources,
     /// What guards are made with; the generation is filled in.
     pub guard: GuardOptions,
@@ -72,11 +73,16 @@ pub enum RefusalForm {
 impl Settings {
     /// The defaults, for the user whose home this is. A client may share what lies in it; other homes it may not.
     pub fn new(home: Option<PathBuf>) -> Settings {
+        Settings::with_guard(GuardOptions { home, ..GuardOptions::default() })
+    }
+
+    /// The defaults for the rest, where guards are made with this.
+    pub fn with_guard(guard: GuardOptions) -> Settings {
         Settings {
             policy: Policy::default(),
             sources: Sources::default(),
-            guard: GuardOptions { home: home.clone(), ..GuardOptions::default() },
-            validation: Validation::new(home),
+            validation: Validation::new(guard.home.clone()),
+            guard,
             audit: None,
             refusals: RefusalForm::default(),
             principal: |_| String::new(),
@@ -164,6 +170,8 @@ pub(crate) struct Ground {
     pub(crate) shared: SharedGuards,
     /// Sessions by the names that HTTP has for them.
     pub(crate) http: crate::http::HttpSessions,
+    /// What may change while sessions run: the sources, and what is closed.
+    pub(crate) given: GivenNow,
     /// Counts sessions, to tell them apart on record.
     sessions: AtomicU64,
 }
@@ -177,6 +185,7 @@ impl RootsService {
             .map(|root| RootSet::place_ambient([root], &settings.validation));
         let seal = settings.request_state.clone().or_else(random_codec);
         RootsService(Arc::new(Ground {
+            given: GivenNow::new(&settings),
             settings,
             everything,
             seal,
@@ -220,9 +229,10 @@ fn random_codec() -> Option<RequestStateCodec> {
 }
 
 impl Ground {
-    pub(crate) fn guard(&self, set: RootSet, generation: u64) -> Guard {
-        let make = |set| Guard::new(set, GuardOptions { generation, ..self.settings.guard.clone() });
-        self.shared.guard(set, generation, make)
+    pub(crate) fn guard(&self, set: RootSet, restrictions: &Arc<Restrictions>, generation: u64) -> Guard {
+        let options =
+            GuardOptions { generation, restrictions: Arc::clone(restrictions), ..self.settings.guard.clone() };
+        self.shared.guard(set, restrictions, generation, |set| Guard::new(set, options))
     }
 
     /// The number of a new session.

@@ -33,6 +33,10 @@ impl<K: Hash + Eq, W: Weakly> WeakTable<K, W> {
         self.entries.get(key)
     }
 
+    pub(crate) fn values(&self) -> impl Iterator<Item = &W> {
+        self.entries.values()
+    }
+
     pub(crate) fn insert(&mut self, key: K, way: W) {
         if self.entries.len() >= self.sweep_at {
             self.entries.retain(|_, way| !way.is_gone());

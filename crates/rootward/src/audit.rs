@@ -1,4 +1,4 @@
-//! `rootward audit`: what was decided and who asked, and whether the record is whole.
+//! `rootward audit`: what was decided or changed and who asked, and whether the record is whole.
 //!
 //! The record is Rootward's own and is read by name; what stands in it is not trusted. A path and the name of a tool come from a
 //! peer, and whoever can write the user's files can write the log.

@@ -47,7 +47,7 @@ const AFTER_HELP: &str = "Exit codes: 0 all allowed, 1 one or more denied, 2 wro
 impl Check {
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.question.roots)?;
+        let in_force = ground.in_force(&self.question.roots, self.question.asking.name())?;
         in_force.warn();
         let base = ground.base(self.question.base.as_deref(), None)?;
         if self.stdin {

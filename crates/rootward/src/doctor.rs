@@ -25,14 +25,14 @@ pub(crate) struct Doctor {
     json: bool,
 }
 
-const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, settings that cannot be used, or failure";
+const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, settings or saved roots that cannot be used, or failure";
 
 impl Doctor {
     pub(crate) fn run(self) -> Result<Outcome> {
         // Whoever asks what is wrong is told, whatever is wrong.
-        let (report, outcome) = match Ground::load_ambient() {
-            Ok(ground) => (report::Report::new(kernel::look_ambient(), &ground)?, Outcome::Done),
-            Err(mistake) => (report::Report::of_mistake(kernel::look_ambient(), &mistake), Outcome::Failed),
+        let report = match Ground::load_ambient() {
+            Ok(ground) => report::Report::new(kernel::look_ambient(), &ground)?,
+            Err(mistake) => report::Report::of_mistake(kernel::look_ambient(), &mistake),
         };
         let mut out = io::stdout().lock();
         if self.json {
@@ -42,6 +42,6 @@ impl Doctor {
             report.write(&mut out)?;
         }
         out.flush()?;
-        Ok(outcome)
+        Ok(if report.is_whole() { Outcome::Done } else { Outcome::Failed })
     }
 }

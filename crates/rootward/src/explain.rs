@@ -45,7 +45,7 @@ struct Explained<'a> {
 impl Explain {
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.question.roots)?;
+        let in_force = ground.in_force(&self.question.roots, self.question.asking.name())?;
         in_force.warn();
         let guard = ground.guard(in_force.set.clone(), ground.base(self.question.base.as_deref(), None)?);
         let (steps, result) = guard.explain(&self.path, self.question.access);

@@ -19,6 +19,7 @@ use rootward_core::{
 
 use crate::hint;
 use crate::message::{self, Hinted};
+use crate::saved::{AskingAs, Saved};
 use crate::settings::{Setting, Settings, Source};
 
 /// How many root handles are open at the most; enough for any command line, few enough for any limit on open files.
@@ -33,8 +34,8 @@ const NO_BASE: &str = ".";
 pub(crate) struct Question {
     /// A directory or file to share: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default),
     /// `:add` (read, write) or `:rwx` (all) at its end; may be repeated. Where one place is named twice, under whatever path,
-    /// the lesser access holds. Without it, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the
-    /// fallback directory
+    /// the lesser access holds. Without it, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the saved
+    /// roots, else the fallback directory
     #[arg(long = "root", value_name = "ROOT")]
     pub(crate) roots: Vec<OsString>,
     /// What is to be done with the path: `read`, `write`, `execute`, `delete`, or several of them separated by commas. A link
@@ -44,6 +45,8 @@ pub(crate) struct Question {
     /// Where relative paths start [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) base: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) asking: AskingAs,
 }
 
 fn access(words: &str) -> Result<Access, String> {
@@ -95,6 +98,7 @@ pub(crate) struct Ground {
     pub(crate) environment: Environment,
     pub(crate) directories: Directories,
     pub(crate) settings: Settings,
+    pub(crate) saved: Saved,
     /// Rootward's own files, as spelled and where that leads.
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
@@ -104,16 +108,45 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Reads environment, settings and working directory.
+    /// Reads environment, settings, saved roots and working directory.
     pub(crate) fn load_ambient() -> Result<Ground> {
+        // SECURITY: what cannot be read may hold restrictions, which hold for the roots of others, too
+        // (test: a_damaged_store_is_no_empty_store)
+        Ground::load_with_ambient(Saved::load_ambient)
+    }
+
+    /// The same without the saved roots, for whoever looks at these themselves. Nothing is to be decided on it.
+    #[cfg(feature = "roots")]
+    pub(crate) fn load_without_saved_ambient() -> Result<Ground> {
+        Ground::load_with_ambient(|_, _| Ok(Saved::default()))
+    }
+
+    fn load_with_ambient(saved: impl FnOnce(&Directories, Resolver) -> Result<Saved>) -> Result<Ground> {
         let environment: Environment = std::env::vars_os().collect();
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
         let own = directories.own().map(|place| spellings(place, resolver)).collect::<Result<Vec<_>>>()?.concat();
-        let restrictions = Arc::new(restrictions(&settings, &own, resolver)?);
-        let working_directory = std::env::current_dir().ok();
-        Ok(Ground { environment, directories, settings, own, restrictions, resolver, working_directory })
+        let saved = saved(&directories, resolver)?;
+        let rules = restrictions(&settings, &own, resolver)?;
+        let closed = saved.closed_ambient(resolver)?;
+        Ok(Ground {
+            environment,
+            directories,
+            settings,
+            saved,
+            own,
+            restrictions: Arc::new(Restrictions::new(rules.into_iter().chain(closed).collect())),
+            resolver,
+            working_directory: std::env::current_dir().ok(),
+        })
+    }
+
+    /// What is closed where saved roots close these places.
+    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+    pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Result<Arc<Restrictions>> {
+        let rules = restrictions(&self.settings, &self.own, self.resolver)?;
+        Ok(Arc::new(Restrictions::new(rules.into_iter().chain(saved).collect())))
     }
 
     pub(crate) fn home(&self) -> Option<&Path> {
@@ -125,13 +158,20 @@ impl Ground {
         OWN_USUAL.contains(&pattern) || self.own.iter().any(|place| place.as_os_str() == pattern)
     }
 
+    /// Whether a place is one of Rootward's own, or lies in one.
+    #[cfg(feature = "roots")]
+    pub(crate) fn is_in_own(&self, place: &Path) -> bool {
+        self.own.iter().any(|own| place.starts_with(own))
+    }
+
     /// Whether something is there.
     pub(crate) fn exists(&self, place: &Path) -> bool {
         lookout_ambient(self.resolver).check(place, Access::NONE).is_ok_and(|seen| seen.exists())
     }
 
-    /// The roots in force: those of the flags, else of environment or settings file, else the fallback directory. Never merged.
-    pub(crate) fn in_force(&self, flags: &[OsString]) -> Result<InForce> {
+    /// The roots in force: those of the flags, else of environment or settings file, else the saved ones, else the fallback
+    /// directory. Never merged.
+    pub(crate) fn in_force(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
         if !flags.is_empty() {
             let named = flags.iter().map(|text| self.typed_root(text)).collect::<Result<Vec<_>>>()?;
             return Ok(self.place(&named, Source::Flag));
@@ -139,7 +179,10 @@ impl Ground {
         let roots = &self.settings.roots;
         Ok(match self.settings.follow() {
             Follow::FallbackOnly => self.fallback(),
-            Follow::Client if roots.value.is_empty() => self.fallback(),
+            Follow::Client if roots.value.is_empty() => {
+                let saved = self.saved(peer);
+                if saved.set.names_any() { saved } else { self.fallback() }
+            }
             Follow::Client | Follow::Strict | Follow::IgnoreClient => self.place(&roots.value, roots.source),
         })
     }
@@ -148,7 +191,17 @@ impl Ground {
     #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
         let Setting { value, source } = &self.settings.roots;
-        if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags) }
+        if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags, None) }
+    }
+
+    /// The roots that the user saved for this client or server, and for all.
+    pub(crate) fn saved(&self, peer: Option<&str>) -> InForce {
+        let set = self.saved.set_ambient(peer, self.home());
+        let left_out = set.refused().iter().filter(|refused| refused.root.is_some());
+        let left_out = left_out
+            .map(|refused| LeftOut { text: Shown::new(&refused.text).to_string(), reason: refused.reason.to_string() });
+        let left_out = left_out.collect();
+        InForce { set, source: Source::Store, left_out, named_again: Vec::new() }
     }
 
     /// The fallback directory, if one is set.
@@ -278,7 +331,7 @@ fn options(
 }
 
 /// The standard closed places, those of the settings file, and Rootward's own.
-fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Result<Restrictions> {
+fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Result<Vec<Restriction>> {
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
@@ -296,7 +349,7 @@ fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Res
         // (test: rootwards_own_places_are_closed)
         rules.push(Restriction::place(place, Closed::Entirely));
     }
-    Ok(Restrictions::new(rules))
+    Ok(rules)
 }
 
 /// A place as it is spelled, and where that leads.

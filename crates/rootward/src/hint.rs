@@ -95,8 +95,10 @@ fn no_roots(ground: &Ground, in_force: &InForce) -> String {
         [] => String::new(),
         names => format!("not a setting, though in the environment: {}; ", names.join(", ")),
     };
+    let counts = cfg!(feature = "roots") && settings.follow() == Follow::Client;
+    let save = if counts { "save one with `rootward roots add DIR`, " } else { "" };
     format!(
-        "{passed_over}{unknown}name a root with `--root DIR`, set {}=/path/to/DIR, or put \
+        "{passed_over}{unknown}name a root with `--root DIR`, {save}set {}=/path/to/DIR, or put \
          `roots = [\"/path/to/DIR\"]` into {file}",
         env::ROOTS
     )
@@ -120,6 +122,10 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
     match in_force.source {
         Source::Flag | Source::Default => format!("name the root as `--root {typed}` instead to allow it"),
         Source::File => format!("name the root as {written} in {} to allow it", settings_file(ground)),
+        Source::Store => {
+            let typed = for_shell(&root.path, ground.home(), "");
+            format!("run `rootward roots grant {typed} {}` to allow it", suffix.trim_start_matches(':'))
+        }
         Source::Environment(env::FALLBACK_DIR) => format!("set {}={typed} to allow it", env::FALLBACK_DIR),
         Source::Environment(name) => format!(
             "{name} knows no access suffixes: pass `--root {typed}`, or name the root as {written} in {} and unset {name}",
@@ -140,6 +146,9 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &In
         format!("places that hold secrets stay closed below every root{all_the_same}")
     } else if known(places::RUNS_CODE) || pattern == ".git" {
         format!("places that run code for you stay closed for writing below every root{all_the_same}")
+    } else if let Some(root) = ground.saved.root_with(pattern) {
+        let (typed, glob) = (for_shell(root, ground.home(), ""), for_shell(Path::new(pattern), None, ""));
+        format!("closed by what was saved for a root: `rootward roots grant {typed} --open {glob}` opens it")
     } else {
         let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
         let entry = entry.map_or_else(String::new, |index| format!("entry {} of ", index + 1));
@@ -157,6 +166,7 @@ fn as_a_root_as_well(place: &Path, ground: &Ground, in_force: &InForce) -> Strin
         Source::File if !ground.settings.roots.value.is_empty() => {
             format!(": add `{}` to `roots` in {}", from_home(place, ground.home()), settings_file(ground))
         }
+        Source::Store => format!(": `rootward roots add --force {typed}`"),
         // A fallback directory is one, and stands back where roots are named.
         Source::File | Source::Environment(_) => {
             format!(", together with the fallback directory: `--root` for each, here `--root {typed}`")

@@ -9,6 +9,8 @@ mod confinement_flags;
 mod decision;
 mod doctor;
 mod explain;
+#[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+mod following;
 mod ground;
 mod hint;
 mod message;
@@ -17,6 +19,7 @@ mod recording;
 #[cfg(feature = "roots")]
 mod roots;
 mod sandbox;
+mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
@@ -37,18 +40,29 @@ struct CommandLine {
 
 const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 wrong use or failure";
 
+/// Only the verb that is asked for sets up its arguments: servers start by this, and keep what they once touched in memory. What is said
+/// here is for the list of verbs; each says the same of itself, and more.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Verb {
+    /// Run an MCP server that is held to the roots
     #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
+    /// Serve files over MCP, on standard input and output
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
+    /// Decide whether paths may be used
     Check(check::Check),
+    /// Show step by step how a path is decided
     Explain(explain::Explain),
+    /// Run a command that the kernel holds to the roots
     Sandbox(sandbox::Sandbox),
+    /// Choose and keep the directories that are shared
     #[cfg(feature = "roots")]
     Roots(roots::Roots),
+    /// Show the record of decisions, follow it, or check that it is whole
     Audit(audit::Audit),
+    /// Say what this machine can enforce and which settings are in force
     Doctor(doctor::Doctor),
 }
 

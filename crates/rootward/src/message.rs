@@ -2,6 +2,7 @@
 //!
 //! Lower case, no full stop, what the user typed in backticks; the way out as a hint after a blank line.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -70,12 +71,19 @@ pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
 /// those.
 pub(crate) fn told(failure: &anyhow::Error) -> String {
     let unexplained = failure.chain().next().is_some_and(|outermost| system_kind(outermost).is_some());
-    let causes = failure.chain().map(|cause| match system_kind(cause) {
+    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
+    let outermost: &(dyn std::error::Error + 'static) = failure.as_ref();
+    answer.into_iter().chain([causes(outermost)]).collect::<Vec<_>>().join(": ")
+}
+
+/// An error and what is behind it, in one line.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let told = chain.map(|cause| match system_kind(cause) {
         Some(_) => system_text(&cause.to_string()),
         None => cause.to_string(),
     });
-    let answer = unexplained.then(|| "the answer cannot be written".to_owned());
-    answer.into_iter().chain(causes).collect::<Vec<_>>().join(": ")
+    told.collect::<Vec<_>>().join(": ")
 }
 
 /// What kind of system error this is; `serde_json` wraps its own in a type that is no `io::Error`.
@@ -85,7 +93,7 @@ fn system_kind(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorKind> {
 }
 
 /// What the system says, in the house form: lower case, without the number.
-fn system_text(says: &str) -> String {
+pub(crate) fn system_text(says: &str) -> String {
     let says = says.split(" (os error").next().unwrap_or(says);
     let mut letters = says.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
@@ -94,6 +102,21 @@ fn system_text(says: &str) -> String {
 pub(crate) fn line(text: &str) {
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
+/// takes a page.
+#[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+pub(crate) fn line_in_passing(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    const PAGE: usize = 4096 - 1;
+    let stderr = io::stderr().lock();
+    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
+    let at_once = Timespec::default();
+    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
+        let end = text.floor_char_boundary(PAGE);
+        let _ = writeln!(io::stderr(), "{}", &text[..end]);
+    }
 }
 
 /// A path as a person writes it: `~` for the home.
@@ -112,10 +135,25 @@ pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> Strin
         Some(rest) => ("~/", rest),
         None => ("", path),
     };
+    format!("{start}{}{suffix}", quoted(rest.as_os_str()))
+}
+
+/// An argument as it is pasted into a shell.
+#[cfg(feature = "roots")]
+pub(crate) fn word_for_shell(word: &str) -> String {
+    match word {
+        "" => "''".to_owned(),
+        // Some shells look for a program behind it.
+        _ if word.starts_with('=') => format!("''{}", quoted(OsStr::new(word))),
+        _ => quoted(OsStr::new(word)),
+    }
+}
+
+fn quoted(text: &OsStr) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(byte);
-    let shown = Shown::new(rest).to_string();
-    let bytes = rest.as_os_str().as_bytes();
-    let rest = if bytes.iter().all(plain) {
+    let shown = Shown::new(text).to_string();
+    let bytes = text.as_bytes();
+    if bytes.iter().all(plain) {
         shown
     } else if shown.as_bytes() == bytes {
         format!("'{}'", shown.replace('\'', r"'\''"))
@@ -123,8 +161,7 @@ pub(crate) fn for_shell(path: &Path, home: Option<&Path>, suffix: &str) -> Strin
         // Not to be shown as it is: each odd byte by its number, as shells read it.
         let odd = |byte: &u8| if plain(byte) { char::from(*byte).to_string() } else { format!("\\x{byte:02x}") };
         format!("$'{}'", bytes.iter().map(odd).collect::<String>())
-    };
-    format!("{start}{rest}{suffix}")
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +193,7 @@ mod tests {
     #[test]
     fn paths_for_the_shell() {
         let check = |path: &[u8], expect: &str| {
-            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            let path = Path::new(OsStr::from_bytes(path));
             assert_eq!(for_shell(path, Some(Path::new("/home/me")), ":ro"), expect);
         };
         check(b"/srv/app-1", "/srv/app-1:ro");
@@ -167,5 +204,21 @@ mod tests {
         check("/srv/käse".as_bytes(), "'/srv/käse':ro");
         check(b"/srv/\xff\n", r"$'/srv/\xff\x0a':ro");
         check(b"/srv/~x", "'/srv/~x':ro");
+    }
+
+    #[cfg(feature = "roots")]
+    #[test]
+    fn words_for_the_shell() {
+        let check = |word: &str, expect: &str| assert_eq!(word_for_shell(word), expect);
+        check("@scope/server-x@1.2", "@scope/server-x@1.2");
+        check("", "''");
+        check("a b", "'a b'");
+        check("$(reboot)", "'$(reboot)'");
+        check("`x`; it's", r"'`x`; it'\''s'");
+        check("~", "'~'");
+        check("=ls", "''=ls");
+        check("a\u{1b}[2Jb", r"$'a\x1b\x5b2Jb'");
+        check("\u{202e}x", r"$'\xe2\x80\xaex'");
+        check("--token=…", "'--token=…'");
     }
 }

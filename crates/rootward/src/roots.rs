@@ -1,13 +1,30 @@
 //! `rootward roots`: which directories are shared.
 
+mod add;
+mod asking;
+mod desk;
 mod detect;
+mod grant;
+mod import;
+mod list;
+mod pick;
+mod remove;
+mod rename;
+mod shown;
+mod watch;
+mod which;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::Outcome;
+use desk::Desk;
 
-/// Find, choose and keep the directories that are shared
+/// Choose and keep the directories that are shared
+///
+/// They are in force where neither client nor operator names roots: `rootward serve` without any arguments serves them. They are kept
+/// in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which may be edited by hand. Nothing
+/// is shared without a yes, and every change goes on record (`rootward audit show`).
 #[derive(Args, Debug)]
 pub(crate) struct Roots {
     #[command(subcommand)]
@@ -18,12 +35,28 @@ pub(crate) struct Roots {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Detect(detect::Detect),
+    Pick(pick::Pick),
+    List(list::List),
+    Add(add::Add),
+    Remove(remove::Remove),
+    Rename(rename::Rename),
+    Grant(grant::Grant),
+    Import(import::Import),
+    Watch(watch::Watch),
 }
 
 impl Roots {
     pub(crate) fn run(self) -> Result<Outcome> {
         match self.verb {
             Verb::Detect(detect) => detect.run(),
+            Verb::Pick(pick) => pick.run(&Desk::open_ambient()?),
+            Verb::List(list) => list.run(&Desk::open_ambient()?),
+            Verb::Add(add) => add.run(&Desk::open_ambient()?),
+            Verb::Remove(remove) => remove.run(&Desk::open_ambient()?),
+            Verb::Rename(rename) => rename.run(&Desk::open_ambient()?),
+            Verb::Grant(grant) => grant.run(&Desk::open_ambient()?),
+            Verb::Import(import) => import.run(&Desk::open_ambient()?),
+            Verb::Watch(watch) => watch.run(Desk::open_to_watch_ambient()?),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Sandbox {
             return self.run_unconfined(program, arguments);
         }
         let ground = Ground::load_ambient()?;
-        let in_force = ground.in_force(&self.roots)?;
+        let in_force = ground.in_force(&self.roots, None)?;
         in_force.warn();
         if in_force.set.roots().is_empty() && !self.roots.is_empty() {
             let says = format!("command `{}` was not started: no root is left", rootward_core::Shown::new(program));

@@ -7,15 +7,21 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use rootward_core::session::Sources;
-use rootward_core::{RootSet, Validation};
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
+#[cfg(feature = "roots")]
+use crate::following::Watched;
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
+use crate::saved::AskingAs;
+
+/// How long after its start a server begins to follow the saved roots.
+#[cfg(feature = "roots")]
+const AFTER_THE_START: Duration = Duration::from_secs(1);
 
 /// How long what is being written may still take when the server is told to end.
 const TO_FINISH: Duration = Duration::from_secs(2);
@@ -28,9 +34,11 @@ const TO_FINISH: Duration = Duration::from_secs(2);
 pub(crate) struct Serve {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
     /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file
+    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
+    #[command(flatten)]
+    asking: AskingAs,
     #[command(flatten)]
     recording: Recording,
 }
@@ -44,9 +52,32 @@ impl Serve {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(serve(service, files));
+        let follow = self.follow_ambient(ground, &service);
+        let outcome = runtime.block_on(serve(service, files, follow));
         runtime.shutdown_timeout(TO_FINISH);
         outcome
+    }
+
+    /// Hands what the user saves, takes back and loses on to the sessions. Not at the start, when a client waits for its first
+    /// answer: what changed since then is found, too.
+    #[cfg(feature = "roots")]
+    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> impl Future<Output = ()> + 'static {
+        let (service, peer) = (service.clone(), self.asking.name().map(str::to_owned));
+        async move {
+            tokio::time::sleep(AFTER_THE_START).await;
+            let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
+            let _watched = Watched::begin_ambient(ground, peer, move |saved| {
+                let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
+                service.change(sources, saved.restrictions);
+            });
+            std::future::pending::<()>().await;
+        }
+    }
+
+    #[cfg(not(feature = "roots"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &RootsService) -> impl Future<Output = ()> + 'static {
+        std::future::pending()
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {
@@ -54,18 +85,19 @@ impl Serve {
         ceiling.warn();
         let fallback = ground.fallback();
         fallback.warn();
-        let home = ground.directories.home.clone();
-        let mut settings = Settings::new(home.clone());
+        let saved = ground.saved(self.asking.name());
+        if !ceiling.set.names_any() {
+            saved.warn();
+        }
+        let mut settings = Settings::with_guard(ground.guard_options(None));
         settings.policy = ground.settings.policy();
-        settings.sources = Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set };
-        settings.guard = ground.guard_options(None);
-        settings.validation = Validation::new(home);
+        settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
         settings.audit = self.recording.open_ambient(ground)?;
         Ok(settings)
     }
 }
 
-async fn serve(service: RootsService, files: FileServer) -> Result<Outcome> {
+async fn serve(service: RootsService, files: FileServer, follow: impl Future<Output = ()>) -> Result<Outcome> {
     let mut ended = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
     let server = service.install(files).with_roots_resource();
@@ -78,5 +110,6 @@ async fn serve(service: RootsService, files: FileServer) -> Result<Outcome> {
         outcome = serving => outcome,
         _ = ended.recv() => Ok(Outcome::Done),
         _ = interrupted.recv() => Ok(Outcome::Done),
+        () = follow => Ok(Outcome::Done),
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Source {
     Environment(&'static str),
     /// `config.toml`.
     File,
+    /// The saved roots.
+    Store,
     /// Nobody said anything.
     Default,
 }
@@ -35,7 +37,7 @@ impl Source {
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
             Source::Environment(name) => Some(name),
-            Source::Flag | Source::File | Source::Default => None,
+            Source::Flag | Source::File | Source::Store | Source::Default => None,
         }
     }
 
@@ -45,6 +47,7 @@ impl Source {
             Source::Flag => "flag",
             Source::Environment(_) => "environment",
             Source::File => "config",
+            Source::Store => "store",
             Source::Default => "default",
         }
     }
@@ -56,6 +59,7 @@ impl fmt::Display for Source {
             Source::Flag => f.write_str("flag"),
             Source::Environment(name) => write!(f, "environment ({name})"),
             Source::File => f.write_str("settings file"),
+            Source::Store => f.write_str("saved roots"),
             Source::Default => f.write_str("default"),
         }
     }

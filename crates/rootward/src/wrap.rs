@@ -1,22 +1,23 @@
 //! `rootward wrap`: one server, held to the roots.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use rootward_core::Validation;
 use rootward_core::session::Sources;
-use rootward_core::{RootSet, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
-use rootward_hub::wrap::{Confine, Enforce, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rootward_hub::wrap::{
+    Confine, Enforce, Follow, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped,
+};
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
 use crate::sandbox::told;
+use crate::saved::AskingAs;
 
 /// Run an MCP server that is held to the roots
 ///
@@ -28,9 +29,11 @@ use crate::sandbox::told;
 pub(crate) struct Wrap {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
     /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file
+    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
+    #[command(flatten)]
+    asking: AskingAs,
     #[command(flatten)]
     confinement: ConfinementFlags,
     /// How the server is given its directories besides being told: as arguments where it is a file server that is known to take
@@ -113,15 +116,27 @@ impl Wrap {
             inject: self.inject.clone(),
             confine,
         };
-        let wrapped = Wrapped {
-            rules: self.rules(&ground)?,
-            launch,
-            handshakes: ground.directories.state.as_ref().map(|state| state.join("handshakes")),
-            longest: LONGEST,
-        };
+        let rules = self.rules(&ground)?;
+        let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
+        let follow = self.follow_ambient(ground, &rules);
+        let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
         let mut notice = |notice: Notice<'_>| tell(program, notice);
         let code = wrapped.run(&mut notice)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    /// Whoever looks what the user saves, takes back and loses.
+    #[cfg(feature = "roots")]
+    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Option<Box<dyn Follow>> {
+        let peer = self.asking.name().map(str::to_owned);
+        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone())?;
+        Some(Box::new(asked))
+    }
+
+    #[cfg(not(feature = "roots"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &Rules) -> Option<Box<dyn Follow>> {
+        None
     }
 
     fn rules(&self, ground: &Ground) -> Result<Rules> {
@@ -130,13 +145,17 @@ impl Wrap {
         let home = ground.directories.home.clone();
         let fallback = ground.fallback();
         fallback.warn();
+        let saved = ground.saved(self.asking.name());
+        if !ceiling.set.names_any() {
+            saved.warn();
+        }
         let mut treatments = Treatments::default();
         for (tool, argument, treatment) in &self.treatments {
             treatments.add(tool, argument, *treatment);
         }
         Ok(Rules {
             policy: ground.settings.policy(),
-            sources: Sources { ceiling: ceiling.set, saved: RootSet::default(), fallback: fallback.set },
+            sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
             guard: ground.guard_options(None),
             validation: Validation::new(home),
             expansion: expansion(),
@@ -171,19 +190,6 @@ fn tell(program: &OsStr, notice: Notice<'_>) {
     match notice {
         Notice::Started(_, enforcement) => told::unheld(enforcement),
         Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
-        Notice::Event(text) => line_in_passing(&format!("rootward: {text}")),
-    }
-}
-
-/// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
-/// takes a page.
-fn line_in_passing(text: &str) {
-    const PAGE: usize = 4096 - 1;
-    let stderr = io::stderr().lock();
-    let mut polled = [PollFd::new(&stderr, PollFlags::OUT)];
-    let at_once = Timespec::default();
-    if poll(&mut polled, Some(&at_once)).is_ok_and(|ready| ready > 0) {
-        let end = text.floor_char_boundary(PAGE);
-        let _ = writeln!(io::stderr(), "{}", &text[..end]);
+        Notice::Event(text) => message::line_in_passing(&format!("rootward: {text}")),
     }
 }

@@ -21,8 +21,10 @@ pub(crate) fn run(top: &Path) -> Result<()> {
         println!("\n$ mcp-inspector --cli {} serve {} {words}", shown(top, &rootward), shown(top, &project));
         let mut command = Command::new(&node);
         command.arg(&inspector).args(["--cli", "-q", "--format", "json"]).args(words.split(' '));
-        // Nothing of this is for the user's own log.
-        command.args(["-e", &format!("XDG_STATE_HOME={}", top.join("target/demo/state").display())]);
+        // Nothing of this is for the user's own log, and nothing that the user chose matters here.
+        for (variable, place) in [("XDG_STATE_HOME", "target/demo/state"), ("XDG_CONFIG_HOME", "target/demo/config")] {
+            command.args(["-e", &format!("{variable}={}", top.join(place).display())]);
+        }
         let output = command.arg("--").arg(&rootward).arg("serve").arg(&project).output()?;
         let said: Value = serde_json::from_slice(&output.stdout)
             .with_context(|| format!("the Inspector said {}", String::from_utf8_lossy(&output.stderr)))?;

@@ -28,8 +28,9 @@ pub(crate) fn run(top: &Path) -> Result<()> {
 
     println!("\n$ rootward wrap {} -- node {}", shown(top, &project), shown(top, &server));
     let mut wrap = Command::new(&rootward);
-    // Nothing of this is for the user's own log.
-    wrap.arg("wrap").arg(&project).arg("--").arg(node).arg(&server).env("XDG_STATE_HOME", stage.join("state"));
+    // Nothing of this is for the user's own log, and nothing that the user chose matters here.
+    wrap.env("XDG_STATE_HOME", stage.join("state")).env("XDG_CONFIG_HOME", stage.join("config"));
+    wrap.arg("wrap").arg(&project).arg("--").arg(node).arg(&server);
     let mut client = Conversation::start(wrap, Roots::Unknown)?;
     println!("the server offers {} tools\n", client.tools()?.len());
     let read = call(top, &mut client, &notes)?;
@@ -40,6 +41,7 @@ pub(crate) fn run(top: &Path) -> Result<()> {
 
     println!("$ rootward explain --root {} {}", shown(top, &project), shown(top, &secret));
     let mut explain = Command::new(&rootward);
+    explain.env("XDG_CONFIG_HOME", stage.join("config"));
     explain.arg("explain").arg("--root").arg(&project).arg(&secret);
     // Refused, which is what the code says.
     if explain.status()?.code() != Some(1) {

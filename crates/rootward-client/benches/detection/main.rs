@@ -5,14 +5,13 @@
 //!
 //! # Layout
 //!
-//! [`tree`] makes the files, [`listing`] is what detection is compared with, [`sources`] looks at real projects: the crates that
+//! [`tree`] makes the files, [`rootward_testkit::bench::listing`] is what detection is compared with, [`sources`] looks at real projects: the crates that
 //! Cargo has fetched.
 
 #![expect(clippy::disallowed_methods, reason = "the tree is made and listed by name")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
 #![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
 
-mod listing;
 mod sources;
 mod tree;
 

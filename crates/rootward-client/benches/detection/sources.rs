@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rootward_client::detect::{Detection, Kind};
+use rootward_testkit::bench::listing::list;
 use rootward_testkit::bench::measure::{in_turns, one_turn};
 use rootward_testkit::bench::table::{Bar, Table};
 
-use crate::listing::list;
-use crate::{Outcome, detect};
+use crate::{Outcome, THREADS, detect};
 
 const ROUNDS: usize = 11;
 
@@ -20,11 +20,11 @@ pub(crate) fn measure(table: &mut Table) -> Outcome {
     let found = detect(&sources);
     let crates = compare_names(&sources, &found)?;
     assert_eq!(found.bounds, []);
-    let listed = list(&sources);
+    let listed = list(&sources, THREADS);
     let row = in_turns(
         ROUNDS,
         || one_turn(1, &mut || assert_eq!(detect(&sources).visited, found.visited)),
-        || one_turn(1, &mut || assert_eq!(list(&sources), listed)),
+        || one_turn(1, &mut || assert_eq!(list(&sources, THREADS), listed)),
     );
     eprintln!("detection saw {} entries, the listing {listed}; {} suggestions", found.visited, found.suggestions.len());
     let what =

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use rootward_testkit::bench::listing::list;
 use rootward_testkit::bench::measure::{in_turns, one_turn};
 use rootward_testkit::bench::table::{Bar, Table};
 
-use crate::listing::list;
-use crate::{Outcome, detect};
+use crate::{Outcome, THREADS, detect};
 
 const PROJECTS: usize = 250;
 const ROUNDS: usize = 11;
@@ -15,7 +15,7 @@ const ROUNDS: usize = 11;
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let tree = top.join("tree");
     plant(&tree)?;
-    let (found, listed) = (detect(&tree), list(&tree));
+    let (found, listed) = (detect(&tree), list(&tree, THREADS));
     // Whoever sees less is faster by that.
     assert_eq!(found.visited, listed, "both must see the same entries");
     assert!(listed > 500_000, "the files and their directories");
@@ -23,7 +23,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let row = in_turns(
         ROUNDS,
         || one_turn(1, &mut || assert_eq!(detect(&tree).suggestions.len(), 11 * PROJECTS)),
-        || one_turn(1, &mut || assert_eq!(list(&tree), listed)),
+        || one_turn(1, &mut || assert_eq!(list(&tree, THREADS), listed)),
     );
     let what = "detection over 500,000 files, 2,750 manifests, 2 threads";
     table.add(what, "listing by `ignore`, as `fd` does", &row, Bar::AtMost(1.0));

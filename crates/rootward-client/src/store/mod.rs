@@ -1,1 +1,214 @@
 //! What the user chose to share, kept in a file that people can read and edit.
+//!
+//! `roots.toml` has one `[[root]]` for each root: where it lies, what it is shared for, what stays closed below it, with whom it is
+//! shared, and by whose yes. Several processes may change it at once and lose nothing. A file that cannot be read is an error
+//! with its place, and is never overwritten.
+//!
+//! - [`Store`]: the file. [`Store::load_ambient`] reads it, [`Store::edit_ambient`] changes it: locked, recorded, replaced at one
+//!   stroke.
+//! - [`Document`]: the file while it is being changed; comments and order stay.
+//! - [`Kept`], [`SavedRoot`]: what the file says, as plain values. [`Kept::set_ambient`] finds the roots on disk.
+//! - [`Current`]: for processes that run: the last good state, and what changed since.
+//!
+//! ```
+//! use rootward_audit::AuditLines;
+//! use rootward_client::store::{Record, SavedRoot, Store, StoreError};
+//! use rootward_core::Access;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path().canonicalize()?;
+//! let store = Store::new(directory.join("roots.toml"), None);
+//! let log = AuditLines::new(Vec::new());
+//! let record = Record { audit: &log, requester: "my host", time: std::time::SystemTime::now() };
+//! let root = SavedRoot::new(&directory, Access::READ).given(&record);
+//! store.edit_ambient(&record, |document| {
+//!     document.add(&root);
+//!     Ok::<_, StoreError>(())
+//! })?;
+//!
+//! let roots = store.load_ambient()?.set_ambient(None, None);
+//! assert_eq!(roots.roots()[0].place, directory);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod changes;
+mod current;
+mod document;
+mod file;
+mod mistake;
+#[cfg(test)]
+mod model;
+mod more;
+mod placing;
+mod reading;
+mod saved;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rootward_core::env::Directories;
+use rootward_core::{Audit, Shown};
+use thiserror::Error;
+
+pub(crate) use changes::event as change_event;
+pub use changes::{Change, Changes};
+pub use current::Current;
+pub use document::{Document, access_text};
+pub use mistake::Mistake;
+pub use more::More;
+pub use reading::{access, usable_name, usable_pattern};
+pub use saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
+
+use file::Lock;
+use reading::Unread;
+
+/// The file with the user's choice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Store {
+    file: PathBuf,
+    home: Option<PathBuf>,
+}
+
+/// Who changes the store, and where that goes on record.
+#[derive(Clone, Copy)]
+pub struct Record<'r> {
+    /// The log.
+    pub audit: &'r dyn Audit,
+    /// Who asked for the change.
+    pub requester: &'r str,
+    /// When.
+    pub time: SystemTime,
+}
+
+/// Why the store cannot be read or changed.
+#[derive(Error, Debug)]
+pub enum StoreError {
+    /// It says something that means nothing.
+    #[error("saved roots `{}`, {mistake}", Shown::new(.file))]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and where.
+        mistake: Mistake,
+    },
+    /// It was written by a later version.
+    #[error("saved roots `{}` are of version {version}, and this program knows version 1 only", Shown::new(.file))]
+    Newer {
+        /// The file.
+        file: PathBuf,
+        /// The version it says it is of.
+        version: u64,
+    },
+    /// It is there and cannot be read.
+    #[error("saved roots `{}` cannot be read", Shown::new(.file))]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It cannot be changed; it is as it was.
+    #[error("saved roots `{}` cannot be changed", Shown::new(.file))]
+    Save {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What was to be saved could not be read again; the file is as it was.
+    #[error("not saved: {}", .0.says)]
+    Unreadable(Mistake),
+    /// The change cannot be put on record, and so did not happen.
+    #[error("saved roots are not changed: the change cannot be put on record")]
+    Record(#[source] io::Error),
+}
+
+impl Store {
+    /// The store in this file; `home` is what `~` means in it.
+    pub fn new(file: PathBuf, home: Option<PathBuf>) -> Store {
+        Store { file, home }
+    }
+
+    /// The user's own; none where the environment does not say where that is.
+    pub fn of(directories: &Directories) -> Option<Store> {
+        Some(Store::new(directories.saved_roots()?, directories.home.clone()))
+    }
+
+    /// Where it is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// What `~` means in it.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Reads it; nothing is kept where there is no file.
+    pub fn load_ambient(&self) -> Result<Kept, StoreError> {
+        let text = file::read_ambient(&self.file).map_err(|source| self.unread(source))?;
+        reading::read(&text.unwrap_or_default(), self.home.as_deref()).map_err(|unread| self.damaged(unread))
+    }
+
+    /// Changes it: waits for others who do, reads it, lets `edit` change what was read, puts what changed on record, and replaces the
+    /// file at one stroke. Where anything fails, `edit` included, the file is as it was.
+    pub fn edit_ambient<T, E: From<StoreError>>(
+        &self,
+        record: &Record<'_>,
+        edit: impl FnOnce(&mut Document) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let lock = Lock::take_ambient(&self.file).map_err(|source| self.unsaved(source))?;
+        let text = lock.read_ambient().map_err(|source| self.unread(source))?;
+        let text = text.unwrap_or_default();
+        let home = self.home.as_deref();
+        let mut document = Document::read(&text, home).map_err(|unread| self.damaged(unread))?;
+        let before = reading::read(&text, home).map_err(|unread| self.damaged(unread))?;
+        let result = edit(&mut document)?;
+        let new = document.text();
+        // A file that can no longer be read would take everything from everybody.
+        let after = reading::read(&new, home).map_err(|unread| self.unreadable(unread))?;
+        let changes = Changes::between(&before, &after);
+        if changes.is_empty() {
+            return Ok(result);
+        }
+        for event in changes.events(record) {
+            // SECURITY: what is not on record does not happen (test: what_cannot_be_recorded_is_not_saved)
+            record.audit.record_change(&event).map_err(StoreError::Record)?;
+        }
+        lock.replace_ambient(&new).map_err(|source| self.unsaved(source))?;
+        Ok(result)
+    }
+
+    fn damaged(&self, unread: Unread) -> StoreError {
+        let file = self.file.clone();
+        match unread {
+            Unread::Mistake(mistake) => StoreError::Damaged { file, mistake },
+            Unread::Newer(version) => StoreError::Newer { file, version },
+        }
+    }
+
+    fn unreadable(&self, unread: Unread) -> StoreError {
+        match unread {
+            Unread::Mistake(mistake) => StoreError::Unreadable(mistake),
+            newer @ Unread::Newer(_) => self.damaged(newer),
+        }
+    }
+
+    fn unread(&self, source: io::Error) -> StoreError {
+        StoreError::Read { file: self.file.clone(), source }
+    }
+
+    fn unsaved(&self, source: io::Error) -> StoreError {
+        StoreError::Save { file: self.file.clone(), source }
+    }
+}
+
+impl std::fmt::Debug for Record<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Record").field("requester", &self.requester).field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

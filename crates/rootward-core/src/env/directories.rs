@@ -43,6 +43,11 @@ impl Directories {
         Some(self.settings.as_ref()?.join("config.toml"))
     }
 
+    /// The saved roots, whether or not the file exists.
+    pub fn saved_roots(&self) -> Option<PathBuf> {
+        Some(self.settings.as_ref()?.join("roots.toml"))
+    }
+
     /// The directory of the audit log, whether or not it exists.
     pub fn audit_log(&self) -> Option<PathBuf> {
         Some(self.state.as_ref()?.join("audit"))

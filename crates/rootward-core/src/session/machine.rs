@@ -90,6 +90,7 @@ impl SessionRoots {
                 self.sources = sources;
                 self.put_in_force(&mut effects);
             }
+            Event::RestrictionsChanged => self.renumber(&mut effects),
             Event::Tick => {}
         }
         // After it: one more `list_changed` prolongs a burst rather than overtake a question just put.
@@ -280,6 +281,12 @@ impl SessionRoots {
         if !same {
             effects.push(Effect::Changed { generation });
         }
+    }
+
+    /// The same roots under another number.
+    fn renumber(&mut self, effects: &mut Vec<Effect>) {
+        self.in_force.generation += 1;
+        effects.push(Effect::Changed { generation: self.in_force.generation });
     }
 
     fn can_ask(&self) -> bool {

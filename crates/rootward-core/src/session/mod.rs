@@ -37,7 +37,7 @@
 //! # Generations
 //!
 //! What is in force is numbered. The number moves on when the roots do: places, objects on disk, access, names, those kept
-//! out. The same list sent again keeps its number if every root was found where it was, and gets a new one if a link
+//! out; and when what is closed below them does. The same list sent again keeps its number if every root was found where it was, and gets a new one if a link
 //! has moved.
 //!
 //! # Driving it
@@ -127,6 +127,8 @@ pub enum Event {
     /// The operator's or the user's roots changed. Settings that cannot be read are no change: a driver keeps the
     /// sources it has, because losing a ceiling would widen what it holds down.
     SourcesChanged(Sources),
+    /// What is closed below the roots changed. The roots are the same, and decided by another guard from now on.
+    RestrictionsChanged,
     /// Time passed.
     Tick,
 }

@@ -299,6 +299,7 @@ enum Plan {
     LookedAgain { back: u64, roots: RootSet },
     Invalidate,
     SourcesChanged(Sources),
+    RestrictionsChanged,
     Tick,
 }
 
@@ -314,6 +315,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         1 => (back(), entries).prop_map(|(back, roots)| Plan::LookedAgain { back, roots }),
         1 => Just(Plan::Invalidate),
         1 => sources().prop_map(Plan::SourcesChanged),
+        1 => Just(Plan::RestrictionsChanged),
         3 => Just(Plan::Tick),
     ]
 }
@@ -329,6 +331,7 @@ impl Plan {
             Plan::LookedAgain { back, roots } => Event::LookedAgain { request: request(back), roots },
             Plan::Invalidate => Event::Invalidate,
             Plan::SourcesChanged(sources) => Event::SourcesChanged(sources),
+            Plan::RestrictionsChanged => Event::RestrictionsChanged,
             Plan::Tick => Event::Tick,
         }
     }
@@ -380,6 +383,9 @@ proptest! {
             // Generations.
             let moved = (&before.roots, before.reach) != (&after.roots, after.reach);
             prop_assert!(!moved || after.generation > before.generation);
+            // A guard of before would let through what is closed by now.
+            let closed = matches!(event, Event::RestrictionsChanged);
+            prop_assert!(!closed || after.generation > before.generation);
             let told = effects.iter().rev().find_map(|effect| match effect {
                 Effect::Changed { generation } => Some(*generation),
                 _ => None,

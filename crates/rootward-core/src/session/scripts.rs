@@ -55,6 +55,7 @@ fn event(now: Duration, text: &str) -> (Duration, Event) {
         "error" => Event::Failed { request: request(), reason: "-32601".to_owned() },
         "invalidate" => Event::Invalidate,
         "sources" => Event::SourcesChanged(sources(rest)),
+        "closed" => Event::RestrictionsChanged,
         "tick" => Event::Tick,
         _ => match verb.strip_prefix("needed@") {
             Some(arrived) => return (time(arrived), Event::Needed { arrived: time(arrived) }),

@@ -57,6 +57,23 @@ fn a_link_that_moved_is_followed_when_placed_again() {
 }
 
 #[test]
+fn a_saved_root_is_not_followed_through_a_link() {
+    let yard = Yard::new();
+    let set = yard.set(Origin::Store, &["root/a"]);
+    assert_eq!(set.len(), 1);
+    fs::rename(yard.path("root/a"), yard.path("root/moved")).unwrap();
+    yard.link("root/a", "../outside");
+    let again = set.place_again_ambient(&Validation::new(None));
+    assert_eq!((again.len(), &again.refused()[0].reason), (0, &Refusal::Linked));
+    // Nor where the link stands on the way.
+    yard.link("way", "root");
+    assert_eq!(yard.set(Origin::Store, &["way/moved"]).refused()[0].reason, Refusal::Linked);
+    fs::remove_file(yard.path("root/a")).unwrap();
+    fs::rename(yard.path("root/moved"), yard.path("root/a")).unwrap();
+    assert_eq!(again.place_again_ambient(&Validation::new(None)).len(), 1);
+}
+
+#[test]
 fn a_client_root_that_links_to_a_system_place_is_refused() {
     let yard = Yard::new();
     yard.link("innocent", "/etc");

@@ -45,7 +45,8 @@ fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
         let params = format!(r#"{{"name":"read_text_file","arguments":{{"path":"{root}/small.txt"}}}}"#);
         client.ask("tools/call", &params)?;
     }
-    std::thread::sleep(Duration::from_millis(500));
+    // Longer than it takes until a server begins to watch what it follows.
+    std::thread::sleep(Duration::from_secs(3));
     Ok(client)
 }
 

@@ -423,7 +423,7 @@ impl Engine {
     }
 
     /// Has a child finish what it began, and end then.
-    fn retire(&mut self, number: ChildNumber) {
+    pub(super) fn retire(&mut self, number: ChildNumber) {
         if let Some(child) = self.children.get_mut(&number) {
             child.phase = Phase::Retired;
         }

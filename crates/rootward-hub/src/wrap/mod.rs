@@ -21,7 +21,7 @@
 //! # Layout
 //!
 //! `engine.rs` is the logic without pipes and clock; `from_client.rs` and `from_child.rs` are its two sides, `gate.rs` is where calls
-//! are decided, `roots.rs` which roots are in force, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
+//! are decided, `roots.rs` which roots are in force, `given.rs` that the user chose others, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
 //! `pump.rs`, `pipe.rs` and `process.rs` move bytes, `launch.rs` starts the server, `memory.rs` remembers handshakes.
 
 mod answer;
@@ -32,6 +32,7 @@ mod engine;
 mod from_child;
 mod from_client;
 mod gate;
+mod given;
 mod launch;
 mod memory;
 mod modern;
@@ -52,6 +53,7 @@ use std::path::PathBuf;
 use rootward_core::PlacedRoot;
 use rootward_sandbox::{Enforcement, StartError};
 
+pub use given::{Follow, Given};
 pub use launch::{Confine, Inject, Launch};
 pub use rules::{Enforce, Rules, Treatments};
 
@@ -73,6 +75,8 @@ pub struct Wrap {
     pub handshakes: Option<PathBuf>,
     /// The longest message that is passed on.
     pub longest: usize,
+    /// Who looks whether the rules' sources and restrictions are still what they were, if anybody.
+    pub follow: Option<Box<dyn Follow>>,
 }
 
 /// Something that the operator may want to know.
@@ -91,8 +95,8 @@ impl Wrap {
     /// where it has one. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
     pub fn run(self, notice: &mut dyn FnMut(Notice<'_>)) -> io::Result<i32> {
         let memory = Memory::new(self.handshakes.clone(), &self.launch.program, &self.launch.arguments);
-        let Wrap { rules, launch, longest, .. } = self;
+        let Wrap { rules, launch, longest, follow, .. } = self;
         let engine = Engine::new(rules, launch.change(), memory);
-        Pump::new(engine, launch, longest, notice)?.run()
+        Pump::new(engine, launch, longest, notice)?.following(follow).run()
     }
 }

@@ -17,6 +17,7 @@ use rustix::process::Signal;
 use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
+use super::given::Follow;
 use super::launch::Launch;
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
@@ -32,6 +33,10 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const LAST_ANSWERS: Duration = Duration::from_mins(1);
 /// How often is read what a server that has ended has left in its output; a pipe has room for a megabyte at the most.
 const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
+
+/// How often is looked what the operator and the user give. Nothing wakes this thread for it: a watch would take another one, and a
+/// program with two cannot start confined servers.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// The signals that end this process, and with it the server.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
@@ -65,6 +70,9 @@ pub(super) struct Pump<'n> {
     output: Option<OwnedFd>,
     reader: FrameReader,
     signals: PassedSignals,
+    follow: Option<Box<dyn Follow>>,
+    /// When was last looked what is given.
+    looked: Duration,
     begun: Instant,
     state: State,
     /// Whether a process has ended since they were last looked at.
@@ -108,6 +116,8 @@ impl<'n> Pump<'n> {
             output: Some(output),
             reader: FrameReader::new(longest),
             signals,
+            follow: None,
+            looked: Duration::ZERO,
             begun: Instant::now(),
             state: State::Pumping,
             some_ended: false,
@@ -115,10 +125,15 @@ impl<'n> Pump<'n> {
         })
     }
 
+    pub(super) fn following(self, follow: Option<Box<dyn Follow>>) -> Pump<'n> {
+        Pump { follow, ..self }
+    }
+
     /// Pumps until the client or the server is gone; the exit code.
     pub(super) fn run(mut self) -> io::Result<i32> {
         loop {
             let now = self.begun.elapsed();
+            self.look_ambient(now);
             self.engine.tick(now);
             self.carry_out(now);
             self.write();
@@ -310,7 +325,11 @@ impl<'n> Pump<'n> {
         let watched = self.watched();
         let mut polled: Vec<PollFd<'_>> =
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
-        let due = [self.engine.wakes_at()].into_iter().chain(self.ends().map(Process::wakes_at)).flatten().min();
+        let due = [self.engine.wakes_at(), self.looks_at()]
+            .into_iter()
+            .chain(self.ends().map(Process::wakes_at))
+            .flatten()
+            .min();
         let due = match self.state {
             // Once it is past, only the ends of processes are waited for.
             State::Closing { until } | State::Leaving { until } if until > now => {
@@ -325,6 +344,23 @@ impl<'n> Pump<'n> {
         }
         let happened = polled.iter().zip(&watched).filter(|(polled, _)| !polled.revents().is_empty());
         Ok(happened.map(|(polled, (source, ..))| (*source, polled.revents())).collect())
+    }
+
+    /// When is to be looked what is given.
+    fn looks_at(&self) -> Option<Duration> {
+        self.follow.as_ref().filter(|_| self.state == State::Pumping).map(|_| self.looked + LOOK_EVERY)
+    }
+
+    /// Looks what is given, if it is time to.
+    fn look_ambient(&mut self, now: Duration) {
+        if self.looks_at().is_none_or(|due| due > now) {
+            return;
+        }
+        if let Some(given) = self.follow.as_mut().and_then(|follow| follow.look_ambient()) {
+            self.engine.given(now, given);
+        }
+        // From when it is done: what takes long is not done all the time.
+        self.looked = self.begun.elapsed();
     }
 
     /// Those whose end is under way.

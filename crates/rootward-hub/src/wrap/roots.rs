@@ -1,5 +1,6 @@
 //! The roots of the wrapped server: the core's machine, fed by the client, and the guard over what it says.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -92,6 +93,18 @@ impl Roots {
         self.machine.wakes_at()
     }
 
+    /// The operator's or the user's roots are those of the rules from now on, and so is what is closed.
+    pub(super) fn given(&mut self, rules: &Rules, now: Duration) -> Vec<Question> {
+        let questions = self.handle(rules, now, Event::SourcesChanged(rules.sources.clone()));
+        self.publish(rules);
+        questions
+    }
+
+    /// Whether the guard closes what the rules close.
+    fn closes_as(&self, rules: &Rules) -> bool {
+        Arc::ptr_eq(&self.guard.restrictions(), &rules.guard.restrictions)
+    }
+
     /// Takes notice of an event; what is to be sent.
     pub(super) fn handle(&mut self, rules: &Rules, now: Duration, event: Event) -> Vec<Question> {
         let effects = self.machine.handle(now, event);
@@ -157,7 +170,7 @@ impl Roots {
         }
     }
 
-    /// Makes a new guard where other roots are in force.
+    /// Makes a new guard where other roots are in force, or other places closed.
     fn publish(&mut self, rules: &Rules) {
         let in_force = self.machine.in_force();
         let set = match in_force.reach {
@@ -165,7 +178,9 @@ impl Roots {
             Reach::AllowAll => everything_ambient(rules),
         };
         self.reach = in_force.reach;
-        if *self.guard.root_set() != set {
+        // SECURITY: the same roots are not decided as before where a place in them was closed
+        // (test: what_is_closed_meanwhile_is_closed)
+        if *self.guard.root_set() != set || !self.closes_as(rules) {
             self.guard = guard(rules, set);
         }
     }

@@ -4,6 +4,7 @@
 
 mod client;
 mod environment;
+mod given;
 mod http;
 mod looking;
 mod modern;

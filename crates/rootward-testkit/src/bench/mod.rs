@@ -3,6 +3,8 @@
 
 pub mod client;
 pub mod cores;
+#[cfg(feature = "core")]
+pub mod listing;
 pub mod measure;
 pub mod peers;
 pub mod table;

@@ -1,4 +1,4 @@
-//! One decision on record, as a line for people or for programs.
+//! One decision or change on record, as a line for people or for programs.
 
 use std::fmt::{self, Display, Write};
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,11 +9,41 @@ use serde::Deserialize;
 /// The first moment that has no date of four digits, in milliseconds since 1970.
 const YEAR_10000: u64 = 253_402_300_800_000;
 
-/// A decision, and the line that it stands in.
+/// A decision or a change, and the line that it stands in.
 #[derive(Debug)]
 pub(super) struct Entry {
     line: String,
-    decided: Decided,
+    event: Event,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Event {
+    Decided(Decided),
+    Changed(Changed),
+}
+
+/// What is shown of a change of what is shared.
+#[derive(Debug, Deserialize)]
+struct Changed {
+    time: u64,
+    requester: String,
+    change: Change,
+    root: String,
+    name: Option<String>,
+    access: Vec<String>,
+    #[serde(rename = "for")]
+    peers: Option<Vec<String>>,
+    consent: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Change {
+    Add,
+    Remove,
+    Rename,
+    Grant,
 }
 
 /// What is shown of a decision.
@@ -47,7 +77,7 @@ struct First {
 /// A line of a log.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// A decision.
+    /// A decision or a change.
     Entry(Entry),
     /// The first of a file.
     First,
@@ -61,7 +91,7 @@ impl Line {
             return Line::Unreadable;
         };
         match serde_json::from_str(line) {
-            Ok(decided) => Line::Entry(Entry { line: line.to_owned(), decided }),
+            Ok(event) => Line::Entry(Entry { line: line.to_owned(), event }),
             Err(_) if serde_json::from_str::<First>(line).is_ok() => Line::First,
             Err(_) => Line::Unreadable,
         }
@@ -71,11 +101,14 @@ impl Line {
 impl Entry {
     /// When, in milliseconds since 1970.
     pub(super) fn time(&self) -> u64 {
-        self.decided.time
+        match &self.event {
+            Event::Decided(decided) => decided.time,
+            Event::Changed(changed) => changed.time,
+        }
     }
 
     pub(super) fn is_denied(&self) -> bool {
-        self.decided.decision == Decision::Deny
+        matches!(&self.event, Event::Decided(decided) if decided.decision == Decision::Deny)
     }
 
     /// The line as it stands in the log, but for what is not safe to show.
@@ -106,13 +139,51 @@ fn escape(letter: char, shown: &mut String) {
 
 impl Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decided { time, session, requester, path, access, decision, code } = &self.decided;
+        match &self.event {
+            Event::Decided(decided) => decided.fmt(f),
+            Event::Changed(changed) => changed.fmt(f),
+        }
+    }
+}
+
+/// The words of an access, made safe to show.
+fn shown_access(access: &[String]) -> String {
+    let access = if access.is_empty() { "none".to_owned() } else { access.join(", ") };
+    Shown::new(&access).to_string()
+}
+
+impl Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Changed { time, requester, change, root, name, access, peers, consent } = self;
+        let change = match change {
+            Change::Add => "add",
+            Change::Remove => "remove",
+            Change::Rename => "rename",
+            Change::Grant => "grant",
+        };
+        write!(f, "{}  {change:<5}  {:<7}  {}  ", moment(*time), shown_access(access), Quoted(root))?;
+        if let Some(name) = name {
+            write!(f, "called {}, ", Quoted(name))?;
+        }
+        match peers {
+            None => write!(f, "for all, ")?,
+            Some(peers) => {
+                let peers: Vec<String> = peers.iter().map(|peer| Quoted(peer).to_string()).collect();
+                write!(f, "for {}, ", if peers.is_empty() { "nobody".to_owned() } else { peers.join(", ") })?;
+            }
+        }
+        write!(f, "yes {}, by {}", Shown::new(consent), Quoted(requester))
+    }
+}
+
+impl Display for Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decided { time, session, requester, path, access, decision, code } = self;
         let decision = match decision {
             Decision::Allow => "allow",
             Decision::Deny => "deny",
         };
-        let access = if access.is_empty() { "none".to_owned() } else { access.join(", ") };
-        let access = Shown::new(&access).to_string();
+        let access = shown_access(access);
         write!(f, "{}  {decision:<5}  {access:<7}  {}  ", moment(*time), Quoted(path))?;
         if let Some(code) = code {
             write!(f, "{}  ", Shown::new(code))?;
@@ -184,6 +255,28 @@ mod tests {
             json!({"time": YEAR_10000 - 1, "access": ["\u{202e}"], "code": "\r"}),
             "9999-12-31T23:59:59.999Z  allow  \\u{202e}  `/p/a`  \\r  by `tools/call read`, session 1",
         );
+    }
+
+    #[test]
+    fn a_line_about_a_change() {
+        let check = |changes: Value, expect: &str| {
+            let mut event = json!({
+                "time": 1_767_323_045_678_u64, "requester": "rootward roots add", "change": "add", "root": "/p", "name": null,
+                "access": ["read"], "restrict": [], "for": null, "forced": false, "consent": "always", "chain": "x",
+            });
+            for (member, value) in changes.as_object().unwrap() {
+                event[member] = value.clone();
+            }
+            let entry = entry(&event.to_string());
+            assert!(!entry.is_denied());
+            assert_eq!(entry.to_string(), format!("2026-01-02T03:04:05.678Z  {expect}"));
+        };
+        check(json!({}), "add    read     `/p`  for all, yes always, by `rootward roots add`");
+        check(
+            json!({"change": "remove", "name": "a`\u{1b}", "for": ["git", "\n"], "consent": "session", "access": []}),
+            "remove  none     `/p`  called `a\\u{60}\\u{1b}`, for `git`, `\\n`, yes session, by `rootward roots add`",
+        );
+        check(json!({"for": []}), "add    read     `/p`  for nobody, yes always, by `rootward roots add`");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub(super) struct Report {
     kernel: Kernel,
     confinement: Confinement,
     settings_file: File,
+    saved_roots: SavedRoots,
     /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
@@ -50,6 +51,13 @@ struct File {
     exists: Option<bool>,
 }
 
+/// What `rootward roots` keeps.
+#[derive(Debug, Default, Serialize)]
+struct SavedRoots {
+    path: Option<String>,
+    count: usize,
+}
+
 #[derive(Debug, Serialize)]
 struct InForce {
     path: String,
@@ -68,7 +76,7 @@ struct Left {
 
 impl Report {
     pub(super) fn new(kernel: Kernel, ground: &Ground) -> Result<Report> {
-        let in_force = ground.in_force(&[])?;
+        let in_force = ground.in_force(&[], None)?;
         let (path, exists) = match &ground.settings.file {
             SettingsFile::Read(path) => (Some(path), Some(true)),
             SettingsFile::Missing(path) => (Some(path), Some(false)),
@@ -81,7 +89,13 @@ impl Report {
             access: placed.root.access,
             origin: placed.root.origin,
         });
+        let saved_roots = ground.directories.saved_roots();
+        let saved_roots = SavedRoots {
+            path: saved_roots.map(|path| text(path.as_os_str()).into_owned()),
+            count: ground.saved.count(),
+        };
         Ok(Report {
+            saved_roots,
             settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists },
             settings: values(ground),
             roots: roots.collect(),
@@ -108,6 +122,7 @@ impl Report {
             kernel,
             confinement: Confinement::look(),
             settings_file: File { path: None, exists: None },
+            saved_roots: SavedRoots::default(),
             mistake: None,
             settings: Vec::new(),
             roots: Vec::new(),
@@ -122,6 +137,7 @@ impl Report {
         writeln!(out, "rootward {}\n", self.version)?;
         self.write_kernel(out)?;
         self.write_settings(out)?;
+        self.write_saved(out)?;
         self.write_roots(out)
     }
 
@@ -191,10 +207,25 @@ impl Report {
         write_lines(out, &sandbox)
     }
 
+    fn write_saved(&self, out: &mut impl Write) -> io::Result<()> {
+        let SavedRoots { path: Some(path), count } = &self.saved_roots else { return Ok(()) };
+        writeln!(out, "\nsaved roots")?;
+        row(out, "file", &Shown::new(path))?;
+        match count {
+            0 => row(out, "saved", &"none"),
+            count => row(out, "saved", &format_args!("{count}, listed by `rootward roots list`")),
+        }
+    }
+
+    /// Whether everything could be read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.mistake.is_none()
+    }
+
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nroots in force")?;
         if self.mistake.is_some() {
-            writeln!(out, "  not known: nothing is decided until the settings can be used")?;
+            writeln!(out, "  not known: nothing is decided until that can be used")?;
         } else if self.roots.is_empty() {
             writeln!(out, "  none: every path is denied")?;
         }

@@ -1,6 +1,6 @@
 //! `rootward roots detect`: what could be shared.
 
-mod lines;
+pub(super) mod lines;
 mod progress;
 
 use std::ffi::OsString;
@@ -25,16 +25,23 @@ use crate::settings::Source;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Detect {
+    #[command(flatten)]
+    place: Place,
+    /// Answer with one JSON object: `suggestions` (each with `path`, `name`, `reasons`, `certainty`, `presence`, `within`), `visited`,
+    /// `bounds` (the limits that were met) and `unreadable`. JSON holds text only: a byte that is not UTF-8 becomes `\xNN`
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where to look, and how far.
+#[derive(Args, Debug)]
+pub(super) struct Place {
     /// Where to look: a path or `file:` URI [default: the working directory]
     #[arg(value_name = "DIR")]
     directories: Vec<OsString>,
     /// How many directories down to look; 0 looks at DIR itself only
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     depth: usize,
-    /// Answer with one JSON object: `suggestions` (each with `path`, `name`, `reasons`, `certainty`, `presence`, `within`), `visited`,
-    /// `bounds` (the limits that were met) and `unreadable`. JSON holds text only: a byte that is not UTF-8 becomes `\xNN`
-    #[arg(long)]
-    json: bool,
 }
 
 const AFTER_HELP: &str = "Exit codes: 0 something found, 1 nothing found, 2 wrong use or failure";
@@ -42,16 +49,7 @@ const AFTER_HELP: &str = "Exit codes: 0 something found, 1 nothing found, 2 wron
 impl Detect {
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let here = [OsString::from(".")];
-        let directories = if self.directories.is_empty() { &here[..] } else { &self.directories };
-        let grants = directories.iter().map(|text| grant(&ground, text)).collect::<Result<Vec<_>>>()?;
-        let limits = Limits { depth: self.depth, ..Limits::default() };
-        let validation = Validation::new(ground.directories.home.clone());
-        let options = DetectOptions { limits, validation, ..DetectOptions::default() };
-        let shown = progress::Shown::on_terminal();
-        let detection = detect(&grants, &options, &|progress| shown.tell(progress));
-        shown.clear();
-        let detection = detection?;
+        let detection = self.place.look(&ground)?;
         let mut out = io::stdout().lock();
         if self.json {
             serde_json::to_writer_pretty(&mut out, &detection)?;
@@ -61,14 +59,33 @@ impl Detect {
         }
         out.flush()?;
         if !self.json {
-            remarks(&detection, &limits, &ground);
+            remarks(&detection, &self.place.limits(), &ground);
         }
         Ok(if detection.suggestions.is_empty() { Outcome::Denied } else { Outcome::Done })
     }
 }
 
+impl Place {
+    pub(super) fn limits(&self) -> Limits {
+        Limits { depth: self.depth, ..Limits::default() }
+    }
+
+    /// Looks, and shows how far it is.
+    pub(super) fn look(&self, ground: &Ground) -> Result<Detection> {
+        let here = [OsString::from(".")];
+        let directories = if self.directories.is_empty() { &here[..] } else { &self.directories };
+        let grants = directories.iter().map(|text| grant(ground, text)).collect::<Result<Vec<_>>>()?;
+        let validation = Validation::new(ground.directories.home.clone());
+        let options = DetectOptions { limits: self.limits(), validation, ..DetectOptions::default() };
+        let shown = progress::Shown::on_terminal();
+        let detection = detect(&grants, &options, &|progress| shown.tell(progress));
+        shown.clear();
+        Ok(detection?)
+    }
+}
+
 /// The directory as it may be read: closed places stay closed.
-fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
+pub(super) fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
     let NamedRoot { text, root } = ground.typed_root(text)?;
     let named = NamedRoot { text: text.clone(), root: root.with_access(Access::READ) };
     let in_force = ground.place(&[named], Source::Flag);
@@ -83,7 +100,7 @@ fn grant(ground: &Ground, text: &OsString) -> Result<Grant> {
 }
 
 /// What there is to say besides: what was not seen, and what to do.
-fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
+pub(super) fn remarks(detection: &Detection, limits: &Limits, ground: &Ground) {
     for unreadable in detection.unreadable.iter().take(MOST_UNREADABLE) {
         let path = message::from_home(&unreadable.path, ground.home());
         message::warning(&format!("`{path}` cannot be listed: {}", Shown::new(&unreadable.reason)));

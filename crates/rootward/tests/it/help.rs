@@ -17,8 +17,21 @@ fn help_of_each_verb() {
         ["audit", "tail", "--help"],
         ["audit", "verify", "--help"],
     );
+    assert_told!(
+        "help_roots",
+        stage,
+        ["roots", "--help"],
+        ["roots", "detect", "--help"],
+        ["roots", "pick", "--help"],
+        ["roots", "list", "--help"],
+        ["roots", "add", "--help"],
+        ["roots", "remove", "--help"],
+        ["roots", "rename", "--help"],
+        ["roots", "grant", "--help"],
+        ["roots", "import", "--help"],
+        ["roots", "watch", "--help"],
+    );
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
-    assert_told!("help_roots", stage, ["roots", "--help"], ["roots", "detect", "--help"]);
 }
 
 #[test]

@@ -241,6 +241,20 @@ fn sources_that_change_count_at_once() {
 }
 
 #[test]
+fn what_is_closed_below_the_same_roots_takes_another_number() {
+    check(
+        "saved=/s",
+        "
+        0  closed             => roots 2           | wait
+        1  needed             => ask 1, wake 10001 | wait
+        2  answer 1 /a        => roots 3, settled  | ready /a ByMode(Narrow)
+        3  closed             => roots 4           | ready /a ByMode(Narrow)
+        4  sources saved=/t   => -                 | ready /a ByMode(Narrow)
+        ",
+    );
+}
+
+#[test]
 fn the_state_is_pending_while_calls_wait_and_a_failure_has_its_reason() {
     let mut session = SessionRoots::new(Policy::default(), Sources::default(), Support::Listed);
     let now = Duration::ZERO;

@@ -3,6 +3,7 @@
 mod cancelling;
 mod ending;
 mod frames;
+mod given;
 mod restarting;
 mod roots;
 

@@ -27,7 +27,8 @@ pub(super) fn write(out: &mut impl Write, suggestions: &[Suggestion], home: Opti
     Ok(())
 }
 
-fn line(suggestion: &Suggestion, home: Option<&Path>) -> [String; 3] {
+/// Name, path and why.
+pub(in crate::roots) fn line(suggestion: &Suggestion, home: Option<&Path>) -> [String; 3] {
     let name = Shown::new(suggestion.title().as_ref()).to_string();
     let path = from_home(&suggestion.path, home);
     let mut why: Vec<String> = suggestion.reasons.iter().map(reason).collect();

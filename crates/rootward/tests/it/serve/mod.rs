@@ -1,7 +1,8 @@
 //! `rootward serve` as a process: how a session lives and ends, and what a hostile client or a full disk does to it.
 
-mod client;
+pub(crate) mod client;
 mod full;
 mod hostile;
 mod life;
 mod roots;
+mod saved;

@@ -1,6 +1,6 @@
 //! `rootward wrap`, before a server that does as it is told.
 
-mod client;
+pub(crate) mod client;
 mod frames;
 mod giving;
 mod life;
@@ -8,6 +8,7 @@ mod modern;
 mod pressure;
 mod questions;
 mod roots;
+mod saved;
 mod stress;
 
 use serde_json::{Value, json};

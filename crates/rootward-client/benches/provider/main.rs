@@ -1,0 +1,109 @@
+//! What a change of roots costs a host with a thousand servers: `cargo bench -p rootward-client --bench provider`.
+//!
+//! Each server is at the other end of a socket of its own and reads what it is sent. The time is that from the change until the last of them
+//! has its frame, without the time of quiet that a change has to settle in. It is compared with a plain loop that writes the same
+//! bytes to as many sockets. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//!
+//! # Layout
+//!
+//! [`servers`] are the other ends.
+
+#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
+
+mod servers;
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rootward_client::consent::Consents;
+use rootward_client::provider::{Provider, Settings, Shares};
+use rootward_client::store::{Kept, SavedRoot};
+use rootward_core::Access;
+use rootward_testkit::bench::cores;
+use rootward_testkit::bench::measure::in_turns;
+use rootward_testkit::bench::table::{Bar, Most, Table};
+use tokio::io::AsyncWriteExt;
+
+use servers::{Heard, Written};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+const SERVERS: usize = 1000;
+const TURNS: usize = 31;
+const FRAME: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}\n";
+
+fn main() -> Outcome {
+    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        eprintln!("nothing measured: run by `cargo bench`");
+        return Ok(());
+    }
+    servers::make_room_for(SERVERS)?;
+    let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
+    let top = scratch.path().canonicalize()?;
+    let mut table = Table::default();
+    tokio::runtime::Runtime::new()?.block_on(measure(&top, &mut table))?;
+    println!("{}\n\n{table}", cores::machine(&top)?);
+    Ok(())
+}
+
+async fn measure(top: &Path, table: &mut Table) -> Outcome {
+    let settings = Settings::default();
+    let provider = Provider::new(settings);
+    let names = ["one", "other"];
+    for name in names {
+        std::fs::create_dir(top.join(name))?;
+    }
+    let share = |turn: usize| {
+        let root = SavedRoot::new(top.join(names[turn % names.len()]), Access::READ);
+        provider.share(Shares::new(Arc::new(Kept { roots: vec![root] }), &Consents::default(), None));
+    };
+    share(0);
+    let (heard, written) = (Heard::default(), Written::default());
+    let mut clients = Vec::new();
+    for number in 0..SERVERS {
+        clients.push(servers::connect(&provider, number, &heard, &written).await?);
+    }
+    let (mut plain, plainly) = (Vec::new(), Heard::default());
+    for _ in 0..SERVERS {
+        plain.push(servers::listen(&plainly)?);
+    }
+    let before = written.count();
+    let mut turn = 0;
+    let runtime = tokio::runtime::Handle::current();
+    let change = || {
+        turn += 1;
+        let began = Instant::now();
+        share(turn);
+        runtime.block_on(heard.frames(turn * SERVERS));
+        nanoseconds(began.elapsed().saturating_sub(settings.quiet))
+    };
+    let mut plain_turn = 0;
+    let write = || {
+        plain_turn += 1;
+        let began = Instant::now();
+        runtime.block_on(async {
+            for socket in &mut plain {
+                socket.write_all(FRAME).await.expect("a socket takes a frame");
+            }
+            plainly.frames(plain_turn * SERVERS).await;
+        });
+        nanoseconds(began.elapsed())
+    };
+    let comparison = tokio::task::block_in_place(|| in_turns(TURNS, change, write));
+    let what = "a change to 1,000 connected servers, beyond the debounce";
+    table.add(what, "the same frame written to 1,000 sockets", &comparison, Bar::Information);
+    // Each turn was over when there were as many frames as servers; a second frame for one would be a write too many.
+    let writes = (written.count() - before).div_ceil(u64::try_from(turn)?);
+    table.add_count("writes for it", writes, Most::So(SERVERS as u64));
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no turn takes so long")]
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_nanos() as f64
+}

@@ -1,0 +1,82 @@
+//! The list: what was found and what is saved, brought together.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rootward_core::Access;
+
+use super::{Choice, Mark};
+use crate::detect::{Presence, Suggestion};
+use crate::store::{Audience, SavedRoot, usable_name};
+
+pub(super) fn join(
+    found: Vec<Suggestion>,
+    saved: &[SavedRoot],
+    audience: &Audience,
+    obstacle: impl Fn(&Path) -> Option<String>,
+) -> Vec<Choice> {
+    let mut list: Vec<Choice> = Vec::with_capacity(found.len() + saved.len());
+    let mut by_path: HashMap<&Path, Vec<usize>> = HashMap::new();
+    for (position, root) in saved.iter().enumerate() {
+        by_path.entry(&root.path).or_default().push(position);
+        list.push(Choice {
+            root: root.clone(),
+            saved: Some(position),
+            before: Some(root.access),
+            found: None,
+            depth: 0,
+            obstacle: None,
+            mark: Mark::Chosen,
+        });
+    }
+    for suggestion in found {
+        let same = by_path.get(suggestion.path.as_path());
+        let same = same.and_then(|all| all.iter().find(|at| saved[**at].audience.overlaps(audience)));
+        if let Some(same) = same {
+            list[*same].found = Some(suggestion);
+            continue;
+        }
+        list.push(Choice {
+            root: SavedRoot {
+                name: name(&suggestion),
+                audience: audience.clone(),
+                ..SavedRoot::new(&suggestion.path, Access::READ_WRITE)
+            },
+            saved: None,
+            before: None,
+            obstacle: obstacle(&suggestion.path),
+            found: Some(suggestion),
+            depth: 0,
+            // SECURITY: what a repository holds is not what its user wants: the user marks, nobody else
+            // (test: nothing_is_chosen_beforehand_but_what_is_saved)
+            mark: Mark::Left,
+        });
+    }
+    let is_unseen = |choice: &Choice| {
+        let only_named = choice.found.as_ref().is_some_and(|found| found.presence == Presence::OnlyNamed);
+        only_named && choice.saved.is_none()
+    };
+    list.sort_by(|one, other| (is_unseen(one), &one.root.path).cmp(&(is_unseen(other), &other.root.path)));
+    indent(&mut list);
+    list
+}
+
+/// The name that a project gives itself, where it is of use. One that reads as a path could be taken for another root on a command
+/// line.
+fn name(suggestion: &Suggestion) -> Option<String> {
+    let is_path = |name: &&String| name.starts_with(['/', '~', '.']) || name.starts_with("file:");
+    suggestion.name.as_ref().filter(|name| usable_name(name).is_ok()).filter(|name| !is_path(name)).cloned()
+}
+
+/// Counts the lines that each lies in. Sorted by path, they stand right before it.
+fn indent(list: &mut [Choice]) {
+    let mut around: Vec<PathBuf> = Vec::new();
+    for choice in list {
+        let path = &choice.root.path;
+        while around.last().is_some_and(|above| path == above || !path.starts_with(above)) {
+            around.pop();
+        }
+        choice.depth = around.len();
+        around.push(path.clone());
+    }
+}

@@ -1,0 +1,171 @@
+//! What a user chooses from: what was found and what is saved, in one list; and what a choice changes.
+//!
+//! Plain values: nothing is looked up on disk, and how the list is shown is the host's. Nothing is chosen beforehand but what is saved
+//! already.
+//!
+//! ```
+//! use rootward_client::choose::Choices;
+//! use rootward_client::detect::{DetectOptions, detect_ambient};
+//! use rootward_client::store::{Audience, Kept};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let source = directory.path().canonicalize()?;
+//! # std::fs::create_dir(source.join("app"))?;
+//! # std::fs::write(source.join("app/Cargo.toml"), "[package]\nname = \"my-app\"")?;
+//! let found = detect_ambient(&[source], &DetectOptions::default(), &|_| {})?;
+//! let mut choices = Choices::new(found.suggestions, Kept::default(), &Audience::All, |_| None);
+//! assert!(choices.difference().is_empty());
+//! choices.toggle(0)?;
+//! assert_eq!(choices.difference().added[0].name.as_deref(), Some("my-app"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Layout
+//!
+//! - [`Choices`], [`Choice`], [`Mark`]: the list, and what is marked in it. `joining.rs` makes it.
+//! - [`Difference`]: what a choice changes; [`Choices::save`] makes it so.
+
+mod joining;
+mod saving;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use rootward_core::Access;
+use thiserror::Error;
+
+use crate::detect::Suggestion;
+use crate::store::{Audience, Kept, SavedRoot};
+
+pub use saving::{ChangedMeanwhile, Difference};
+
+/// Everything that can be chosen.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// As it was saved when the list was made.
+    kept: Kept,
+    list: Vec<Choice>,
+}
+
+/// A directory that can be chosen.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    root: SavedRoot,
+    /// Where it is in the store.
+    saved: Option<usize>,
+    before: Option<Access>,
+    found: Option<Suggestion>,
+    depth: usize,
+    obstacle: Option<String>,
+    mark: Mark,
+}
+
+/// Whether the user wants a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mark {
+    /// It is to be shared.
+    Chosen,
+    /// It is not.
+    Left,
+}
+
+/// Why something was not chosen.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Unchosen {
+    /// Nothing is there in the list.
+    #[error("there is no such line")]
+    Nothing,
+    /// It cannot be shared.
+    #[error("it cannot be shared: {0}")]
+    Obstacle(String),
+}
+
+impl Choices {
+    /// Joins what was found with what is saved. What is new will be for `audience`, and `obstacle` says why a place cannot be chosen.
+    ///
+    /// What is saved for somebody that `audience` has, too, is one line with what was found there; else each has its own. Sorted by path;
+    /// what nobody looked at comes last.
+    pub fn new(
+        found: Vec<Suggestion>,
+        kept: Kept,
+        audience: &Audience,
+        obstacle: impl Fn(&Path) -> Option<String>,
+    ) -> Choices {
+        let list = joining::join(found, &kept.roots, audience, obstacle);
+        Choices { kept, list }
+    }
+
+    /// The lines.
+    pub fn list(&self) -> &[Choice] {
+        &self.list
+    }
+
+    /// Chooses a line, or leaves it.
+    pub fn toggle(&mut self, position: usize) -> Result<(), Unchosen> {
+        let choice = self.choosable(position)?;
+        choice.mark = match choice.mark {
+            Mark::Chosen => Mark::Left,
+            Mark::Left => Mark::Chosen,
+        };
+        Ok(())
+    }
+
+    /// Chooses a line for this access.
+    pub fn grant(&mut self, position: usize, access: Access) -> Result<(), Unchosen> {
+        let choice = self.choosable(position)?;
+        choice.root.access = access;
+        choice.mark = Mark::Chosen;
+        Ok(())
+    }
+
+    /// Closes a line that turned out to be of no use. What is saved stays open to be left.
+    pub fn refuse(&mut self, position: usize, reason: String) {
+        if let Some(choice) = self.list.get_mut(position).filter(|choice| choice.saved.is_none()) {
+            choice.mark = Mark::Left;
+            choice.obstacle = Some(reason);
+        }
+    }
+
+    fn choosable(&mut self, position: usize) -> Result<&mut Choice, Unchosen> {
+        let choice = self.list.get_mut(position).ok_or(Unchosen::Nothing)?;
+        // SECURITY: what validation refuses is not chosen, whichever way
+        // (test: what_cannot_be_shared_cannot_be_chosen)
+        match &choice.obstacle {
+            Some(obstacle) => Err(Unchosen::Obstacle(obstacle.clone())),
+            None => Ok(choice),
+        }
+    }
+}
+
+impl Choice {
+    /// The root as it would be saved.
+    pub fn root(&self) -> &SavedRoot {
+        &self.root
+    }
+
+    /// What it is shared for by now; none where it is not saved.
+    pub fn before(&self) -> Option<Access> {
+        self.before
+    }
+
+    /// Why it is suggested; none where it is saved and was not found.
+    pub fn found(&self) -> Option<&Suggestion> {
+        self.found.as_ref()
+    }
+
+    /// How many lines it lies in.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Why it cannot be chosen.
+    pub fn obstacle(&self) -> Option<&str> {
+        self.obstacle.as_deref()
+    }
+
+    /// Whether it is chosen.
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+}

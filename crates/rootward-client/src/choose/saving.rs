@@ -1,0 +1,97 @@
+//! What a choice changes, and how it gets into the store.
+
+use rootward_core::Access;
+use thiserror::Error;
+
+use super::{Choice, Choices, Mark};
+use crate::store::{Document, Given, Kept, Record, SavedRoot};
+
+/// What a choice changes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Difference<'c> {
+    /// What is shared from now on.
+    pub added: Vec<&'c SavedRoot>,
+    /// What is shared for other access: that of before, and the root as it will be.
+    pub granted: Vec<(Access, &'c SavedRoot)>,
+    /// What is shared no more.
+    pub removed: Vec<&'c SavedRoot>,
+}
+
+impl Difference<'_> {
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.granted.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// The store is not what the choice was made from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("another program changed the saved roots meanwhile")]
+pub struct ChangedMeanwhile;
+
+impl Choices {
+    /// What would change.
+    pub fn difference(&self) -> Difference<'_> {
+        let mut difference = Difference::default();
+        for choice in &self.list {
+            match (choice.before, choice.mark) {
+                (None, Mark::Chosen) => difference.added.push(&choice.root),
+                (Some(before), Mark::Chosen) if before != choice.root.access => {
+                    difference.granted.push((before, &choice.root));
+                }
+                (Some(_), Mark::Left) => {
+                    // As it is saved: an access that was tried on the way was never given.
+                    difference.removed.extend(choice.saved.and_then(|at| self.kept.roots.get(at)));
+                }
+                (Some(_), Mark::Chosen) | (None, Mark::Left) => {}
+            }
+        }
+        difference
+    }
+
+    /// What is saved, as it was when the list was made.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// What would be saved.
+    pub fn result(&self) -> Kept {
+        let mut roots: Vec<Option<SavedRoot>> = self.kept.roots.iter().cloned().map(Some).collect();
+        for choice in &self.list {
+            if let Some(slot) = choice.saved.and_then(|at| roots.get_mut(at)) {
+                *slot = (choice.mark == Mark::Chosen).then(|| choice.root.clone());
+            }
+        }
+        let added = self.difference().added.into_iter().cloned();
+        Kept { roots: roots.into_iter().flatten().chain(added).collect() }
+    }
+
+    /// Makes it so, in one edit of the store. The yes of `record` goes with what is new and with what is shared for more.
+    pub fn save(&self, document: &mut Document, record: &Record<'_>) -> Result<(), ChangedMeanwhile> {
+        // SECURITY: what was agreed to was shown beside what was saved then; anything else takes another yes
+        // (test: a_store_that_changed_meanwhile_is_left_alone)
+        if document.roots() != self.kept.roots {
+            return Err(ChangedMeanwhile);
+        }
+        let given = Given { by: record.requester.to_owned(), at: record.time };
+        let mut saved: Vec<(usize, &Choice)> =
+            self.list.iter().filter_map(|choice| choice.saved.map(|at| (at, choice))).collect();
+        // From the end: a removal moves what stands behind it.
+        saved.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (at, choice) in saved {
+            let before = document.roots()[at].access;
+            if choice.mark == Mark::Left {
+                document.remove(at);
+            } else if before != choice.root.access {
+                document.grant(at, choice.root.access);
+                if !before.contains(choice.root.access) {
+                    document.give(at, &given);
+                }
+            }
+        }
+        for root in self.difference().added {
+            document.add(&root.clone().given(record));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! The list and what comes of it, without a terminal.
+
+use std::io;
+use std::time::SystemTime;
+
+use proptest::prelude::*;
+use rootward_audit::AuditLines;
+
+use super::*;
+use crate::detect::{Certainty, Kind, Presence, Reason};
+use crate::store::{Record, Store, StoreError};
+
+fn suggestion(path: &str, name: Option<&str>) -> Suggestion {
+    let reason = Reason {
+        kind: Kind::GitRepository,
+        file: ".git".to_owned(),
+        why: "git repository".to_owned(),
+        certainty: Certainty::Certain,
+    };
+    Suggestion {
+        path: path.into(),
+        name: name.map(str::to_owned),
+        reasons: vec![reason],
+        certainty: Certainty::Certain,
+        presence: Presence::Seen,
+        within: None,
+    }
+}
+
+fn saved(path: &str, access: Access, names: &[&str]) -> SavedRoot {
+    let audience = Audience::of(names.iter().map(|name| (*name).to_owned()));
+    SavedRoot { audience, ..SavedRoot::new(path, access) }
+}
+
+fn choices(found: &[&str], kept: &[SavedRoot], names: &[&str]) -> Choices {
+    let found = found.iter().map(|path| suggestion(path, None)).collect();
+    let audience = Audience::of(names.iter().map(|name| (*name).to_owned()));
+    Choices::new(found, Kept { roots: kept.to_vec() }, &audience, |path| {
+        path.starts_with("/etc").then(|| "of the system".to_owned())
+    })
+}
+
+/// Each line as path, mark, depth, and whether it is saved and found.
+fn lines(choices: &Choices) -> Vec<String> {
+    let line = |choice: &Choice| {
+        let mark = if choice.mark() == Mark::Chosen { "x" } else { " " };
+        let saved = if choice.before().is_some() { " saved" } else { "" };
+        let found = if choice.found().is_some() { " found" } else { "" };
+        let peers = choice.root().audience.names().map(|names| format!(" for {}", names.join(","))).unwrap_or_default();
+        format!("[{mark}] {}{}{peers}{saved}{found}", "  ".repeat(choice.depth()), choice.root().path.display())
+    };
+    choices.list().iter().map(line).collect()
+}
+
+#[test]
+fn what_is_found_and_what_is_saved_in_one_list() {
+    let kept = [saved("/s/b", Access::READ, &[]), saved("/n", Access::ALL, &[]), saved("/s/a", Access::READ, &["git"])];
+    let found = ["/s/a", "/s/a/x", "/s/a/x/y", "/s/ab", "/s/b"];
+    let expect = [
+        "[x] /n saved",
+        "[x] /s/a for git saved",
+        "[ ] /s/a found",
+        "[ ]   /s/a/x found",
+        "[ ]     /s/a/x/y found",
+        "[ ] /s/ab found",
+        "[x] /s/b saved found",
+    ];
+    assert_eq!(lines(&choices(&found, &kept, &[])), expect);
+    // For one of those that it is saved for, it is the same line.
+    assert_eq!(lines(&choices(&["/s/a"], &kept[2..], &["git", "x"])), ["[x] /s/a for git saved found"]);
+}
+
+#[test]
+fn nothing_is_chosen_beforehand_but_what_is_saved() {
+    let choices = choices(&["/a", "/b"], &[saved("/b", Access::READ, &[])], &[]);
+    let chosen: Vec<_> = choices.list().iter().filter(|choice| choice.mark() == Mark::Chosen).collect();
+    assert!(chosen.len() == 1 && chosen[0].before() == Some(Access::READ));
+    assert!(choices.difference().is_empty());
+    assert_eq!(choices.result(), *choices.kept());
+}
+
+#[test]
+fn what_cannot_be_shared_cannot_be_chosen() {
+    let mut choices = choices(&["/a", "/etc/x"], &[], &[]);
+    let refused = Err(Unchosen::Obstacle("of the system".to_owned()));
+    assert_eq!(choices.toggle(1), refused);
+    assert_eq!(choices.grant(1, Access::READ), refused);
+    assert_eq!(choices.toggle(2), Err(Unchosen::Nothing));
+    choices.toggle(0).unwrap();
+    choices.refuse(0, "gone".to_owned());
+    assert!(choices.difference().is_empty() && choices.toggle(0).is_err());
+}
+
+#[test]
+fn what_is_only_named_comes_last() {
+    let mut elsewhere = suggestion("/a", None);
+    elsewhere.presence = Presence::OnlyNamed;
+    let choices =
+        Choices::new(vec![elsewhere, suggestion("/b", None)], Kept::default(), &Audience::All, |_: &Path| None);
+    assert_eq!(lines(&choices), ["[ ] /b found", "[ ] /a found"]);
+}
+
+#[test]
+fn names_of_projects_are_taken_where_they_are_of_use() {
+    let check = |name: &str, expect: Option<&str>| {
+        let choices =
+            Choices::new(vec![suggestion("/a", Some(name))], Kept::default(), &Audience::All, |_: &Path| None);
+        assert_eq!(choices.list()[0].root().name.as_deref(), expect, "{name:?}");
+    };
+    check("@me/site", Some("@me/site"));
+    check("a\u{202e}b", None);
+    check("/home/me/other", None);
+    check("~/other", None);
+    check("../other", None);
+    check("file:///other", None);
+}
+
+#[test]
+fn what_a_choice_changes() {
+    let kept = [
+        saved("/a", Access::READ, &[]),
+        saved("/b", Access::READ, &[]),
+        saved("/c", Access::ALL, &[]),
+        saved("/d", Access::READ, &[]),
+    ];
+    let mut choices = choices(&["/e", "/f"], &kept, &[]);
+    choices.grant(0, Access::READ_WRITE).unwrap();
+    choices.grant(1, Access::ALL).unwrap();
+    choices.toggle(1).unwrap();
+    choices.grant(2, Access::READ).unwrap();
+    choices.toggle(3).unwrap();
+    choices.toggle(3).unwrap();
+    choices.grant(4, Access::READ).unwrap();
+    let difference = choices.difference();
+    assert_eq!(difference.added, [&saved("/e", Access::READ, &[])]);
+    let granted =
+        [(Access::READ, &saved("/a", Access::READ_WRITE, &[])), (Access::ALL, &saved("/c", Access::READ, &[]))];
+    assert_eq!(difference.granted, granted);
+    assert_eq!(difference.removed, [&saved("/b", Access::READ, &[])]);
+    let store = tempfile::tempdir().unwrap();
+    let store = Store::new(store.path().join("roots.toml"), None);
+    let after = stored(&store, &kept, &choices).unwrap();
+    let by = |path: &str| {
+        let root = after.roots.iter().find(|root| root.path == Path::new(path)).unwrap();
+        root.given.as_ref().map(|given| given.by.clone())
+    };
+    // A yes is put down where it was given: for what is new, and for more.
+    let expect = [Some("picker".to_owned()), None, None, Some("picker".to_owned())];
+    assert_eq!([by("/a"), by("/c"), by("/d"), by("/e")], expect);
+}
+
+/// Puts the roots into a store, and then the choice.
+fn stored(store: &Store, kept: &[SavedRoot], choices: &Choices) -> Result<Kept, StoreError> {
+    let log = AuditLines::new(io::sink());
+    let record = Record { audit: &log, requester: "picker", time: SystemTime::UNIX_EPOCH };
+    store.edit_ambient(&record, |document| {
+        for root in kept {
+            document.add(root);
+        }
+        Ok::<_, StoreError>(())
+    })?;
+    store.edit_ambient(&record, |document| {
+        choices.save(document, &record).unwrap();
+        Ok::<_, StoreError>(())
+    })?;
+    store.load_ambient()
+}
+
+#[test]
+fn a_store_that_changed_meanwhile_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::new(directory.path().join("roots.toml"), None);
+    let log = AuditLines::new(io::sink());
+    let record = Record { audit: &log, requester: "picker", time: SystemTime::UNIX_EPOCH };
+    let mut choices = choices(&["/a"], &[], &[]);
+    choices.toggle(0).unwrap();
+    let said = store.edit_ambient(&record, |document| {
+        document.add(&saved("/other", Access::READ, &[]));
+        Ok::<_, StoreError>(choices.save(document, &record))
+    });
+    assert_eq!(said.unwrap(), Err(ChangedMeanwhile));
+    assert_eq!(store.load_ambient().unwrap().roots, [saved("/other", Access::READ, &[])]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever was marked and unmarked on the way, the store then says what was shown.
+    #[test]
+    fn what_is_shown_is_what_is_saved(
+        kept in prop::collection::btree_set((0..6_u8, any::<bool>()), 0..6),
+        found in prop::collection::btree_set(0..8_u8, 0..8),
+        keys in prop::collection::vec((0..14_usize, 0..4_usize), 0..24),
+    ) {
+        let kept: Vec<SavedRoot> = kept
+            .iter()
+            .map(|(path, named)| saved(&format!("/p/{path}"), Access::READ, if *named { &["git"] } else { &[] }))
+            .collect();
+        let found: Vec<String> = found.iter().map(|path| format!("/p/{path}")).collect();
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        let mut choices = choices(&found, &kept, &[]);
+        for (at, what) in keys {
+            let _ = match what {
+                0 => choices.toggle(at),
+                1 => choices.grant(at, Access::READ),
+                2 => choices.grant(at, Access::READ_WRITE),
+                _ => choices.grant(at, Access::ALL),
+            };
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(directory.path().join("roots.toml"), None);
+        let mut after = stored(&store, &kept, &choices).unwrap();
+        after.roots.iter_mut().for_each(|root| root.given = None);
+        prop_assert_eq!(&after, &choices.result());
+        let difference = choices.difference();
+        prop_assert_eq!(difference.is_empty(), after.roots == kept);
+        prop_assert_eq!(kept.len() + difference.added.len(), after.roots.len() + difference.removed.len());
+    }
+}

@@ -1,0 +1,71 @@
+//! What other clients were told: servers and directories, read from the config files of Claude Code, Claude Desktop, Cursor, VS Code
+//! and Codex.
+//!
+//! It reads and does nothing else: nothing is run, nothing is written, and what is found is a suggestion, never a root. The formats are not
+//! ours, so unknown keys are passed over; what cannot be understood of a server is told with its line and column, not guessed.
+//!
+//! - [`user_ambient`]: the user's own files. [`project`]: those of one project, below a handle.
+//! - [`parse`]: one file's text, without any file.
+//! - [`Imported`], [`Server`], [`SuggestedRoot`]: what was found.
+//! - [`secrets`]: a command line as it may be shown.
+//!
+//! ```
+//! use rootward_client::import::{Around, Form, Transport, parse};
+//!
+//! let text = r#"{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "mcp-server-filesystem", "/home/me/notes"]}}}"#;
+//! let found = parse(Form::ClaudeDesktop, text, &Around::default())?;
+//! let Transport::Command(line) = &found.servers[0].transport else { panic!() };
+//! assert_eq!(line.program, "npx");
+//! assert_eq!(found.servers[0].roots[0].text, "/home/me/notes");
+//! # Ok::<(), rootward_client::store::Mistake>(())
+//! ```
+
+mod claude_code;
+mod claude_desktop;
+mod codex;
+mod cursor;
+mod directories;
+mod entry;
+#[cfg(test)]
+mod fuzz;
+mod model;
+mod node;
+mod places;
+mod reader;
+mod reading;
+pub mod secrets;
+#[cfg(test)]
+mod tests;
+mod variables;
+mod vscode;
+
+pub use model::{
+    Client, CommandLine, Enabled, Found, Holder, Import, ImportError, Imported, Remote, Scope, Server, SuggestedRoot,
+    Transport, Unread, Why,
+};
+pub use places::{Form, Place, Platform, project_files, user_files};
+pub use reading::{project, user_ambient};
+pub use variables::Around;
+
+use crate::store::Mistake;
+use reader::Reader;
+
+/// Reads one file's text.
+///
+/// # Errors
+///
+/// Where the text is not of its format at all: then nothing in it is to be trusted.
+pub fn parse(form: Form, text: &str, around: &Around) -> Result<Found, Mistake> {
+    let top = if form == Form::Codex { node::toml(text) } else { node::json(text) }?;
+    let mut reader = Reader::new(text);
+    match form {
+        Form::ClaudeState => claude_code::state(&mut reader, &top, around),
+        Form::ClaudeProject => claude_code::servers(&mut reader, &top, around),
+        Form::ClaudeSettings => claude_code::settings(&mut reader, &top, around),
+        Form::ClaudeDesktop => claude_desktop::servers(&mut reader, &top, around),
+        Form::Cursor => cursor::servers(&mut reader, &top, around),
+        Form::VsCode => vscode::servers(&mut reader, &top, around),
+        Form::Codex => codex::config(&mut reader, &top, around),
+    }
+    Ok(reader.found())
+}

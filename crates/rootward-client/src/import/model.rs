@@ -1,0 +1,242 @@
+//! What was found, in one form for all clients.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use rootward_core::Access;
+use thiserror::Error;
+
+use crate::store::Mistake;
+
+/// A client whose files are read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Client {
+    /// Claude Code.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Cursor.
+    Cursor,
+    /// VS Code.
+    VsCode,
+    /// Codex.
+    Codex,
+}
+
+impl Client {
+    /// All of them.
+    pub const ALL: [Client; 5] =
+        [Client::ClaudeCode, Client::ClaudeDesktop, Client::Cursor, Client::VsCode, Client::Codex];
+
+    /// Its name for programs, and for whoever saves a root for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude-code",
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::Cursor => "cursor",
+            Client::VsCode => "vscode",
+            Client::Codex => "codex",
+        }
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Client::ClaudeCode => "Claude Code",
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::Cursor => "Cursor",
+            Client::VsCode => "VS Code",
+            Client::Codex => "Codex",
+        })
+    }
+}
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The files that were there.
+    pub files: Vec<Imported>,
+    /// The files that were there and could not be read.
+    pub unread: Vec<Unread>,
+}
+
+/// One file.
+#[derive(Debug)]
+pub struct Imported {
+    /// Whose it is.
+    pub client: Client,
+    /// Where it lies.
+    pub file: PathBuf,
+    /// Who wrote it.
+    pub holder: Holder,
+    /// What it says.
+    pub found: Found,
+}
+
+/// A file that could not be read.
+#[derive(Debug)]
+pub struct Unread {
+    /// Whose it is.
+    pub client: Client,
+    /// Where it lies.
+    pub file: PathBuf,
+    /// Why not.
+    pub error: ImportError,
+}
+
+/// Who answers for a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Holder {
+    /// The user: it lies in a place of the user's own.
+    User,
+    /// Whoever wrote the project, which may be anybody.
+    Project,
+}
+
+/// What a file says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// The servers, in the file's order.
+    pub servers: Vec<Server>,
+    /// Directories that the file names for the client itself.
+    pub roots: Vec<SuggestedRoot>,
+    /// What looked like a server or a directory and was not understood.
+    pub not_understood: Vec<Mistake>,
+}
+
+/// A server that a client starts or calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    /// What the client calls it.
+    pub name: String,
+    /// Where the client has it.
+    pub scope: Scope,
+    /// Whether the client would start it.
+    pub enabled: Enabled,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Directories that its entry names.
+    pub roots: Vec<SuggestedRoot>,
+}
+
+/// Where a client has a server.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Scope {
+    /// Everywhere.
+    User,
+    /// In one project, by its path as the file has it.
+    Project(String),
+}
+
+/// Whether a client would start a server.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Enabled {
+    /// It would.
+    On,
+    /// It was switched off.
+    Off,
+}
+
+/// How a server is reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Transport {
+    /// As a process of its own.
+    Command(CommandLine),
+    /// Over the network.
+    Remote(Remote),
+}
+
+/// A command as the file has it: variables in it are the client's to fill in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandLine {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its variables. Often secrets.
+    pub variables: Vec<(String, String)>,
+    /// A file with more of them.
+    pub variables_file: Option<String>,
+    /// Where it is started.
+    pub directory: Option<String>,
+}
+
+/// An address and what is sent along.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remote {
+    /// The address.
+    pub url: String,
+    /// The headers. Often secrets.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A directory that could be shared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SuggestedRoot {
+    /// As the file has it.
+    pub text: String,
+    /// The path it means; none where that takes guessing.
+    pub path: Option<PathBuf>,
+    /// What it is used for there.
+    pub access: Access,
+    /// Why it is suggested.
+    pub why: Why,
+}
+
+/// Why a directory is suggested.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Why {
+    /// A file server is given it.
+    FileServer,
+    /// The value of this option.
+    Option(String),
+    /// An argument that is a path.
+    Argument,
+    /// Mounted into a container.
+    Mount,
+    /// Where the server is started.
+    WorkingDirectory,
+    /// Listed under this key.
+    Listed(&'static str),
+    /// A project that the user trusted.
+    TrustedProject,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::FileServer => f.write_str("the file server is given it"),
+            Why::Option(name) => write!(f, "given as `{}`", rootward_core::Shown::new(name)),
+            Why::Argument => f.write_str("an argument that is a path"),
+            Why::Mount => f.write_str("mounted into the container"),
+            Why::WorkingDirectory => f.write_str("where it is started"),
+            Why::Listed(key) => write!(f, "in `{key}`"),
+            Why::TrustedProject => f.write_str("a trusted project"),
+        }
+    }
+}
+
+/// Why a file could not be read.
+#[derive(Error, Debug)]
+pub enum ImportError {
+    /// The system did not let it.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// It is no regular file.
+    #[error("not a regular file")]
+    Special,
+    /// It is larger than is read.
+    #[error("larger than {} MiB", limit >> 20)]
+    TooLarge {
+        /// The most that is read, in bytes.
+        limit: u64,
+    },
+    /// It is closed, or a link leads out of the project.
+    #[error("{0}")]
+    Refused(String),
+    /// It is damaged.
+    #[error("{0}")]
+    Damaged(Mistake),
+}

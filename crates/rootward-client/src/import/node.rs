@@ -1,0 +1,152 @@
+//! A parsed file: JSON with comments and TOML as one kind of tree, each part with its place in the text.
+
+use std::collections::HashMap;
+
+use jsonc_parser::ast::{ObjectPropName, Value as JsonValue};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use toml::de::{DeTable, DeValue};
+
+use crate::store::Mistake;
+
+/// A value, and where it starts.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) at: usize,
+    pub(super) value: Value,
+}
+
+#[derive(Debug)]
+pub(super) enum Value {
+    Table(Vec<Entry>),
+    List(Vec<Node>),
+    Text(String),
+    Truth(bool),
+    /// As it is written.
+    Number(String),
+    Null,
+    Date,
+}
+
+/// A key with its value.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) node: Node,
+    /// Whether the same key stood above. The last one holds, as it does for the clients.
+    pub(super) again: bool,
+}
+
+impl Node {
+    /// What it is, for a message.
+    pub(super) fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Table(_) => "a table",
+            Value::List(_) => "a list",
+            Value::Text(_) => "a string",
+            Value::Truth(_) => "`true` or `false`",
+            Value::Number(_) => "a number",
+            Value::Null => "`null`",
+            Value::Date => "a date",
+        }
+    }
+
+    /// The value of a key; one that is `null` is none.
+    pub(super) fn get(&self, name: &str) -> Option<&Node> {
+        let Value::Table(entries) = &self.value else { return None };
+        let found = entries.iter().find(|entry| entry.name == name)?;
+        (!matches!(found.node.value, Value::Null)).then_some(&found.node)
+    }
+}
+
+/// JSON. Comments and commas at an end are taken, because some clients take them; nothing else is that JSON has not. Nested deeper than
+/// 512 it is a mistake.
+pub(super) fn json(text: &str) -> Result<Node, Mistake> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+        let says = error.kind().to_string();
+        let mut letters = says.chars();
+        let says: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
+        Mistake::at(text, Some(error.range().start..error.range().end), says)
+    })?;
+    // An empty file says nothing, as it does for the clients.
+    Ok(parsed.value.map_or(Node { at: 0, value: Value::Null }, of_json))
+}
+
+fn of_json(value: JsonValue<'_>) -> Node {
+    let at = value.range().start;
+    let value = match value {
+        JsonValue::StringLit(text) => Value::Text(text.value.into_owned()),
+        JsonValue::BooleanLit(truth) => Value::Truth(truth.value),
+        JsonValue::NumberLit(number) => Value::Number(number.value.to_owned()),
+        JsonValue::NullKeyword(_) => Value::Null,
+        JsonValue::Array(list) => Value::List(list.elements.into_iter().map(of_json).collect()),
+        JsonValue::Object(object) => {
+            let mut entries: Vec<Entry> = Vec::with_capacity(object.properties.len());
+            let mut known: HashMap<String, usize> = HashMap::new();
+            for property in object.properties {
+                let name = match property.name {
+                    ObjectPropName::String(name) => name.value.into_owned(),
+                    ObjectPropName::Word(word) => word.value.to_owned(),
+                };
+                let node = of_json(property.value);
+                if let Some(position) = known.get(&name) {
+                    entries[*position] = Entry { name, node, again: true };
+                } else {
+                    known.insert(name.clone(), entries.len());
+                    entries.push(Entry { name, node, again: false });
+                }
+            }
+            Value::Table(entries)
+        }
+    };
+    Node { at, value }
+}
+
+/// TOML, in which a key that stands twice is a mistake. Nested deeper than 80 it is one, too.
+pub(super) fn toml(text: &str) -> Result<Node, Mistake> {
+    let parsed = DeTable::parse(text).map_err(|error| {
+        let says = error.message().lines().collect::<Vec<_>>().join(", ");
+        Mistake::at(text, error.span(), says)
+    })?;
+    Ok(Node { at: parsed.span().start, value: of_table(parsed.into_inner()) })
+}
+
+fn of_table(table: DeTable<'_>) -> Value {
+    let mut entries: Vec<(usize, Entry)> = Vec::new();
+    for (name, value) in table {
+        let (place, at) = (name.span().start, value.span().start);
+        let node = Node { at, value: of_toml(value.into_inner()) };
+        entries.push((place, Entry { name: name.into_inner().into_owned(), node, again: false }));
+    }
+    // The parser sorts by name; people read in the file's order.
+    entries.sort_by_key(|(place, _)| *place);
+    Value::Table(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+fn of_toml(value: DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Boolean(truth) => Value::Truth(truth),
+        DeValue::Integer(number) => Value::Number(number.to_string()),
+        DeValue::Float(number) => Value::Number(number.to_string()),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Table(table) => of_table(table),
+        DeValue::Array(list) => {
+            let one =
+                |value: toml::Spanned<DeValue<'_>>| Node { at: value.span().start, value: of_toml(value.into_inner()) };
+            Value::List(list.into_iter().map(one).collect())
+        }
+    }
+}

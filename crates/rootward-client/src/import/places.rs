@@ -1,0 +1,193 @@
+//! Which files a client has, on each system.
+
+use std::path::PathBuf;
+
+use rootward_core::env::Environment;
+
+use super::model::Client;
+
+/// What a file is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// `.claude.json` of Claude Code.
+    ClaudeState,
+    /// `.mcp.json` of a project.
+    ClaudeProject,
+    /// `settings.json` of Claude Code.
+    ClaudeSettings,
+    /// `claude_desktop_config.json`.
+    ClaudeDesktop,
+    /// `mcp.json` of Cursor.
+    Cursor,
+    /// `mcp.json` of VS Code.
+    VsCode,
+    /// `config.toml` of Codex.
+    Codex,
+}
+
+impl Form {
+    /// Whose files look like this.
+    pub fn client(self) -> Client {
+        match self {
+            Form::ClaudeState | Form::ClaudeProject | Form::ClaudeSettings => Client::ClaudeCode,
+            Form::ClaudeDesktop => Client::ClaudeDesktop,
+            Form::Cursor => Client::Cursor,
+            Form::VsCode => Client::VsCode,
+            Form::Codex => Client::Codex,
+        }
+    }
+}
+
+/// A file that may be there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// What it is made of.
+    pub form: Form,
+    /// Where it lies.
+    pub file: PathBuf,
+}
+
+/// A system, as far as clients keep their files elsewhere on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Platform {
+    /// Linux, and whatever else has `~/.config`.
+    Linux,
+    /// macOS.
+    Macos,
+    /// Windows.
+    Windows,
+}
+
+impl Platform {
+    /// The one that this program was built for.
+    pub const NATIVE: Platform = if cfg!(target_os = "macos") {
+        Platform::Macos
+    } else if cfg!(windows) {
+        Platform::Windows
+    } else {
+        Platform::Linux
+    };
+
+    /// The user's home.
+    pub(super) fn home(self, environment: &Environment) -> Option<PathBuf> {
+        environment.directory(if self == Platform::Windows { "USERPROFILE" } else { "HOME" })
+    }
+
+    /// Where applications keep their settings.
+    fn settings(self, environment: &Environment) -> Option<PathBuf> {
+        let home = self.home(environment);
+        match self {
+            Platform::Linux => environment.directory("XDG_CONFIG_HOME").or_else(|| Some(home?.join(".config"))),
+            Platform::Macos => Some(home?.join("Library/Application Support")),
+            Platform::Windows => environment.directory("APPDATA"),
+        }
+    }
+}
+
+/// The user's own files, whether or not they exist.
+pub fn user_files(platform: Platform, environment: &Environment) -> Vec<Place> {
+    let home = platform.home(environment);
+    let at_home = |name: &str| home.as_ref().map(|home| home.join(name));
+    let settings = platform.settings(environment);
+    let in_settings = |name: &str| settings.as_ref().map(|settings| settings.join(name));
+    // It takes the place of `~/.claude`, and `.claude.json` lies in it then, instead of beside it.
+    let claude = environment.directory("CLAUDE_CONFIG_DIR");
+    let state = claude.as_ref().map(|claude| claude.join(".claude.json")).or_else(|| at_home(".claude.json"));
+    let claude_settings = claude.or_else(|| at_home(".claude")).map(|claude| claude.join("settings.json"));
+    let codex = environment.directory("CODEX_HOME").or_else(|| at_home(".codex"));
+    let places = [
+        (Form::ClaudeState, state),
+        (Form::ClaudeSettings, claude_settings),
+        (Form::ClaudeDesktop, in_settings("Claude/claude_desktop_config.json")),
+        (Form::Cursor, at_home(".cursor/mcp.json")),
+        (Form::VsCode, in_settings("Code/User/mcp.json")),
+        (Form::VsCode, in_settings("Code - Insiders/User/mcp.json")),
+        (Form::Codex, codex.map(|codex| codex.join("config.toml"))),
+    ];
+    places.into_iter().filter_map(|(form, file)| Some(Place { form, file: file? })).collect()
+}
+
+/// The files of a project, from the project on.
+pub fn project_files() -> [(Form, &'static str); 6] {
+    [
+        (Form::ClaudeProject, ".mcp.json"),
+        (Form::ClaudeSettings, ".claude/settings.json"),
+        (Form::ClaudeSettings, ".claude/settings.local.json"),
+        (Form::Cursor, ".cursor/mcp.json"),
+        (Form::VsCode, ".vscode/mcp.json"),
+        (Form::Codex, ".codex/config.toml"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(platform: Platform, environment: &Environment, expect: &[&str]) {
+        let files: Vec<String> =
+            user_files(platform, environment).iter().map(|place| place.file.display().to_string()).collect();
+        assert_eq!(files, expect);
+    }
+
+    #[test]
+    fn files_on_each_system() {
+        check(
+            Platform::Linux,
+            &[("HOME", "/h")].into(),
+            &[
+                "/h/.claude.json",
+                "/h/.claude/settings.json",
+                "/h/.config/Claude/claude_desktop_config.json",
+                "/h/.cursor/mcp.json",
+                "/h/.config/Code/User/mcp.json",
+                "/h/.config/Code - Insiders/User/mcp.json",
+                "/h/.codex/config.toml",
+            ],
+        );
+        check(
+            Platform::Macos,
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")].into(),
+            &[
+                "/h/.claude.json",
+                "/h/.claude/settings.json",
+                "/h/Library/Application Support/Claude/claude_desktop_config.json",
+                "/h/.cursor/mcp.json",
+                "/h/Library/Application Support/Code/User/mcp.json",
+                "/h/Library/Application Support/Code - Insiders/User/mcp.json",
+                "/h/.codex/config.toml",
+            ],
+        );
+        check(
+            Platform::Windows,
+            &[("USERPROFILE", "/u"), ("APPDATA", "/a"), ("HOME", "/h")].into(),
+            &[
+                "/u/.claude.json",
+                "/u/.claude/settings.json",
+                "/a/Claude/claude_desktop_config.json",
+                "/u/.cursor/mcp.json",
+                "/a/Code/User/mcp.json",
+                "/a/Code - Insiders/User/mcp.json",
+                "/u/.codex/config.toml",
+            ],
+        );
+    }
+
+    #[test]
+    fn variables_say_otherwise() {
+        check(
+            Platform::Linux,
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CLAUDE_CONFIG_DIR", "/c"), ("CODEX_HOME", "/o")].into(),
+            &[
+                "/c/.claude.json",
+                "/c/settings.json",
+                "/x/Claude/claude_desktop_config.json",
+                "/h/.cursor/mcp.json",
+                "/x/Code/User/mcp.json",
+                "/x/Code - Insiders/User/mcp.json",
+                "/o/config.toml",
+            ],
+        );
+        // A relative place is none: it would be one in the working directory.
+        check(Platform::Linux, &[("CLAUDE_CONFIG_DIR", "c"), ("CODEX_HOME", "./o"), ("HOME", "h")].into(), &[]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Reads what is expected from a tree, and notes what is not as expected.
+
+use rootward_core::Shown;
+
+use super::model::{Found, Server, SuggestedRoot};
+use super::node::{Entry, Node, Value};
+use crate::store::Mistake;
+
+/// How much of one file is told; whoever wrote it may have written any number.
+const MOST: usize = 1000;
+const MOST_MISTAKES: usize = 100;
+
+/// What a client takes for the value of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Takes {
+    Texts,
+    /// Numbers, too, and `null` for one that is taken away.
+    NumbersToo,
+}
+
+/// Something is not as expected, and was noted.
+#[derive(Debug)]
+pub(super) struct Noted;
+
+pub(super) struct Reader<'t> {
+    text: &'t str,
+    found: Found,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(text: &'t str) -> Reader<'t> {
+        Reader { text, found: Found::default() }
+    }
+
+    pub(super) fn found(self) -> Found {
+        self.found
+    }
+
+    /// Notes what is wrong at a place.
+    pub(super) fn note(&mut self, at: usize, says: impl Into<String>) -> Noted {
+        if self.found.not_understood.len() < MOST_MISTAKES {
+            self.found.not_understood.push(Mistake::at(self.text, Some(at..at), says));
+        }
+        Noted
+    }
+
+    pub(super) fn server(&mut self, at: usize, server: Server) {
+        match self.found.servers.len() {
+            0..MOST => self.found.servers.push(server),
+            MOST => {
+                self.note(at, format!("more than {MOST} servers: the rest is left out"));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn servers_so_far(&self) -> usize {
+        self.found.servers.len()
+    }
+
+    pub(super) fn servers_since(&mut self, first: usize) -> &mut [Server] {
+        self.found.servers.get_mut(first..).unwrap_or_default()
+    }
+
+    pub(super) fn root(&mut self, root: SuggestedRoot) {
+        let known = self.found.roots.iter().any(|known| known.text == root.text && known.path == root.path);
+        if !known && self.found.roots.len() < MOST {
+            self.found.roots.push(root);
+        }
+    }
+
+    /// The entries of a table below a key, where there is one.
+    pub(super) fn table<'n>(&mut self, node: &'n Node, key: &str) -> &'n [Entry] {
+        match node.get(key).map(|node| (node, &node.value)) {
+            None => &[],
+            Some((_, Value::Table(entries))) => entries,
+            Some((other, _)) => {
+                self.note(other.at, expected(key, "a table", other));
+                &[]
+            }
+        }
+    }
+
+    /// A string, where there is one. `within` is what it belongs to.
+    pub(super) fn text(&mut self, node: &Node, within: &str, key: &str) -> Result<Option<String>, Noted> {
+        match node.get(key).map(|node| (node, &node.value)) {
+            None => Ok(None),
+            Some((node, Value::Text(text))) if text.contains('\0') => {
+                Err(self.note(node.at, format!("{within}: `{key}` has a null byte in it")))
+            }
+            Some((_, Value::Text(text))) => Ok(Some(text.clone())),
+            Some((other, _)) => Err(self.note(other.at, format!("{within}: {}", expected(key, "a string", other)))),
+        }
+    }
+
+    pub(super) fn truth(&mut self, node: &Node, within: &str, key: &str) -> Result<Option<bool>, Noted> {
+        match node.get(key).map(|node| (node, &node.value)) {
+            None => Ok(None),
+            Some((_, Value::Truth(truth))) => Ok(Some(*truth)),
+            Some((other, _)) => {
+                Err(self.note(other.at, format!("{within}: {}", expected(key, "`true` or `false`", other))))
+            }
+        }
+    }
+
+    /// A list of strings; empty where there is none.
+    pub(super) fn texts(&mut self, node: &Node, within: &str, key: &str) -> Result<Vec<String>, Noted> {
+        let list = match node.get(key).map(|node| (node, &node.value)) {
+            None => return Ok(Vec::new()),
+            Some((_, Value::List(list))) => list,
+            Some((other, _)) => {
+                return Err(self.note(other.at, format!("{within}: {}", expected(key, "a list", other))));
+            }
+        };
+        let mut texts = Vec::with_capacity(list.len());
+        for one in list {
+            match &one.value {
+                Value::Text(text) if !text.contains('\0') => texts.push(text.clone()),
+                Value::Text(_) => {
+                    return Err(self.note(one.at, format!("{within}: `{key}` has a null byte in it")));
+                }
+                _ => {
+                    let says = format!("{within}: `{key}` is a list of strings, and has {} in it", one.kind());
+                    return Err(self.note(one.at, says));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Names with strings, and with what else the client takes; empty where there is none.
+    pub(super) fn pairs(
+        &mut self,
+        node: &Node,
+        within: &str,
+        key: &str,
+        takes: Takes,
+    ) -> Result<Vec<(String, String)>, Noted> {
+        let entries = match node.get(key).map(|node| (node, &node.value)) {
+            None => return Ok(Vec::new()),
+            Some((_, Value::Table(entries))) => entries,
+            Some((other, _)) => {
+                return Err(self.note(other.at, format!("{within}: {}", expected(key, "a table", other))));
+            }
+        };
+        let mut pairs = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let value = match (&entry.node.value, takes) {
+                (Value::Text(value), _) | (Value::Number(value), Takes::NumbersToo) => value.clone(),
+                // It takes a variable away that would be inherited.
+                (Value::Null, Takes::NumbersToo) => continue,
+                _ => {
+                    let key = format!("{key}.{}", entry.name);
+                    return Err(
+                        self.note(entry.node.at, format!("{within}: {}", expected(&key, "a string", &entry.node)))
+                    );
+                }
+            };
+            pairs.push((entry.name.clone(), value));
+        }
+        Ok(pairs)
+    }
+}
+
+fn expected(key: &str, what: &str, found: &Node) -> String {
+    format!("`{}` is {what}, not {}", Shown::new(key), found.kind())
+}

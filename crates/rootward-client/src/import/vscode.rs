@@ -1,0 +1,13 @@
+//! VS Code: `mcp.json` of the user's profile and of workspaces. What `inputs` asks for stays `${input:…}`.
+
+use super::entry::{self, Dialect};
+use super::node::Node;
+use super::reader::{Reader, Takes};
+use super::variables::{Around, Syntax};
+
+const DIALECT: Dialect =
+    Dialect { headers: "headers", variables_file: Some("envFile"), takes: Takes::NumbersToo, syntax: Syntax::Editor };
+
+pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+    entry::all(reader, top, "servers", &entry::scope(around), DIALECT, around);
+}

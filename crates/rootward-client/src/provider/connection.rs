@@ -1,0 +1,209 @@
+//! One connected server: what it is to be told, and what it has been told already.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::consent::Wish;
+
+use super::server::{Choice, Server};
+use super::shares::{Look, Shares, in_force_ambient};
+use super::view::View;
+
+/// A connection, from before its handshake until its transport is gone.
+#[derive(Debug)]
+pub(super) struct Connection {
+    server: Server,
+    mind: Mutex<Mind>,
+    /// Held by the one question that is being looked up: a server that asks without end has one look at the disk at a time, and
+    /// leaves the threads for that to the others.
+    pub(super) looking: tokio::sync::Mutex<()>,
+    /// Wakes the task that tells it. It holds one call however many there were.
+    wake: Notify,
+    ended: AtomicBool,
+}
+
+/// What changes while it lasts.
+#[derive(Debug)]
+struct Mind {
+    choice: Choice,
+    /// What was said yes to for this connection.
+    once: Vec<Wish>,
+    /// What it sees, as of the last settled change.
+    latest: Option<View>,
+    /// What it saw when it was last told of a change, or when it connected.
+    announced: Option<View>,
+    /// What it was answered since.
+    given: Option<View>,
+}
+
+impl Connection {
+    pub(super) fn new(server: Server) -> Connection {
+        let choice = server.choice.clone();
+        let mind = Mind { choice, once: Vec::new(), latest: None, announced: None, given: None };
+        let (looking, wake, ended) = (tokio::sync::Mutex::default(), Notify::new(), AtomicBool::new(false));
+        Connection { server, mind: Mutex::new(mind), looking, wake, ended }
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    pub(super) fn choose(&self, choice: Choice) {
+        self.mind().choice = choice;
+    }
+
+    pub(super) fn give(&self, wish: Wish) {
+        self.mind().once.push(wish);
+    }
+
+    /// What it sees by one look at the disk.
+    pub(super) fn look_ambient(&self, look: &mut Result<Look<'_>, &str>) -> View {
+        let (choice, once) = {
+            let mind = self.mind();
+            (mind.choice.clone(), mind.once.clone())
+        };
+        let set = match (&choice, look) {
+            (Choice::HostVouches(set), _) => in_force_ambient(set),
+            (_, Ok(look)) => look.set_ambient(self.server.name.as_deref(), &once),
+            (_, Err(reason)) => return View::Unknown((*reason).into()),
+        };
+        View::new(&set, self.server.locality, &choice)
+    }
+
+    /// Takes notice of what it sees when it connects: it will ask of its own accord.
+    pub(super) fn begin(&self, view: View) {
+        let mut mind = self.mind();
+        mind.announced = Some(view.clone());
+        mind.latest = Some(view);
+    }
+
+    /// Takes notice of what it sees now that a change has settled, and has it told if that is something else.
+    pub(super) fn settle(&self, view: View) {
+        let mut mind = self.mind();
+        mind.latest = Some(view);
+        if mind.owes() {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Takes notice of an answer; says whether it is what everybody thought.
+    pub(super) fn answered(&self, view: &View) -> bool {
+        let mut mind = self.mind();
+        mind.given = Some(view.clone());
+        mind.latest.as_ref() == Some(view)
+    }
+
+    /// Waits until there is something to tell; `false` when the connection has ended.
+    pub(super) async fn next(&self) -> bool {
+        loop {
+            self.wake.notified().await;
+            if self.ended.load(Ordering::Acquire) {
+                return false;
+            }
+            let mut mind = self.mind();
+            if mind.owes() {
+                let latest = mind.latest.clone();
+                mind.announced = latest;
+                mind.given = None;
+                return true;
+            }
+        }
+    }
+
+    /// It was told. What changed while that was on its way need not be told again: it asks after it has heard, and is answered with
+    /// what is true then.
+    pub(super) fn told(&self) {
+        let mut mind = self.mind();
+        if mind.given.is_none() {
+            let latest = mind.latest.clone();
+            mind.announced = latest;
+        }
+    }
+
+    /// The transport is gone.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.wake.notify_one();
+    }
+
+    fn mind(&self) -> MutexGuard<'_, Mind> {
+        self.mind.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mind {
+    /// Whether it believes something that is not so.
+    fn owes(&self) -> bool {
+        self.announced != self.latest || (self.given.is_some() && self.given != self.latest)
+    }
+}
+
+/// A look at the disk, where it is known what is shared.
+pub(super) fn look(shares: &Result<Shares, String>) -> Result<Look<'_>, &str> {
+    shares.as_ref().map(Look::new).map_err(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn view(text: &str) -> View {
+        View::Unknown(Arc::from(text))
+    }
+
+    fn is_woken(connection: &Connection) -> bool {
+        use std::pin::pin;
+        use std::task::{Context, Poll, Waker};
+        let next = pin!(connection.next());
+        matches!(next.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(true))
+    }
+
+    #[test]
+    fn a_change_is_told_once() {
+        let connection = Connection::new(Server::default());
+        connection.begin(view("a"));
+        assert!(!is_woken(&connection));
+        connection.settle(view("a"));
+        assert!(!is_woken(&connection), "nothing changed");
+        connection.settle(view("b"));
+        assert!(is_woken(&connection) && !is_woken(&connection));
+        connection.told();
+        connection.settle(view("b"));
+        assert!(!is_woken(&connection), "it knows");
+    }
+
+    #[test]
+    fn what_changes_while_it_is_told_is_told_once_more_only_if_it_asked_meanwhile() {
+        let connection = Connection::new(Server::default());
+        connection.begin(view("a"));
+        connection.settle(view("b"));
+        assert!(is_woken(&connection));
+        for change in ["c", "d", "e"] {
+            connection.settle(view(change));
+        }
+        connection.told();
+        assert!(!is_woken(&connection), "it has not asked yet, and will be answered `e`");
+        connection.settle(view("f"));
+        assert!(is_woken(&connection));
+        assert!(!connection.answered(&view("f2")), "the disk is ahead");
+        connection.settle(view("g"));
+        connection.told();
+        assert!(is_woken(&connection), "it was answered something older");
+    }
+
+    /// A change that is taken back leaves those alone who did not see it, and not those who did.
+    #[test]
+    fn an_answer_in_between_is_remembered() {
+        let connection = Connection::new(Server::default());
+        connection.begin(view("a"));
+        connection.settle(view("a"));
+        assert!(!is_woken(&connection));
+        connection.answered(&view("b"));
+        connection.settle(view("a"));
+        assert!(is_woken(&connection));
+    }
+}

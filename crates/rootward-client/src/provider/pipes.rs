@@ -1,0 +1,160 @@
+//! Keeps the cursor of a question: rmcp reads `roots/list` into a type that has no place for it.
+//!
+//! Where a server's lines pass here as bytes, the cursor is written into `_meta` as well, which rmcp keeps.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, ReadBuf};
+
+use super::wire;
+
+/// No question for roots is longer than this: lines that are pass as they come.
+const LONGEST_QUESTION: usize = 64 << 10;
+const CHUNK: usize = 8 << 10;
+
+/// What a server says, with cursors where they are kept.
+#[derive(Debug)]
+pub(super) struct KeepCursors<R> {
+    inner: R,
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
+    /// Whether that beginning was passed on already, because it is too long.
+    passing: bool,
+    /// What can be read, from `read` on.
+    ready: Vec<u8>,
+    read: usize,
+}
+
+impl<R> KeepCursors<R> {
+    pub(super) fn new(inner: R) -> KeepCursors<R> {
+        KeepCursors { inner, line: Vec::new(), passing: false, ready: Vec::new(), read: 0 }
+    }
+
+    /// Takes bytes in, and makes ready what is whole.
+    fn take(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let ends = part.ends_with(b"\n");
+            if self.passing {
+                self.ready.extend_from_slice(part);
+                self.passing = !ends;
+                continue;
+            }
+            self.line.extend_from_slice(part);
+            if ends {
+                let kept = keep_cursor(&self.line);
+                self.ready.extend_from_slice(kept.as_deref().unwrap_or(&self.line));
+                self.line.clear();
+            } else if self.line.len() > LONGEST_QUESTION {
+                // SECURITY: a line without an end must not take all memory there is (test: long_lines_pass_as_they_come)
+                self.ready.append(&mut self.line);
+                self.passing = true;
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for KeepCursors<R> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.read == this.ready.len() {
+            this.ready.clear();
+            this.read = 0;
+            let mut chunk = [0; CHUNK];
+            let mut buffer = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                // The end. Half a line is no question.
+                this.ready.append(&mut this.line);
+                if this.ready.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+            this.take(buffer.filled());
+        }
+        let rest = &this.ready[this.read..];
+        let count = rest.len().min(out.remaining());
+        out.put_slice(&rest[..count]);
+        this.read += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The same line with its cursor where it is kept; none where there is nothing to do.
+fn keep_cursor(line: &[u8]) -> Option<Vec<u8>> {
+    let holds = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
+    // A line is looked at as JSON only where both words are in it; that an escape may hide one costs the sender a page.
+    if line.len() > LONGEST_QUESTION || !holds(b"cursor") || !holds(b"list") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(line).ok()?;
+    if message.get("method")? != "roots/list" {
+        return None;
+    }
+    let parameters = message.get_mut("params")?.as_object_mut()?;
+    let cursor = parameters.get("cursor")?.clone();
+    match parameters.entry("_meta").or_insert_with(|| json!({})) {
+        Value::Object(meta) => meta.insert(wire::CURSOR_KEY.to_owned(), cursor),
+        _ => return None,
+    };
+    let mut bytes = serde_json::to_vec(&message).ok()?;
+    bytes.push(b'\n');
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    /// What is read where the bytes come in pieces of this size.
+    async fn read(bytes: &[u8], piece: usize) -> Vec<u8> {
+        let (mut sending, receiving) = tokio::io::duplex(piece);
+        let bytes = bytes.to_vec();
+        let sent = tokio::spawn(async move { tokio::io::AsyncWriteExt::write_all(&mut sending, &bytes).await });
+        let mut all = Vec::new();
+        KeepCursors::new(receiving).read_to_end(&mut all).await.unwrap();
+        sent.await.unwrap().unwrap();
+        all
+    }
+
+    #[tokio::test]
+    async fn only_questions_for_roots_are_touched() {
+        let question = r#"{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{"cursor":"c"}}"#;
+        let others = [
+            r#"{"id":7,"method":"roots/list"}"#,
+            r#"{"id":7,"method":"roots/list","params":{}}"#,
+            r#"{"id":7,"method":"roots/list","params":["cursor"]}"#,
+            r#"{"id":7,"method":"tools/list","params":{"cursor":"c"}}"#,
+            r#"{"id":7,"result":{"list":"roots/list","cursor":"c"}}"#,
+            r#"["cursor","roots/list"]"#,
+            "cursor list {",
+            "",
+        ];
+        let text = format!("{}\n{question}\n{}", others.join("\n"), "no end");
+        for piece in [1, 7, 100_000] {
+            let all = String::from_utf8(read(text.as_bytes(), piece).await).unwrap();
+            let lines: Vec<&str> = all.split('\n').collect();
+            assert_eq!(&lines[..others.len()], &others[..]);
+            let kept: Value = serde_json::from_str(lines[others.len()]).unwrap();
+            assert_eq!(kept["params"], json!({"cursor": "c", "_meta": {wire::CURSOR_KEY: "c"}}));
+            assert_eq!(lines[others.len() + 1..], ["no end"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn long_lines_pass_as_they_come() {
+        let long = format!(r#"{{"method":"roots/list","params":{{"cursor":"{}"}}}}"#, "x".repeat(3 * LONGEST_QUESTION));
+        let text = format!("{long}\n{{}}\n");
+        assert_eq!(read(text.as_bytes(), 1000).await, text.as_bytes());
+        let mut keeping = KeepCursors::new(());
+        for _ in 0..100 {
+            keeping.take(&vec![b'x'; LONGEST_QUESTION]);
+            assert!(keeping.line.len() <= LONGEST_QUESTION + CHUNK);
+            keeping.ready.clear();
+        }
+    }
+}

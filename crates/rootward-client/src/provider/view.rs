@@ -1,0 +1,82 @@
+//! What one server is told: a list of roots, and the version that its cursors belong to.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rootward_core::{Access, PathStyle, PlacedRoot, RootSet, RootUri};
+
+use super::server::{Choice, LocalPaths, Locality};
+
+/// One root as a server is told of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Entry {
+    pub(super) uri: String,
+    pub(super) name: Option<String>,
+    /// What it is shared for.
+    pub(super) access: Access,
+    /// What it carries besides, as JSON.
+    pub(super) meta: Option<Box<str>>,
+}
+
+/// The whole of it. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum View {
+    /// These.
+    Known(Arc<[Entry]>),
+    /// It is not known what is shared, for this reason.
+    Unknown(Arc<str>),
+}
+
+impl View {
+    /// What a server of this locality is told of a set.
+    pub(super) fn new(set: &RootSet, locality: Locality, choice: &Choice) -> View {
+        // SECURITY: paths of this machine are nobody's business elsewhere (test: a_server_elsewhere_is_told_nothing)
+        if locality == Locality::Remote(LocalPaths::Withheld) {
+            return View::Known(Arc::new([]));
+        }
+        // SECURITY: a choice takes away; it must not take away what closes a part of another root
+        // (test: a_choice_does_not_open_what_is_closed_in_it)
+        let chosen = |root: &&PlacedRoot| match choice {
+            Choice::Only(places) => places.contains(&root.place) || closes(root, set, places),
+            Choice::Consented | Choice::HostVouches(_) => true,
+        };
+        let told = |root: &&PlacedRoot| !root.root.access.is_empty() || lies_in_another(root, set);
+        View::Known(set.roots().iter().filter(chosen).filter(told).filter_map(Entry::new).collect())
+    }
+
+    /// The number that a cursor carries. The same list has the same number, whoever is told of it and when.
+    pub(super) fn version(entries: &[Entry]) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        entries.hash(&mut hasher);
+        // As many bits as every reader of JSON keeps of a number.
+        hasher.finish() >> 11
+    }
+}
+
+/// Whether a root that was not chosen stands below one that was: it says that there is less, and that must not be lost.
+fn closes(root: &PlacedRoot, set: &RootSet, places: &[PathBuf]) -> bool {
+    let above = set.roots().iter().filter(|other| other.place != root.place && other.holds(&root.place));
+    let mut chosen = above.filter(|other| places.contains(&other.place));
+    chosen.any(|other| !root.root.access.contains(other.root.access))
+}
+
+/// Whether a root that gives nothing takes something away from one above. Otherwise, to name it would only lead there.
+fn lies_in_another(root: &PlacedRoot, set: &RootSet) -> bool {
+    let gives = |other: &PlacedRoot| !other.root.access.is_empty();
+    set.roots().iter().any(|other| other.place != root.place && other.holds(&root.place) && gives(other))
+}
+
+impl Entry {
+    /// None where the place cannot be written as a URI: it is not UTF-8.
+    fn new(root: &PlacedRoot) -> Option<Entry> {
+        // Where it lies and not how it was named: a link may lead elsewhere by the time a server looks.
+        let uri = RootUri::from_path(&root.place, PathStyle::NATIVE).ok()?;
+        Some(Entry {
+            uri: uri.as_str().to_owned(),
+            name: root.root.name.clone(),
+            access: root.root.access,
+            meta: root.root.meta.clone(),
+        })
+    }
+}

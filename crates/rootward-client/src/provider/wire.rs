@@ -1,0 +1,96 @@
+//! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
+#![expect(deprecated, reason = "roots are deprecated in the protocol, and what this module is about")]
+
+use rmcp::model::{
+    ClientCapabilities, ClientResult, CustomResult, JsonObject, ListRootsResult, MetaObject, Root, RootsCapabilities,
+    ServerPeerInfo, ServerRequest,
+};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::{Value, json};
+
+use super::view::Entry;
+
+/// What peers declare that page `roots/list`.
+const PAGING: &str = "rootward.dev/roots-paging";
+/// Where a question has its cursor in the modern era, and where `pipes.rs` puts that of a legacy one.
+pub(super) const CURSOR_KEY: &str = "rootward.dev/cursor";
+/// Where a modern answer has the next one: the result that rmcp sends has no other place for it.
+const NEXT_CURSOR_KEY: &str = "rootward.dev/nextCursor";
+/// What a root is shared for.
+const ACCESS_KEY: &str = "rootward.dev/access";
+
+/// How changes become known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Changes {
+    Announced,
+    /// The modern era asks anew with each call.
+    NotAnnounced,
+}
+
+/// Declares roots.
+pub(super) fn declare(capabilities: &mut ClientCapabilities, changes: Changes) {
+    let mut roots = RootsCapabilities::default();
+    if changes == Changes::Announced {
+        roots.list_changed = Some(true);
+    }
+    capabilities.roots = Some(roots);
+    capabilities.extensions.get_or_insert_default().entry(PAGING.to_owned()).or_default();
+}
+
+/// Declares none, whatever the host's handler says.
+pub(super) fn declare_none(capabilities: &mut ClientCapabilities) {
+    capabilities.roots = None;
+    if let Some(extensions) = &mut capabilities.extensions {
+        extensions.remove(PAGING);
+    }
+}
+
+/// Whether a request asks for the roots.
+pub(super) fn asks_for_roots(request: &ServerRequest) -> bool {
+    matches!(request, ServerRequest::ListRootsRequest(_))
+}
+
+/// Whether a server said that it follows pages.
+pub(super) fn follows_pages(server: &ServerPeerInfo) -> bool {
+    let capabilities = &server.capabilities;
+    capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(PAGING))
+        || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(PAGING))
+}
+
+/// Whether requests of this server come in place of results, and nothing can be announced to it.
+pub(super) fn is_modern(server: Option<&ServerPeerInfo>) -> bool {
+    server.is_some_and(|server| !server.protocol_version.has_initialize())
+}
+
+/// Says that the list changed.
+pub(super) async fn notify(peer: &Peer<RoleClient>) -> Result<(), ServiceError> {
+    peer.notify_roots_list_changed().await
+}
+
+/// The answer of the modern era, which rmcp takes in one form only.
+pub(super) fn modern_answer(entries: &[Entry], next: Option<String>) -> ClientResult {
+    let result = ListRootsResult::new(entries.iter().map(root).collect());
+    ClientResult::ListRootsResult(match next {
+        Some(next) => {
+            result.with_meta(MetaObject::from(JsonObject::from_iter([(NEXT_CURSOR_KEY.to_owned(), next.into())])))
+        }
+        None => result,
+    })
+}
+
+/// The answer of the legacy era.
+pub(super) fn legacy_answer(entries: &[Entry], next: Option<String>) -> ClientResult {
+    let Some(next) = next else { return modern_answer(entries, None) };
+    let roots: Vec<Root> = entries.iter().map(root).collect();
+    ClientResult::CustomResult(CustomResult(json!({"roots": roots, "nextCursor": next})))
+}
+
+fn root(entry: &Entry) -> Root {
+    let mut root = Root::new(&entry.uri);
+    root.name.clone_from(&entry.name);
+    let carried = entry.meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok());
+    let mut meta: JsonObject = carried.unwrap_or_default();
+    meta.insert(ACCESS_KEY.to_owned(), entry.access.words().map(Value::from).collect());
+    root.meta = Some(MetaObject::from(meta));
+    root
+}

@@ -1,0 +1,43 @@
+//! The store for a process that runs: the last good state stays in force, whatever becomes of the file.
+
+use std::sync::Arc;
+
+use super::{Changes, Kept, Store, StoreError};
+
+/// What the store said when it could last be read.
+#[derive(Clone, Debug)]
+pub struct Current {
+    store: Store,
+    good: Option<Arc<Kept>>,
+}
+
+impl Current {
+    /// Begins with what the store says now. Where it cannot be read, nothing is known, and the error says why.
+    pub fn begin_ambient(store: Store) -> (Current, Result<(), StoreError>) {
+        let mut current = Current { store, good: None };
+        let read = current.refresh_ambient().map(drop);
+        (current, read)
+    }
+
+    /// The last good state; none where there has not been any. Nothing known is not nothing saved: whoever stands in where nobody
+    /// saved a root must not profit from a file that is damaged.
+    pub fn kept(&self) -> Option<&Arc<Kept>> {
+        self.good.as_ref()
+    }
+
+    /// Reads the store again: what changed, or why it cannot be read. In the latter case the last good state stays.
+    pub fn refresh_ambient(&mut self) -> Result<Changes, StoreError> {
+        let new = self.store.load_ambient()?;
+        let none = Kept::default();
+        let changes = Changes::between(self.good.as_deref().unwrap_or(&none), &new);
+        if self.good.is_none() || !changes.is_empty() || self.good.as_deref() != Some(&new) {
+            self.good = Some(Arc::new(new));
+        }
+        Ok(changes)
+    }
+
+    /// Where it comes from.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+}

@@ -1,0 +1,277 @@
+//! From the text of `roots.toml` to what it means. Nothing is guessed: a word that means nothing is a mistake with its place.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rootward_core::{Access, Closed, Origin, PathStyle, PathText, Restriction, RestrictionError, Root, Shown};
+use serde::Deserialize;
+use toml::Spanned;
+use toml::value::Datetime;
+
+use super::mistake::Mistake;
+use super::saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
+
+/// The version of the file that is read and written here.
+pub(super) const VERSION: u64 = 1;
+
+/// Read before all else: a newer file may have keys that are not known here.
+#[derive(Deserialize)]
+struct Versioned {
+    version: Option<Spanned<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(rename = "version")]
+    _version: Option<u64>,
+    #[serde(default)]
+    root: Vec<RootKeys>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RootKeys {
+    path: Spanned<String>,
+    name: Option<Spanned<String>>,
+    access: Option<Spanned<String>>,
+    #[serde(rename = "for")]
+    peers: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    restrict: Vec<RestrictKeys>,
+    forced: Option<bool>,
+    yes: Option<Spanned<Datetime>>,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestrictKeys {
+    pattern: Spanned<String>,
+    closed: Option<Spanned<String>>,
+}
+
+/// Why a text cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unread {
+    Mistake(Mistake),
+    /// Written by a later version of Rootward.
+    Newer(u64),
+}
+
+impl From<Mistake> for Unread {
+    fn from(mistake: Mistake) -> Unread {
+        Unread::Mistake(mistake)
+    }
+}
+
+/// Reads the file; `home` is what `~` means.
+pub(super) fn read(text: &str, home: Option<&Path>) -> Result<Kept, Unread> {
+    let parser = |error| Mistake::of_parser(text, &error);
+    let Versioned { version } = toml::from_str(text).map_err(parser)?;
+    match version {
+        Some(version) if *version.get_ref() > VERSION => return Err(Unread::Newer(*version.get_ref())),
+        Some(version) if *version.get_ref() < VERSION => {
+            let says = format!("there is no version {} of this file", version.get_ref());
+            return Err(Mistake::at(text, Some(version.span()), says).into());
+        }
+        _ => {}
+    }
+    let keys: Keys = toml::from_str(text).map_err(parser)?;
+    // Without it, a later version could not tell what the file means.
+    if version.is_none() && !keys.root.is_empty() {
+        return Err(Mistake::at(text, None, format!("missing key `version`: begin with `version = {VERSION}`")).into());
+    }
+    let roots = keys.root.iter().map(|keys| root(text, keys, home)).collect::<Result<_, Mistake>>()?;
+    Ok(Kept { roots })
+}
+
+fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, Mistake> {
+    let wrong = |spot: &Spanned<String>, reason: &str| {
+        Mistake::at(text, Some(spot.span()), format!("`{}` ({reason})", Shown::new(spot.get_ref().as_str())))
+    };
+    let path = path(keys.path.get_ref(), home).map_err(|reason| wrong(&keys.path, &reason))?;
+    if let Some(name) = &keys.name {
+        usable_name(name.get_ref()).map_err(|reason| wrong(name, reason))?;
+    }
+    let access = keys.access.as_ref().map(|spot| access(spot.get_ref()).ok_or_else(|| wrong(spot, NO_ACCESS)));
+    let restrict = keys.restrict.iter().map(|keys| {
+        let closed = match keys.closed.as_ref().map(|spot| (spot, spot.get_ref().as_str())) {
+            None | Some((_, "all")) => Closed::Entirely,
+            Some((_, "writing")) => Closed::ForWriting,
+            Some((spot, _)) => return Err(wrong(spot, "expected `all` or `writing`")),
+        };
+        let restrict = Restrict { pattern: keys.pattern.get_ref().clone(), closed };
+        usable_pattern(&path, &restrict).map_err(|reason| wrong(&keys.pattern, &reason))?;
+        Ok(restrict)
+    });
+    let restrict = restrict.collect::<Result<Vec<_>, Mistake>>()?;
+    let audience = match &keys.peers {
+        None => Audience::All,
+        Some(names) => {
+            for name in names {
+                usable_name(name.get_ref()).map_err(|reason| wrong(name, reason))?;
+            }
+            Audience::Only(names.iter().map(|name| name.get_ref().clone()).collect())
+        }
+    };
+    let yes = keys.yes.as_ref().map(|spot| {
+        let says = format!("`{}` (not a date and time in UTC, as `2026-01-02T03:04:05Z`)", spot.get_ref());
+        moment(spot.get_ref()).ok_or_else(|| Mistake::at(text, Some(spot.span()), says))
+    });
+    let yes = yes.transpose()?;
+    Ok(SavedRoot {
+        path,
+        name: keys.name.as_ref().map(|name| name.get_ref().clone()),
+        access: access.transpose()?.unwrap_or(Access::READ_WRITE),
+        restrict,
+        audience,
+        insistence: if keys.forced == Some(true) { Insistence::Forced } else { Insistence::Judged },
+        given: yes.map(|at| Given { by: keys.by.clone().unwrap_or_default(), at }),
+    })
+}
+
+/// An absolute path, one from `~`, or a `file:` URI; without dot segments.
+fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
+    let home = home.map(|home| home.as_os_str().as_bytes());
+    let path = match PathText::read(text.as_bytes(), PathStyle::NATIVE, home) {
+        Ok(PathText::Absolute(path)) => PathBuf::from(OsStr::from_bytes(&path)),
+        Ok(PathText::Relative(_)) => return Err("not an absolute path".to_owned()),
+        Err(reason) => return Err(reason.to_string()),
+    };
+    Root::from_path(path, Origin::Store).map(|root| root.path).map_err(|error| error.reason())
+}
+
+const NO_ACCESS: &str = "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read, write`";
+
+/// Access as the file and the command line have it: `ro`, `rw`, `add`, `rwx`, a list of words, or `none`, which closes a place to a
+/// peer in what is shared with all.
+pub fn access(text: &str) -> Option<Access> {
+    let none = (text == "none").then_some(Access::NONE);
+    none.or_else(|| Access::from_suffix(text)).or_else(|| Access::from_words(text))
+}
+
+/// Whether a root, a client or a server can be called so.
+pub fn usable_name(name: &str) -> Result<(), &'static str> {
+    const LONGEST: usize = 200;
+    match name {
+        _ if name.trim().is_empty() => Err("a name without letters"),
+        _ if name.trim() != name => Err("white space at an end"),
+        _ if name.chars().count() > LONGEST => Err("longer than 200 characters"),
+        // Names are shown, and stand in lists: nothing in them moves the cursor or reverses the line.
+        _ if name.chars().any(|letter| !matches!(letter, '\'' | '"' | '\\') && letter.escape_debug().count() > 1) => {
+            Err("a character that cannot be shown")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a restriction below a root can be set up.
+pub fn usable_pattern(root: &Path, restrict: &Restrict) -> Result<(), String> {
+    if restrict.pattern.trim_matches('/').is_empty() {
+        return Err("a pattern that matches nothing".to_owned());
+    }
+    Restriction::below(root, &restrict.pattern, restrict.closed).map(drop).map_err(|error| match error {
+        RestrictionError::Glob { source, .. } => source.kind().to_string(),
+        error @ RestrictionError::NotUtf8(_) => error.to_string(),
+    })
+}
+
+fn moment(written: &Datetime) -> Option<SystemTime> {
+    humantime::parse_rfc3339(&written.to_string()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Kept, Unread> {
+        super::read(text, Some(Path::new("/h")))
+    }
+
+    #[test]
+    fn every_key() {
+        let text = r#"
+            version = 1
+            [[root]]
+            path = "~/src/app"
+            name = "app"
+            access = "read, execute"
+            for = ["editor", "git"]
+            forced = true
+            yes = 2026-01-02T03:04:05Z
+            by = "rootward roots add"
+            [[root.restrict]]
+            pattern = "*.pem"
+            [[root]]
+            path = "file:///srv/a%20b"
+            restrict = [{ pattern = "infra/prod", closed = "writing" }]
+        "#;
+        let kept = read(text).unwrap();
+        let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_767_323_045);
+        let names = ["editor", "git"].map(str::to_owned);
+        let first = SavedRoot {
+            path: "/h/src/app".into(),
+            name: Some("app".to_owned()),
+            access: Access::READ | Access::EXECUTE,
+            restrict: vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }],
+            audience: Audience::Only(names.to_vec()),
+            insistence: Insistence::Forced,
+            given: Some(Given { by: "rootward roots add".to_owned(), at }),
+        };
+        let second = SavedRoot {
+            path: "/srv/a b".into(),
+            name: None,
+            access: Access::READ_WRITE,
+            restrict: vec![Restrict { pattern: "infra/prod".to_owned(), closed: Closed::ForWriting }],
+            audience: Audience::All,
+            insistence: Insistence::Judged,
+            given: None,
+        };
+        assert_eq!(kept.roots, [first, second]);
+        assert_eq!(read("# nothing\n").unwrap(), Kept::default());
+    }
+
+    #[test]
+    fn a_newer_file_is_not_guessed_at() {
+        assert_eq!(read("version = 2\n[[folder]]\nwhere = 1"), Err(Unread::Newer(2)));
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let check = |text: &str, line: usize, column: usize, says: &str| {
+            let Err(Unread::Mistake(mistake)) = read(text) else { panic!("{text}") };
+            assert_eq!((mistake.line, mistake.column), (line, column), "{text}: {}", mistake.says);
+            assert!(mistake.says.contains(says), "{text}: {}", mistake.says);
+        };
+        let root = |rest: &str| format!("version = 1\n[[root]]\n{rest}");
+        check("version = 0", 1, 11, "there is no version 0");
+        check("version = 'x'", 1, 11, "a whole number is expected, not string `x`");
+        check("[[root]]\npath = '/a'", 1, 1, "missing key `version`");
+        check(&root("name = 'x'"), 2, 1, "missing key `path`");
+        check(&root("path = 'src'"), 3, 8, "`src` (not an absolute path)");
+        check(&root("path = '/a/../b'"), 3, 8, "a dot segment");
+        check(&root("path = '~other'"), 3, 8, "only one's own home is known");
+        check(&root("path = 'http://x'"), 3, 8, "scheme `http`");
+        check(&root("path = '/a'\naccess = 'some'"), 4, 10, "`some` (expected `ro`");
+        check(&root("path = '/a'\nacces = 'ro'"), 4, 1, "unknown key `acces`, expected one of `path`");
+        check(&root("path = '/a'\nname = ''"), 4, 8, "without letters");
+        check(&root("path = '/a'\nname = \"a\\u001b\""), 4, 8, "cannot be shown");
+        check(&root("path = '/a'\nfor = 'git'"), 4, 7, "a list is expected, not string `git`");
+        check(&root("path = '/a'\nfor = ['']"), 4, 8, "without letters");
+        check(&root("path = '/a'\nrestrict = [{ pattern = 'a[' }]"), 4, 25, "`a[` (");
+        check(&root("path = '/a'\nrestrict = [{ pattern = '/' }]"), 4, 25, "matches nothing");
+        check(
+            &root("path = '/a'\n[[root.restrict]]\npattern = 'x'\nclosed = 'no'"),
+            6,
+            10,
+            "expected `all` or `writing`",
+        );
+        check(&root("path = '/a'\nforced = 'yes'"), 4, 10, "`true` or `false` is expected");
+        check(&root("path = '/a'\nyes = 2026-01-02"), 4, 7, "not a date and time in UTC");
+        check(&root("path = '/a'\n# ä\npath = '/b'"), 5, 1, "duplicate key");
+        check("version = 1\n[[root", 2, 7, "");
+    }
+}

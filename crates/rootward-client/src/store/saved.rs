@@ -1,0 +1,175 @@
+//! One saved root: what the user said yes to, as plain values.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rootward_core::{Access, Closed};
+
+/// A root as it is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SavedRoot {
+    /// Where it lies: absolute, and without links when it was saved by Rootward.
+    pub path: PathBuf,
+    /// The name to show.
+    pub name: Option<String>,
+    /// What it is shared for.
+    pub access: Access,
+    /// What stays closed below it.
+    pub restrict: Vec<Restrict>,
+    /// Whom it is shared with.
+    pub audience: Audience,
+    /// Whether the user insisted on a place that is not for sharing.
+    pub insistence: Insistence,
+    /// The yes that it was saved by; none where somebody wrote the entry by hand.
+    pub given: Option<Given>,
+}
+
+/// A pattern of what is closed below a root. One with a `/` counts from the root, another matches at any depth.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Restrict {
+    /// The glob.
+    pub pattern: String,
+    /// How far it is closed.
+    pub closed: Closed,
+}
+
+/// Whom a root is shared with.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Audience {
+    /// Everybody.
+    #[default]
+    All,
+    /// The clients or servers with these names.
+    Only(Vec<String>),
+}
+
+/// Whether the user insisted on a place that validation refuses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Insistence {
+    /// The place is judged as that of a client is.
+    #[default]
+    Judged,
+    /// `--force`: any place.
+    Forced,
+}
+
+/// A yes on record.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Given {
+    /// Who asked for it.
+    pub by: String,
+    /// When, to the second.
+    pub at: SystemTime,
+}
+
+impl Audience {
+    /// Those with these names; everybody where there is none.
+    pub fn of(names: impl IntoIterator<Item = String>) -> Audience {
+        let mut seen = HashSet::new();
+        let names: Vec<String> = names.into_iter().filter(|name| seen.insert(name.clone())).collect();
+        if names.is_empty() { Audience::All } else { Audience::Only(names) }
+    }
+
+    /// Whether this peer is meant. One without a name is meant only where everybody is.
+    pub fn has(&self, peer: Option<&str>) -> bool {
+        match self {
+            Audience::All => true,
+            Audience::Only(names) => peer.is_some_and(|peer| names.iter().any(|name| name == peer)),
+        }
+    }
+
+    /// The names, where not everybody is meant.
+    pub fn names(&self) -> Option<&[String]> {
+        match self {
+            Audience::All => None,
+            Audience::Only(names) => Some(names),
+        }
+    }
+
+    /// Whether two entries about one path would contradict each other: an entry that names a peer goes before one for all.
+    pub fn overlaps(&self, other: &Audience) -> bool {
+        match (self, other) {
+            (Audience::All, Audience::All) => true,
+            (Audience::Only(names), Audience::Only(_)) => names.iter().any(|name| other.has(Some(name))),
+            _ => false,
+        }
+    }
+}
+
+/// Everything that is kept, in the order of the file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Kept {
+    /// The roots.
+    pub roots: Vec<SavedRoot>,
+}
+
+impl Kept {
+    /// The roots that a peer is meant to have. Where an entry names the peer, those for everybody at the same path do not count for
+    /// it.
+    pub fn for_peer<'k>(&'k self, peer: Option<&'k str>) -> impl Iterator<Item = &'k SavedRoot> {
+        let by_name = move |path: &Path| {
+            let named = |root: &SavedRoot| root.audience != Audience::All && root.audience.has(peer);
+            self.roots.iter().any(|root| root.path == path && named(root))
+        };
+        let counts = move |root: &&SavedRoot| root.audience != Audience::All || !by_name(&root.path);
+        self.roots.iter().filter(move |root| root.audience.has(peer)).filter(counts)
+    }
+
+    /// The root that decides about a path for this peer: the deepest that holds it. By text, so for paths without links.
+    pub fn governing<'k>(&'k self, path: &Path, peer: Option<&'k str>) -> Option<&'k SavedRoot> {
+        let holding = self.for_peer(peer).filter(|root| path.starts_with(&root.path));
+        holding.max_by_key(|root| root.path.components().count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(path: &str, access: Access, names: &[&str]) -> SavedRoot {
+        SavedRoot {
+            path: path.into(),
+            name: None,
+            access,
+            restrict: Vec::new(),
+            audience: Audience::of(names.iter().map(|name| (*name).to_owned())),
+            insistence: Insistence::Judged,
+            given: None,
+        }
+    }
+
+    #[test]
+    fn a_peer_gets_what_is_for_it_and_what_is_for_all() {
+        let kept = Kept {
+            roots: vec![
+                root("/a", Access::READ_WRITE, &[]),
+                root("/a", Access::READ, &["git"]),
+                root("/a/b", Access::ALL, &["git", "editor"]),
+                root("/c", Access::READ, &[]),
+            ],
+        };
+        let check = |peer: Option<&str>, expect: &[(&str, Access)]| {
+            let seen: Vec<_> = kept.for_peer(peer).map(|root| (root.path.to_str().unwrap(), root.access)).collect();
+            assert_eq!(seen, expect, "{peer:?}");
+        };
+        check(None, &[("/a", Access::READ_WRITE), ("/c", Access::READ)]);
+        check(Some("other"), &[("/a", Access::READ_WRITE), ("/c", Access::READ)]);
+        check(Some("git"), &[("/a", Access::READ), ("/a/b", Access::ALL), ("/c", Access::READ)]);
+        check(Some("editor"), &[("/a", Access::READ_WRITE), ("/a/b", Access::ALL), ("/c", Access::READ)]);
+        let governing = |path: &str, peer| kept.governing(Path::new(path), peer).map(|root| root.access);
+        assert_eq!(governing("/a/b/x", Some("git")), Some(Access::ALL));
+        assert_eq!(governing("/a/b/x", None), Some(Access::READ_WRITE));
+        assert_eq!(governing("/ab", None), None);
+    }
+
+    #[test]
+    fn entries_that_contradict_each_other() {
+        let of = |names: &[&str]| Audience::of(names.iter().map(|name| (*name).to_owned()));
+        assert!(of(&[]).overlaps(&of(&[])));
+        assert!(of(&["a", "b"]).overlaps(&of(&["b"])));
+        assert!(!of(&["a"]).overlaps(&of(&["b"])));
+        assert!(!of(&[]).overlaps(&of(&["b"])) && !of(&["b"]).overlaps(&of(&[])));
+        assert!(!Audience::Only(Vec::new()).has(None) && !Audience::Only(Vec::new()).has(Some("")));
+    }
+}

@@ -1,0 +1,281 @@
+//! The store on disk: comments and order, damage, the lock, the record.
+
+#![expect(clippy::disallowed_methods, reason = "tests look at the files")]
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use rootward_core::{Access, Audit, AuditEvent, ChangeEvent, Closed, Refusal, RootChange};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Keeps what it is told, or refuses it.
+#[derive(Default)]
+struct Log {
+    events: Mutex<Vec<ChangeEvent>>,
+    full: bool,
+}
+
+impl Audit for Log {
+    fn record(&self, _: &AuditEvent) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        if self.full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.events.lock().unwrap().push(event.clone());
+        Ok(())
+    }
+}
+
+struct Stage {
+    directory: TempDir,
+    log: Log,
+}
+
+impl Stage {
+    fn new(text: Option<&str>) -> Stage {
+        let stage = Stage { directory: tempfile::tempdir().unwrap(), log: Log::default() };
+        if let Some(text) = text {
+            fs::create_dir(stage.store().file().parent().unwrap()).unwrap();
+            fs::write(stage.store().file(), text).unwrap();
+        }
+        stage
+    }
+
+    fn store(&self) -> Store {
+        Store::new(self.directory.path().join("rootward/roots.toml"), Some("/h".into()))
+    }
+
+    fn record(&self) -> Record<'_> {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_323_045);
+        Record { audit: &self.log, requester: "rootward roots add", time }
+    }
+
+    fn edit(&self, edit: impl FnOnce(&mut Document)) -> Result<(), StoreError> {
+        self.store().edit_ambient(&self.record(), |document| {
+            edit(document);
+            Ok(())
+        })
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.store().file()).unwrap()
+    }
+
+    fn events(&self) -> Vec<(RootChange, String)> {
+        self.log.events.lock().unwrap().drain(..).map(|event| (event.change, event.root)).collect()
+    }
+}
+
+#[test]
+fn a_new_file() {
+    let stage = Stage::new(None);
+    let root = SavedRoot {
+        name: Some("app".to_owned()),
+        restrict: vec![
+            Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely },
+            Restrict { pattern: "infra/prod".to_owned(), closed: Closed::ForWriting },
+        ],
+        audience: Audience::of(["git".to_owned()]),
+        insistence: Insistence::Forced,
+        ..SavedRoot::new("/srv/app", Access::READ)
+    };
+    let root = root.given(&stage.record());
+    stage.edit(|document| document.add(&root)).unwrap();
+    let expect = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.
+version = 1
+
+[[root]]
+path = \"/srv/app\"
+name = \"app\"
+access = \"ro\"
+for = [\"git\"]
+restrict = [{ pattern = \"*.pem\" }, { pattern = \"infra/prod\", closed = \"writing\" }]
+forced = true
+yes = 2026-01-02T03:04:05Z
+by = \"rootward roots add\"
+";
+    assert_eq!(stage.text(), expect);
+    assert_eq!(stage.store().load_ambient().unwrap().roots, [root]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(stage.store().file()), 0o600);
+    assert_eq!(mode(stage.store().file().parent().unwrap()), 0o700);
+    let beside: Vec<_> = fs::read_dir(stage.store().file().parent().unwrap()).unwrap().collect();
+    assert_eq!(beside.len(), 2, "the file and its lock: {beside:?}");
+    assert_eq!(stage.events(), [(RootChange::Add, "/srv/app".to_owned())]);
+}
+
+const BY_HAND: &str = "\
+# My roots.
+version = 1 # the first
+
+# General: what follows is work.
+
+# The editor's.
+[[root]]
+path = '~/src/app'   # where it lies
+access = \"ro\"        # for now
+# loose
+
+# The notes.
+[[root]]
+path = \"/notes\"
+  [[root.restrict]]  # keys
+  pattern = \"*.pem\"
+
+# The end.
+";
+
+#[test]
+fn what_is_around_the_roots_stays() {
+    let stage = Stage::new(Some(BY_HAND));
+    stage.edit(|document| document.grant(0, Access::READ_WRITE)).unwrap();
+    assert_eq!(stage.text(), BY_HAND.replace("\"ro\" ", "\"rw\" "));
+    stage.edit(|document| document.rename(0, Some("app"))).unwrap();
+    let renamed = BY_HAND.replace("\"ro\"        # for now\n", "\"rw\"        # for now\nname = \"app\"\n");
+    assert_eq!(stage.text(), renamed);
+    stage.edit(|document| document.remove(0)).unwrap();
+    let text = stage.text();
+    for comment in ["# My roots.", "# the first", "# General", "# The notes.", "# keys", "# The end."] {
+        assert!(text.contains(comment), "{comment}: {text}");
+    }
+    assert!(!text.contains("# The editor's."), "{text}");
+    stage.edit(|document| document.remove(0)).unwrap();
+    let text = stage.text();
+    assert!(text.contains("# General") && text.contains("# The end."), "{text}");
+    assert_eq!(stage.store().load_ambient().unwrap(), Kept::default());
+    let changes: Vec<_> = stage.events().into_iter().map(|(change, _)| change).collect();
+    let expect = [RootChange::Grant, RootChange::Rename, RootChange::Remove, RootChange::Remove];
+    assert_eq!(changes, expect);
+}
+
+#[test]
+fn a_file_of_comments_and_a_list_on_one_line() {
+    let stage = Stage::new(Some("# Mine.\n"));
+    stage.edit(|document| document.add(&SavedRoot::new("/a", Access::READ))).unwrap();
+    assert_eq!(stage.text(), "# Mine.\nversion = 1\n\n[[root]]\npath = \"/a\"\naccess = \"ro\"\n");
+    let stage = Stage::new(Some("version = 1\nroot = [{ path = '/a' }, { path = '/b', access = 'ro' }]\n"));
+    stage.edit(|document| document.add(&SavedRoot::new("/c", Access::READ))).unwrap();
+    let kept = stage.store().load_ambient().unwrap();
+    let paths: Vec<_> = kept.roots.iter().map(|root| root.path.to_str().unwrap()).collect();
+    assert_eq!(paths, ["/a", "/b", "/c"]);
+}
+
+#[test]
+fn a_damaged_file_is_told_and_left_alone() {
+    let check = |text: &str, says: &str| {
+        let stage = Stage::new(Some(text));
+        let error = stage.store().load_ambient().unwrap_err().to_string();
+        assert!(error.ends_with(says), "{error}");
+        let mut called = false;
+        assert!(stage.edit(|_| called = true).is_err());
+        assert!(!called && stage.text() == text && stage.events().is_empty());
+    };
+    check("version = 1\n[[root]]\npath = 7\n", "roots.toml`, line 3, column 8: a string is expected, not integer `7`");
+    check("version = 3\n[[x]]", "roots.toml` are of version 3, and this program knows version 1 only");
+}
+
+#[test]
+fn what_cannot_be_recorded_is_not_saved() {
+    let mut stage = Stage::new(Some(BY_HAND));
+    stage.log.full = true;
+    assert!(matches!(stage.edit(|document| document.remove(0)), Err(StoreError::Record(_))));
+    assert_eq!(stage.text(), BY_HAND);
+}
+
+#[test]
+fn what_could_not_be_read_again_is_not_saved() {
+    let stage = Stage::new(Some(BY_HAND));
+    let error = stage.edit(|document| document.rename(0, Some("a\u{1b}"))).unwrap_err();
+    assert!(matches!(error, StoreError::Unreadable(_)), "{error}");
+    assert!(stage.edit(|document| document.add(&SavedRoot::new("relative", Access::READ))).is_err());
+    assert_eq!((stage.text().as_str(), stage.events().len()), (BY_HAND, 0));
+}
+
+#[test]
+fn an_edit_that_fails_or_changes_nothing_leaves_the_file() {
+    let stage = Stage::new(Some(BY_HAND));
+    let failed: Result<(), StoreError> = stage.store().edit_ambient(&stage.record(), |document| {
+        document.remove(0);
+        Err(StoreError::Record(io::ErrorKind::Other.into()))
+    });
+    assert!(failed.is_err());
+    stage.edit(|document| document.rename(7, Some("nobody"))).unwrap();
+    stage.edit(|document| document.remove(7)).unwrap();
+    assert_eq!((stage.text().as_str(), stage.events().len()), (BY_HAND, 0));
+}
+
+#[test]
+fn a_file_that_is_linked_to_stays_linked_to() {
+    let stage = Stage::new(Some(BY_HAND));
+    let kept_elsewhere = stage.directory.path().join("dotfiles.toml");
+    fs::rename(stage.store().file(), &kept_elsewhere).unwrap();
+    symlink(&kept_elsewhere, stage.store().file()).unwrap();
+    stage.edit(|document| document.remove(0)).unwrap();
+    assert!(fs::symlink_metadata(stage.store().file()).unwrap().is_symlink());
+    assert_eq!(stage.store().load_ambient().unwrap().roots.len(), 1);
+}
+
+#[test]
+fn the_last_good_state_stays_in_force() {
+    let stage = Stage::new(Some(BY_HAND));
+    let (mut current, read) = Current::begin_ambient(stage.store());
+    assert!(read.is_ok());
+    let paths = |current: &Current| current.kept().map(|kept| kept.roots.len());
+    assert_eq!(paths(&current), Some(2));
+    fs::write(stage.store().file(), "version = 1\n[[root").unwrap();
+    assert!(matches!(current.refresh_ambient(), Err(StoreError::Damaged { .. })));
+    assert_eq!(paths(&current), Some(2));
+    fs::write(stage.store().file(), BY_HAND.replace("\"ro\"", "\"rw\"")).unwrap();
+    let changes = current.refresh_ambient().unwrap();
+    let [Change::Changed { before, after }] = changes.iter().as_slice() else { panic!("{changes:?}") };
+    assert_eq!((before.access, after.access), (Access::READ, Access::READ_WRITE));
+    assert!(current.refresh_ambient().unwrap().is_empty());
+    fs::remove_file(stage.store().file()).unwrap();
+    assert_eq!(current.refresh_ambient().unwrap().iter().count(), 2);
+    assert_eq!(paths(&current), Some(0));
+    // Damaged from the start: nothing is known, which is not the same as nothing saved.
+    fs::write(stage.store().file(), "version = 1\n[[root").unwrap();
+    let (mut current, read) = Current::begin_ambient(stage.store());
+    assert!(read.is_err() && current.kept().is_none());
+    fs::write(stage.store().file(), BY_HAND).unwrap();
+    assert_eq!(current.refresh_ambient().unwrap().iter().count(), 2);
+}
+
+#[test]
+fn saved_roots_on_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let top = directory.path().canonicalize().unwrap();
+    for name in ["app", "home/src", "real"] {
+        fs::create_dir_all(top.join(name)).unwrap();
+    }
+    symlink(top.join("real"), top.join("linked")).unwrap();
+    symlink(top.join("home"), top.join("home_by_link")).unwrap();
+    let find = |path: &Path, insistence| {
+        let saved = SavedRoot { insistence, ..SavedRoot::new(path, Access::READ) };
+        saved.find_ambient(Some(&top.join("home_by_link"))).map(|placed| placed.place)
+    };
+    let judged = |path: &str| find(&top.join(path), Insistence::Judged);
+    assert_eq!(judged("app"), Ok(top.join("app")));
+    assert_eq!(judged("gone"), Err(Refusal::Missing));
+    assert_eq!(judged("linked"), Err(Refusal::Linked));
+    assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "the home may be reached by a link");
+    assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(Refusal::NotShareable(_))));
+    assert_eq!(find(Path::new("/etc"), Insistence::Forced), Ok("/etc".into()));
+    // Whoever can write above a root must not be able to keep every program from starting.
+    symlink("loop", top.join("loop")).unwrap();
+    let restrict = vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }];
+    let looped = SavedRoot { restrict, ..SavedRoot::new(top.join("loop"), Access::READ) };
+    let closed = Kept { roots: vec![looped] }.closed_ambient(rootward_core::Resolver::detect()).unwrap();
+    assert_eq!(closed.len(), 1);
+    let kept = Kept { roots: ["app", "gone"].map(|path| SavedRoot::new(top.join(path), Access::READ)).to_vec() };
+    let set = kept.set_ambient(None, None);
+    assert_eq!((set.len(), set.refused().len()), (1, 1));
+}

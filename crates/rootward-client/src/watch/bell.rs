@@ -1,0 +1,56 @@
+//! How the thread that looks is woken: one bit, however many events there are.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What was rung for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rung {
+    /// Time passed, no more.
+    Nothing,
+    /// Something happened.
+    Event,
+    /// It is over.
+    End,
+}
+
+/// The bell. Never more than one event waits in it.
+#[derive(Debug)]
+pub(super) struct Bell {
+    rung: Mutex<Rung>,
+    heard: Condvar,
+}
+
+impl Bell {
+    pub(super) fn new() -> Bell {
+        Bell { rung: Mutex::new(Rung::Nothing), heard: Condvar::new() }
+    }
+
+    pub(super) fn ring(&self) {
+        let mut rung = self.rung();
+        if *rung == Rung::Nothing {
+            *rung = Rung::Event;
+            self.heard.notify_one();
+        }
+    }
+
+    pub(super) fn end(&self) {
+        *self.rung() = Rung::End;
+        self.heard.notify_one();
+    }
+
+    /// Waits for so long at the most. The end stays rung.
+    pub(super) fn wait(&self, time: Duration) -> Rung {
+        let waiting = self.heard.wait_timeout_while(self.rung(), time, |rung| *rung == Rung::Nothing);
+        let (mut rung, _) = waiting.unwrap_or_else(PoisonError::into_inner);
+        let heard = *rung;
+        if heard == Rung::Event {
+            *rung = Rung::Nothing;
+        }
+        heard
+    }
+
+    fn rung(&self) -> MutexGuard<'_, Rung> {
+        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,63 @@
+//! One look: what the store says, and what is on disk. The truth is here; events only say when to look.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rootward_core::{Resolver, spellings_ambient};
+
+use super::plan::Plan;
+use super::seen::{News, Seen, Watching};
+use super::state::SeenRoot;
+use crate::store::{Current, Store};
+
+/// Looks, and remembers what was last seen, and what was last told.
+#[derive(Debug)]
+pub(super) struct Looking {
+    current: Current,
+    resolver: Resolver,
+    last: Option<Seen>,
+    told: Option<Seen>,
+}
+
+impl Looking {
+    pub(super) fn new_ambient(store: Store) -> Looking {
+        // What was wrong with the store is found by the first look, too.
+        let (current, _) = Current::begin_ambient(store);
+        Looking { current, resolver: Resolver::detect(), last: None, told: None }
+    }
+
+    /// Looks.
+    pub(super) fn look_ambient(&mut self, watching: &Watching) {
+        let trouble = self.current.refresh_ambient().err().map(Arc::new);
+        // SECURITY: a store that cannot be read takes nothing back and opens nothing: what it said last, restrictions included,
+        // is what is looked for (test: a_damaged_store_keeps_the_last_good_state)
+        let kept = self.current.kept().cloned();
+        let home = self.current.store().home();
+        let saved = kept.iter().flat_map(|kept| &kept.roots);
+        let roots = saved.map(|root| SeenRoot::look_ambient(root, home, self.resolver)).collect();
+        let version = self.told.as_ref().map_or(1, |told| told.version + 1);
+        self.last = Some(Seen { version, kept, roots, trouble, watching: watching.clone() });
+    }
+
+    /// What was last seen, and what is new, unless that is what was last told.
+    pub(super) fn tell(&mut self) -> Option<(&Seen, Vec<News>)> {
+        let last = self.last.as_ref()?;
+        let news = match &self.told {
+            Some(told) if last.is_as(told) => return None,
+            Some(told) => last.news_since(told),
+            None => Vec::new(),
+        };
+        Some((self.told.insert(last.clone()), news))
+    }
+
+    /// What has to be watched for what was last seen.
+    pub(super) fn plan_ambient(&self, most: usize) -> Plan {
+        let file = self.current.store().file();
+        // Where the file is a link, the file that it leads to is replaced.
+        let mut paths: Vec<PathBuf> = spellings_ambient(file, self.resolver).unwrap_or_else(|_| vec![file.to_owned()]);
+        for seen in self.last.iter().flat_map(|last| &last.roots) {
+            paths.extend([seen.root.path.clone(), seen.leads_to.clone()]);
+        }
+        Plan::new(paths.iter().map(PathBuf::as_path).filter(|path| *path != Path::new("/")), most)
+    }
+}

@@ -1,0 +1,200 @@
+//! What was seen at one moment, and what is new since another.
+
+use std::error::Error;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::{Refusal, Restriction, RestrictionError, RootSet};
+
+use super::state::{SeenRoot, State};
+use crate::store::{Change, Changes, Kept, Restrict, SavedRoot, StoreError};
+
+/// What the store says and what is on disk, at one moment.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its number, from 1; later ones have greater numbers.
+    pub version: u64,
+    /// What the store said when it could last be read; none where that never was.
+    pub kept: Option<Arc<Kept>>,
+    /// Each of these roots, in the order of the file, and what is there.
+    pub roots: Vec<SeenRoot>,
+    /// Why the store cannot be read now. What it said before stays in force.
+    pub trouble: Option<Arc<StoreError>>,
+    /// How changes are noticed.
+    pub watching: Watching,
+}
+
+/// How changes are noticed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Watching {
+    /// The system tells of them.
+    Events,
+    /// By nobody but whoever asks ([`Asked`](super::Asked)).
+    Asked,
+    /// Not of all of them: what it does not tell of is found by looking.
+    Polling {
+        /// How often.
+        every: Duration,
+        /// How many directories are not watched.
+        places: usize,
+        /// Why not.
+        why: Unwatched,
+    },
+}
+
+/// Why a directory is not watched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unwatched {
+    /// So many are watched already, and that is the bound.
+    Bound(usize),
+    /// The system watches no more for this user (`fs.inotify.max_user_watches`).
+    SystemBound,
+    /// The system does not let one watch.
+    System(ErrorKind),
+}
+
+impl fmt::Display for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Watching::Events => f.write_str("changes are told by the system"),
+            Watching::Asked => f.write_str("roots are looked at when that is asked for"),
+            Watching::Polling { every, places, why } => {
+                let directories = if *places == 1 { "directory" } else { "directories" };
+                write!(f, "{places} {directories} cannot be watched ({why}), so roots are looked at every {every:?}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unwatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unwatched::Bound(most) => write!(f, "{most} are the bound"),
+            Unwatched::SystemBound => f.write_str("the system watches no more for this user"),
+            Unwatched::System(kind) => write!(f, "{kind}"),
+        }
+    }
+}
+
+/// Something that happened between two moments.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// The user saved a root.
+    Added(SeenRoot),
+    /// The user took one back.
+    Removed(SavedRoot),
+    /// The user changed what holds for one.
+    Changed {
+        /// As it was saved before.
+        before: SavedRoot,
+        /// As it is now.
+        after: SeenRoot,
+    },
+    /// On disk, a root came, went, or was replaced.
+    Became {
+        /// What was there.
+        before: State,
+        /// What is there now.
+        after: SeenRoot,
+    },
+    /// The store cannot be read any more; what it said stays in force.
+    Damaged(Arc<StoreError>),
+    /// It can be read again.
+    Repaired,
+    /// Changes are noticed in another way.
+    Watching(Watching),
+}
+
+impl Seen {
+    /// The roots that a peer is meant to have, as they were found, and those kept out with the reasons; none where the store was
+    /// never read.
+    pub fn set(&self, peer: Option<&str>) -> Option<RootSet> {
+        // SECURITY: nothing known is not nothing saved: whoever stands in where nobody saved a root must not profit from a file
+        // that is damaged (test: a_store_that_is_damaged_from_the_start)
+        let kept = self.kept.as_ref()?;
+        Some(kept.set_of(peer, |saved| {
+            // Every kept root was looked at; one that was not is not shared.
+            self.seen(saved).map_or(Err(Refusal::Missing), |seen| seen.state.found())
+        }))
+    }
+
+    /// What is closed below all of them, whoever names a root there.
+    pub fn closed(&self) -> Result<Vec<Restriction>, RestrictionError> {
+        let each = self.roots.iter().map(|seen| seen.root.closed_at(&seen.leads_to));
+        each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
+    }
+
+    /// Whether both close the same places.
+    pub fn closes_as(&self, other: &Seen) -> bool {
+        fn closed(seen: &Seen) -> impl Iterator<Item = (&Path, &Path, &[Restrict])> {
+            let roots = seen.roots.iter().filter(|seen| !seen.root.restrict.is_empty());
+            roots.map(|seen| (seen.root.path.as_path(), seen.leads_to.as_path(), seen.root.restrict.as_slice()))
+        }
+        closed(self).eq(closed(other))
+    }
+
+    /// Whether both say the same, whatever their numbers.
+    pub(super) fn is_as(&self, other: &Seen) -> bool {
+        self.kept.is_some() == other.kept.is_some()
+            && self.roots == other.roots
+            && same_trouble(self.trouble.as_deref(), other.trouble.as_deref())
+            && self.watching == other.watching
+    }
+
+    /// What is new since `before`. It may be nothing that is worth a word.
+    pub fn news_since(&self, before: &Seen) -> Vec<News> {
+        let mut news = Vec::new();
+        match (&before.trouble, &self.trouble) {
+            (_, Some(now)) if !same_trouble(before.trouble.as_deref(), Some(now)) => {
+                news.push(News::Damaged(Arc::clone(now)));
+            }
+            (Some(_), None) => news.push(News::Repaired),
+            _ => {}
+        }
+        self.news_of_roots(before, &mut news);
+        if self.watching != before.watching {
+            news.push(News::Watching(self.watching.clone()));
+        }
+        news
+    }
+
+    fn news_of_roots(&self, before: &Seen, news: &mut Vec<News>) {
+        let none = Kept::default();
+        let kept = |seen: &Seen| seen.kept.clone().unwrap_or_else(|| Arc::new(none.clone()));
+        let changes = Changes::between(&kept(before), &kept(self));
+        let mut told: Vec<&SavedRoot> = Vec::new();
+        for change in &changes {
+            match change {
+                Change::Removed(root) => news.push(News::Removed(root.clone())),
+                Change::Added(root) => {
+                    news.extend(self.seen(root).cloned().map(News::Added));
+                    told.push(root);
+                }
+                Change::Changed { before, after } => {
+                    let seen = self.seen(after).cloned();
+                    news.extend(seen.map(|seen| News::Changed { before: before.clone(), after: seen }));
+                    told.push(after);
+                }
+            }
+        }
+        for seen in self.roots.iter().filter(|seen| !told.contains(&&seen.root)) {
+            let old = before.seen(&seen.root).map(|old| &old.state);
+            if let Some(old) = old.filter(|old| **old != seen.state) {
+                news.push(News::Became { before: old.clone(), after: seen.clone() });
+            }
+        }
+    }
+
+    fn seen(&self, root: &SavedRoot) -> Option<&SeenRoot> {
+        self.roots.iter().find(|seen| seen.root == *root)
+    }
+}
+
+/// By what they say: errors of the system cannot be compared.
+fn same_trouble(one: Option<&StoreError>, other: Option<&StoreError>) -> bool {
+    let told = |error: &StoreError| (error.to_string(), error.source().map(ToString::to_string));
+    one.map(told) == other.map(told)
+}

@@ -1,0 +1,84 @@
+//! What a server is refused.
+
+use rmcp::ServiceExt;
+use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode};
+use rootward_client::provider::{Declaration, Server};
+use serde_json::{Value, json};
+
+use super::raw::Raw;
+use super::stage::Stage;
+
+#[tokio::test]
+async fn a_server_that_was_told_of_none_is_refused() {
+    let stage = Stage::new();
+    stage.share_all(&["a"]);
+    let server = Server { declaration: Declaration::NotDeclared, ..Server::local("git") };
+    let mut raw = Raw::connect(&stage.provider, server).await;
+    assert_eq!(
+        (&raw.declared["roots"], raw.declared["extensions"].get("rootward.dev/roots-paging")),
+        (&Value::Null, None)
+    );
+    let (code, message, data) = raw.refused(Value::Null).await;
+    assert_eq!((code, message.as_str()), (ErrorCode::METHOD_NOT_FOUND, "Roots not supported"));
+    assert_eq!(data, json!({"reason": "the client does not declare roots to this server"}));
+}
+
+#[tokio::test]
+async fn what_is_not_known_is_an_error_and_no_empty_list() {
+    let stage = Stage::new();
+    let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
+    let (code, message, data) = server.refused(Value::Null).await;
+    assert_eq!((code, message.as_str()), (ErrorCode::INTERNAL_ERROR, "Roots not known"));
+    assert_eq!(data, json!({"reason": "nobody has said yet what is shared"}));
+    stage.share_all(&["a"]);
+    server.told().await;
+    assert_eq!(server.roots().await, [stage.uri("a")]);
+    stage.provider.fail("saved roots cannot be read");
+    server.told().await;
+    let (code, _, data) = server.refused(Value::Null).await;
+    assert_eq!((code, data), (ErrorCode::INTERNAL_ERROR, json!({"reason": "saved roots cannot be read"})));
+}
+
+#[tokio::test]
+async fn cursors_that_nobody_agreed_on_are_refused() {
+    let stage = Stage::new();
+    stage.share_all(&["a"]);
+    let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
+    // Nobody agreed on pages.
+    let (code, message, _) = server.refused(json!({"_meta": {"rootward.dev/cursor": "c"}})).await;
+    assert_eq!((code, message.as_str()), (ErrorCode::INVALID_PARAMS, "Malformed cursor for roots/list"));
+    let (code, ..) = server.refused(json!({"_meta": {"rootward.dev/cursor": 7}})).await;
+    assert_eq!(code, ErrorCode::INVALID_PARAMS);
+    assert_eq!(server.roots().await, [stage.uri("a")]);
+}
+
+/// Everything that is not about roots is the handler's.
+#[tokio::test]
+async fn other_requests_are_left_to_the_handler() {
+    let stage = Stage::new();
+    let mut server = Raw::connect(&stage.provider, Server::local("git")).await;
+    server.send(&json!({"jsonrpc": "2.0", "id": "p", "method": "ping"})).await;
+    assert_eq!(server.receive().await, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+    server.send(&json!({"jsonrpc": "2.0", "id": "x", "method": "x/y"})).await;
+    assert_eq!(server.receive().await["error"]["message"], "x/y");
+}
+
+/// What a handler says of itself stays, but for roots.
+#[tokio::test]
+async fn the_handlers_own_capabilities_stay() {
+    let stage = Stage::new();
+    let capabilities: ClientCapabilities =
+        serde_json::from_value(json!({"elicitation": {}, "extensions": {"a/b": {}}, "roots": {"listChanged": false}}))
+            .unwrap();
+    let mut config = ClientConfig::default();
+    config.capabilities = capabilities;
+    let (here, there) = tokio::io::duplex(4096);
+    let provided = stage.provider.install(config, Server::local("git"));
+    drop(tokio::spawn(provided.into_dyn().serve(there)));
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(here));
+    let initialize: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+    assert_eq!(
+        initialize["params"]["capabilities"],
+        json!({"elicitation": {}, "extensions": {"a/b": {}, "rootward.dev/roots-paging": {}}, "roots": {"listChanged": true}})
+    );
+}

@@ -1,0 +1,144 @@
+//! A server of raw frames: it says exactly what a test tells it to, and reads when it is told to.
+
+use std::time::Duration;
+
+use rmcp::model::{ClientConfig, ErrorCode};
+use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
+use rootward_client::provider::{Provided, Provider, Server};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+
+/// Room for whatever is on its way.
+pub(super) const ROOM: usize = 1 << 20;
+
+/// How a server is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Route {
+    /// Over the provider's own pipes.
+    Pipes,
+    /// Over a transport of rmcp.
+    Transport,
+}
+
+/// A connected server, and the client's end of it.
+pub(super) struct Raw {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    write: WriteHalf<DuplexStream>,
+    /// What the client said of itself.
+    pub(super) declared: Value,
+    pub(super) client: RunningService<RoleClient, Provided<ClientConfig>>,
+    asked: u64,
+}
+
+impl Raw {
+    /// One that is connected and was not told anything yet.
+    pub(super) async fn connect(provider: &Provider, server: Server) -> Raw {
+        Raw::connect_over(provider, server, json!({}), Route::Transport, ROOM).await
+    }
+
+    /// The same, declaring these capabilities, with room for so many bytes on their way.
+    pub(super) async fn connect_over(
+        provider: &Provider,
+        server: Server,
+        capabilities: Value,
+        route: Route,
+        room: usize,
+    ) -> Raw {
+        let (here, there) = tokio::io::duplex(room);
+        let handler = provider.install(ClientConfig::default(), server);
+        let client = tokio::spawn(async move {
+            match route {
+                Route::Transport => handler.serve(there).await,
+                Route::Pipes => {
+                    let (read, write) = tokio::io::split(there);
+                    handler.serve_pipes(read, write, ClientLifecycleMode::Initialize).await
+                }
+            }
+        });
+        let (read, mut write) = tokio::io::split(here);
+        let mut lines = BufReader::new(read).lines();
+        let initialize = next(&mut lines).await;
+        assert_eq!(initialize["method"], "initialize", "{initialize}");
+        let result = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "serverInfo": {"name": "raw", "version": "1"},
+        });
+        send(&mut write, &json!({"jsonrpc": "2.0", "id": initialize["id"], "result": result})).await;
+        assert_eq!(next(&mut lines).await["method"], "notifications/initialized");
+        let declared = initialize["params"]["capabilities"].clone();
+        Raw { lines, write, declared, client: client.await.unwrap().unwrap(), asked: 0 }
+    }
+
+    /// The server ends; the client's end is left.
+    pub(super) fn die(self) -> RunningService<RoleClient, Provided<ClientConfig>> {
+        self.client
+    }
+
+    pub(super) async fn send(&mut self, message: &Value) {
+        send(&mut self.write, message).await;
+    }
+
+    pub(super) async fn receive(&mut self) -> Value {
+        next(&mut self.lines).await
+    }
+
+    /// The next frame must be the announcement of a change.
+    pub(super) async fn told(&mut self) {
+        let message = self.receive().await;
+        assert_eq!(message, json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    }
+
+    /// Asks for the roots; the next frame must be the answer.
+    pub(super) async fn ask(&mut self, parameters: Value) -> Value {
+        self.question(parameters).await;
+        let answer = self.receive().await;
+        assert_eq!(answer["id"], self.asked, "{answer}");
+        answer
+    }
+
+    async fn question(&mut self, parameters: Value) {
+        self.asked += 1;
+        let mut question = json!({"jsonrpc": "2.0", "id": self.asked, "method": "roots/list"});
+        if !parameters.is_null() {
+            question["params"] = parameters;
+        }
+        self.send(&question).await;
+    }
+
+    /// The URIs that it is answered with.
+    pub(super) async fn roots(&mut self) -> Vec<String> {
+        uris(&self.ask(Value::Null).await["result"])
+    }
+
+    /// The same where the question may bring a change to light, which is announced before the answer or after it.
+    pub(super) async fn roots_and_news(&mut self) -> Vec<String> {
+        self.question(Value::Null).await;
+        let frames = [self.receive().await, self.receive().await];
+        let answer = frames.iter().find(|frame| frame["id"] == self.asked);
+        assert!(frames.iter().any(|frame| frame["method"] == "notifications/roots/list_changed"), "{frames:?}");
+        uris(&answer.unwrap()["result"])
+    }
+
+    /// The error that it is answered with.
+    pub(super) async fn refused(&mut self, parameters: Value) -> (ErrorCode, String, Value) {
+        let mut answer = self.ask(parameters).await;
+        let error = &mut answer["error"];
+        let code = i32::try_from(error["code"].as_i64().unwrap()).unwrap();
+        (ErrorCode(code), error["message"].as_str().unwrap().to_owned(), error["data"].take())
+    }
+}
+
+pub(super) fn uris(result: &Value) -> Vec<String> {
+    let roots = result["roots"].as_array().unwrap_or_else(|| panic!("{result}"));
+    roots.iter().map(|root| root["uri"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn send(to: &mut WriteHalf<DuplexStream>, message: &Value) {
+    to.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+}
+
+async fn next(lines: &mut Lines<BufReader<ReadHalf<DuplexStream>>>) -> Value {
+    let line = tokio::time::timeout(Duration::from_mins(1), lines.next_line()).await;
+    serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
+}

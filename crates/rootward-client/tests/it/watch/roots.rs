@@ -1,0 +1,99 @@
+//! What becomes of roots on disk.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use rootward_client::watch::{News, State, Watching};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+use super::{BY_EVENTS, Stage};
+
+#[test]
+fn a_root_goes_comes_back_and_is_replaced() {
+    let stage = Stage::new();
+    let (root, aside, other) = (stage.make("src/app"), stage.path("src/aside"), stage.make("src/other"));
+    stage.save(&[(&root, "name = 'app'")]);
+    let mut watched = stage.watch(BY_EVENTS);
+    watched.until_states("what there is", &["shared"]);
+    assert_eq!(watched.seen.watching, Watching::Events);
+    let first = watched.seen.set(None).unwrap().roots()[0].id;
+
+    fs::rename(&root, &aside).unwrap();
+    let news = watched.until_states("moved away", &["missing"]);
+    let [News::Became { before: State::Shared(_), after }] = news.as_slice() else { panic!("{news:?}") };
+    assert_eq!((after.root.name.as_deref(), after.state.word()), (Some("app"), "missing"));
+    assert!(watched.seen.set(None).unwrap().is_empty());
+
+    fs::rename(&aside, &root).unwrap();
+    watched.until_states("moved back", &["shared"]);
+    assert_eq!(watched.seen.set(None).unwrap().roots()[0].id, first);
+
+    fs::rename(&root, &aside).unwrap();
+    symlink(&other, &root).unwrap();
+    watched.until_states("a link in its place", &["replaced"]);
+    assert!(watched.seen.set(None).unwrap().is_empty());
+
+    fs::remove_file(&root).unwrap();
+    fs::rename(&other, &root).unwrap();
+    let news = watched.until_states("another directory in its place", &["shared"]);
+    assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");
+    assert_ne!(watched.seen.set(None).unwrap().roots()[0].id, first, "it is another one");
+
+    // From one directory to another without a moment between.
+    let second = watched.seen.set(None).unwrap().roots()[0].id;
+    let status = rustix::fs::RenameFlags::EXCHANGE;
+    rustix::fs::renameat_with(rustix::fs::CWD, &root, rustix::fs::CWD, &aside, status).unwrap();
+    watched.until("exchanged", |seen| seen.set(None).unwrap().roots().first().is_some_and(|root| root.id == first));
+    assert_ne!(first, second);
+
+    fs::remove_dir_all(&root).unwrap();
+    watched.until_states("removed", &["missing"]);
+    fs::write(&root, "a file").unwrap();
+    watched.until_states("a file in its place", &["shared"]);
+}
+
+#[test]
+fn what_lies_above_a_root_counts() {
+    let stage = Stage::new();
+    let root = stage.path("one/two/three/root");
+    stage.save(&[(&root, "")]);
+    let mut watched = stage.watch(BY_EVENTS);
+    watched.until_states("not there yet", &["missing"]);
+    // Step by step, and looked at in between: each directory is watched once it is there.
+    for below in ["one", "one/two", "one/two/three"] {
+        stage.make(below);
+    }
+    stage.make("one/two/three/root");
+    watched.until_states("made", &["shared"]);
+    fs::rename(stage.path("one"), stage.path("moved")).unwrap();
+    watched.until_states("moved with what lies above", &["missing"]);
+    fs::rename(stage.path("moved"), stage.path("one")).unwrap();
+    watched.until_states("moved back", &["shared"]);
+    fs::rename(stage.path("one/two"), stage.path("one/2")).unwrap();
+    symlink("2", stage.path("one/two")).unwrap();
+    watched.until_states("a link on the way", &["replaced"]);
+}
+
+/// Also for root, whom permissions do not hold: a thread without capabilities is held.
+#[test]
+fn permissions_that_change() {
+    let mut sets = capabilities(None).unwrap();
+    sets.effective.remove(CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH);
+    set_capabilities(None, sets).unwrap();
+    let stage = Stage::new();
+    let (root, above) = (stage.make("above/root"), stage.path("above"));
+    stage.save(&[(&root, "")]);
+    let mut watched = stage.watch(BY_EVENTS);
+    watched.until_states("what there is", &["shared"]);
+    let mode = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&root, 0o000);
+    watched.until_states("nobody is let in", &["unreachable"]);
+    assert!(watched.seen.set(None).unwrap().is_empty());
+    mode(&root, 0o700);
+    watched.until_states("let in again", &["shared"]);
+    mode(&above, 0o000);
+    watched.until_states("nobody is let in above", &["unreachable"]);
+    mode(&above, 0o700);
+    watched.until_states("let in again above", &["shared"]);
+    watched.until("watched again", |seen| seen.watching == Watching::Events);
+}

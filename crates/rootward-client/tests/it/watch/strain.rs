@@ -1,0 +1,93 @@
+//! Storms, bounds, and the end.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use rootward_client::watch::{Options, Unwatched, Watching};
+
+use super::{BY_EVENTS, PATIENCE, Stage};
+
+#[test]
+fn a_storm_is_seen_through() {
+    let stage = Stage::new();
+    let (root, aside) = (stage.make("root"), stage.path("aside"));
+    stage.save(&[(&root, "")]);
+    let mut watched = stage.watch(BY_EVENTS);
+    watched.until_states("what there is", &["shared"]);
+    // At least ten thousand events, and on until something was told: a storm does not put off the look for ever.
+    let begun = Instant::now();
+    let mut told = None;
+    for number in 0.. {
+        fs::rename(&root, &aside).unwrap();
+        fs::create_dir(&root).unwrap();
+        fs::remove_dir(&root).unwrap();
+        fs::rename(&aside, &root).unwrap();
+        told = told.or_else(|| watched.changes.try_recv().ok());
+        if number >= 2_500 && told.is_some() {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "nothing was told");
+    }
+    let (seen, _) = told.unwrap();
+    watched.seen = seen;
+    fs::rename(&root, &aside).unwrap();
+    fs::write(stage.path("last"), "").unwrap();
+    stage.save(&[(&root, ""), (&stage.path("last"), "")]);
+    watched.until_states("after the storm", &["missing", "shared"]);
+}
+
+#[test]
+fn what_is_beyond_the_bound_is_looked_at() {
+    let stage = Stage::new();
+    let (one, two) = (stage.make("one/root"), stage.make("two/root"));
+    stage.save(&[(&one, ""), (&two, "")]);
+    let poll = Duration::from_millis(30);
+    let mut watched = stage.watch(Options { most_watches: 2, poll, ..BY_EVENTS });
+    watched.until_states("what there is", &["shared", "shared"]);
+    let Watching::Polling { every, places, why } = watched.seen.watching.clone() else { panic!("it says so") };
+    assert!((every, why) == (poll, Unwatched::Bound(2)) && places >= 3, "{:?}", watched.seen.watching);
+    fs::remove_dir(&two).unwrap();
+    watched.until_states("beyond the bound", &["shared", "missing"]);
+    fs::remove_dir(&one).unwrap();
+    watched.until_states("beyond it, too", &["missing", "missing"]);
+    stage.save(&[]);
+    watched.until_states("what is watched", &[]);
+    // With fewer to watch the bound may do.
+    let enough = stage.top.ancestors().count() + 8;
+    let mut watched = stage.watch(Options { most_watches: enough, ..BY_EVENTS });
+    assert_eq!(watched.seen.watching, Watching::Events);
+    let many: Vec<_> = (0..8).map(|number| stage.make(&format!("many/{number}/root"))).collect();
+    stage.save(&many.iter().map(|root| (root.as_path(), "")).collect::<Vec<_>>());
+    watched.until("too many", |seen| seen.roots.len() == 8 && seen.watching != Watching::Events);
+    stage.save(&[]);
+    watched.until("few again", |seen| seen.roots.is_empty() && seen.watching == Watching::Events);
+}
+
+#[test]
+fn it_ends_with_its_value() {
+    let stage = Stage::new();
+    stage.save(&[(&stage.make("root"), "")]);
+    for leave in [false, true] {
+        let mut watched = stage.watch(BY_EVENTS);
+        let watch = watched.watch.take().unwrap();
+        let (sender, ended) = channel();
+        std::thread::spawn(move || {
+            if leave {
+                watch.leave();
+            } else {
+                drop(watch);
+            }
+            let _ = sender.send(());
+        });
+        ended.recv_timeout(PATIENCE).unwrap();
+        // What the thread held is let go; whoever left did not wait for that.
+        let begun = Instant::now();
+        while leave && Arc::strong_count(&watched.token) > 1 {
+            assert!(begun.elapsed() < PATIENCE, "the thread goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(Arc::strong_count(&watched.token), 1);
+    }
+}

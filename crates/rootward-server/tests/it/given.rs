@@ -1,0 +1,108 @@
+//! What the operator and the user give changes while sessions run: in force for the next call, told to whoever subscribed.
+
+use std::sync::Arc;
+
+use rootward_core::session::Sources;
+use rootward_core::{Access, Closed, Origin, Restriction, Restrictions, Root, RootSet, Validation};
+use rootward_server::RootsService;
+use serde_json::json;
+
+use crate::client::{Client, roots, said};
+use crate::modern::request;
+use crate::rooted::Files;
+use crate::stage::{Stage, settings};
+
+fn saved(stage: &Stage, names: &[&str]) -> Sources {
+    let root = |name: &&str| Root::from_path(stage.path(name), Origin::Store).unwrap();
+    let place = stage.place().canonicalize().unwrap();
+    assert_eq!(place, stage.place(), "a saved root is not followed through a link");
+    let saved = RootSet::place_ambient(names.iter().map(root), &Validation::new(None));
+    Sources { saved, ..Sources::default() }
+}
+
+fn closing(pattern: &str) -> Arc<Restrictions> {
+    Arc::new(Restrictions::new(vec![Restriction::anywhere(pattern, Closed::Entirely).unwrap()]))
+}
+
+#[tokio::test]
+async fn saved_roots_that_change_are_in_force_for_the_next_call() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let restrictions = Arc::clone(&service.settings().guard.restrictions);
+    // One session that has seen roots, one that has not, and a modern client, which has no session.
+    let rooted = service.install(Files::new());
+    let mut told = rooted.session().subscribe();
+    let mut first = Client::connect_rooted(rooted).shake_hands(json!({})).await;
+    let mut second = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({})).await;
+    first.read(1, &stage.path("a/file")).await;
+    assert_eq!(first.result(1).await, "no_roots");
+    let before = told.borrow_and_update().as_ref().unwrap().generation();
+    for (names, expect) in [
+        (&["a"][..], ["a", "outside_roots"]),
+        (&["a", "b"], ["a", "b"]),
+        (&["b"], ["outside_roots", "b"]),
+        (&[], ["no_roots", "no_roots"]),
+    ] {
+        service.change(saved(&stage, names), Arc::clone(&restrictions));
+        assert!(told.has_changed().unwrap(), "{names:?}");
+        assert_eq!(told.borrow_and_update().as_ref().unwrap().list().len(), names.len());
+        let mut modern = Client::connect(service.install(Files::new()));
+        for (path, expect) in ["a/file", "b/file"].into_iter().zip(expect) {
+            for client in [&mut first, &mut second] {
+                client.read(2, &stage.path(path)).await;
+                assert_eq!(client.result(2).await, expect, "{names:?} {path}");
+            }
+            modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path(path)}}))).await;
+            assert_eq!(said(&modern.receive().await), expect, "{names:?} {path}");
+        }
+    }
+    assert_eq!(told.borrow().as_ref().unwrap().generation(), before + 4);
+    // What stays the same is not told.
+    service.change(saved(&stage, &[]), restrictions);
+    assert!(!told.has_changed().unwrap());
+}
+
+#[tokio::test]
+async fn roots_of_a_client_stay_as_they_are() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let restrictions = Arc::clone(&service.settings().guard.restrictions);
+    let mut client = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({"roots": {}})).await;
+    client.read(1, &stage.path("a/file")).await;
+    // Changed while the client is being asked.
+    let question = client.asked().await;
+    service.change(saved(&stage, &["b"]), Arc::clone(&restrictions));
+    client.answer(question, roots(&[&stage.path("a")])).await;
+    assert_eq!(client.result(1).await, "a");
+    service.change(saved(&stage, &["a", "b"]), restrictions);
+    client.read(2, &stage.path("b/file")).await;
+    assert_eq!(client.result(2).await, "outside_roots");
+}
+
+#[tokio::test]
+async fn what_is_closed_while_a_session_runs_is_closed() {
+    let stage = Stage::new();
+    let mut settings = settings();
+    settings.sources = saved(&stage, &["a"]);
+    let sources = settings.sources.clone();
+    let service = RootsService::new(settings);
+    let rooted = service.install(Files::new());
+    let session = rooted.session().clone();
+    let mut client = Client::connect_rooted(rooted).shake_hands(json!({})).await;
+    client.read(1, &stage.path("a/file")).await;
+    assert_eq!(client.result(1).await, "a");
+    // Another session holds the guard over the same roots in which nothing is closed.
+    let held = session.roots_cached().unwrap();
+    for (pattern, expect) in [("file", "restricted"), ("other", "a"), ("file", "restricted")] {
+        let before = session.roots_cached().unwrap().generation();
+        service.change(sources.clone(), closing(pattern));
+        client.read(2, &stage.path("a/file")).await;
+        assert_eq!(client.result(2).await, expect, "{pattern}");
+        assert!(session.roots_cached().unwrap().generation() > before);
+        let mut modern = Client::connect(service.install(Files::new()));
+        modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path("a/file")}}))).await;
+        assert_eq!(said(&modern.receive().await), expect, "{pattern}");
+    }
+    // A call that is under way has what it began with.
+    assert!(held.check(stage.path("a/file"), Access::READ).is_ok());
+}

@@ -1,0 +1,90 @@
+//! What servers that run follow: the saved roots, as they are changed, and as they come and go on disk.
+
+#[cfg(feature = "wrap")]
+mod asked;
+#[cfg(feature = "serve")]
+mod watched;
+
+use std::sync::Arc;
+
+use rootward_client::store::StoreError;
+use rootward_client::watch;
+use rootward_core::{Restrictions, RootSet};
+
+use crate::ground::Ground;
+use crate::message;
+
+#[cfg(feature = "wrap")]
+pub(crate) use asked::Asked;
+#[cfg(feature = "serve")]
+pub(crate) use watched::Watched;
+
+/// What was saved, for one who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Saved {
+    pub(crate) roots: RootSet,
+    /// What is closed, also by others than saved roots. The same value as before where that did not change.
+    pub(crate) restrictions: Arc<Restrictions>,
+}
+
+/// Makes of what is seen what is in force.
+#[derive(Debug)]
+struct Follower {
+    ground: Ground,
+    peer: Option<String>,
+    restrictions: Arc<Restrictions>,
+    last: Option<watch::Seen>,
+}
+
+impl Follower {
+    fn new(ground: Ground, peer: Option<String>) -> Follower {
+        Follower { restrictions: ground.guard_options(None).restrictions, ground, peer, last: None }
+    }
+
+    /// What is in force from now on; none where that cannot be told, so that what was stays.
+    fn saved(&mut self, seen: &watch::Seen) -> Option<Saved> {
+        // A store that could never be read takes back and opens nothing of what the program read at its start.
+        let roots = seen.set(self.peer.as_deref())?;
+        if !self.last.as_ref().is_some_and(|last| last.closes_as(seen)) {
+            let closed = seen.closed().ok()?;
+            // What the program began with is what it read itself a moment ago: the same, unless somebody was quicker.
+            let unchanged = self.last.is_none() && closed.is_empty() && self.ground.saved.closes_nothing();
+            if !unchanged {
+                self.restrictions = self.ground.closed_with(closed).ok()?;
+            }
+        }
+        self.last = Some(seen.clone());
+        Some(Saved { roots, restrictions: Arc::clone(&self.restrictions) })
+    }
+}
+
+/// Tells the operator what is not as it should be. What the user does is no news to the user.
+fn tell(seen: &watch::Seen, news: &[watch::News]) {
+    // At the beginning nothing is new, and this may be wrong all the same: the program itself could read the store a moment ago.
+    if seen.version == 1 {
+        seen.trouble.iter().for_each(|trouble| tell_damage(trouble));
+        tell_watching(&seen.watching);
+    }
+    for one in news {
+        match one {
+            watch::News::Damaged(trouble) => tell_damage(trouble),
+            watch::News::Repaired => message::line_in_passing("saved roots can be read again"),
+            watch::News::Watching(how) => tell_watching(how),
+            watch::News::Added(_)
+            | watch::News::Removed(_)
+            | watch::News::Changed { .. }
+            | watch::News::Became { .. } => {}
+        }
+    }
+}
+
+fn tell_damage(trouble: &StoreError) {
+    let trouble = message::causes(trouble);
+    message::line_in_passing(&format!("warning: {trouble}; what was read before stays in force"));
+}
+
+fn tell_watching(how: &watch::Watching) {
+    if let watch::Watching::Polling { .. } = how {
+        message::line_in_passing(&format!("warning: {how}"));
+    }
+}

@@ -1,0 +1,68 @@
+//! The question whose yes it takes for anything to be shared.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::message::{self, Hinted};
+
+/// For scripts.
+#[derive(Args, Debug)]
+pub(super) struct Scripted {
+    /// Say yes to what would be asked. Nothing is asked where less is shared
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// Answer with one JSON object: `roots`, those that changed
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What the user said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    Yes,
+    No,
+}
+
+impl Scripted {
+    /// Who asks for a change, as it goes on record: a verb, and whether its yes came with it.
+    pub(super) fn requester(&self, verb: &str) -> String {
+        format!("rootward roots {verb}{}", if self.yes { " --yes" } else { "" })
+    }
+
+    /// Whether there is somebody to ask, or no need to.
+    pub(super) fn ready(&self) -> Result<()> {
+        if self.yes {
+            return Ok(());
+        }
+        // SECURITY: a yes is a person's: where nobody can be asked, nothing is shared
+        // (test: nothing_is_shared_without_a_yes)
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Err(Hinted {
+                says: "nothing is shared without a yes, and there is no terminal to ask on".to_owned(),
+                hint: "pass `--yes` to say it beforehand".to_owned(),
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Asks on the terminal, unless the answer came with the question.
+    pub(super) fn ask(&self, about: &[String], question: &str) -> Result<Answer> {
+        if self.yes {
+            return Ok(Answer::Yes);
+        }
+        self.ready()?;
+        for line in about {
+            message::line(line);
+        }
+        let mut stderr = io::stderr().lock();
+        write!(stderr, "{question} [y/N] ")?;
+        stderr.flush()?;
+        let mut said = String::new();
+        io::stdin().read_line(&mut said).context("the answer cannot be read")?;
+        let yes = ["y", "yes"].contains(&said.trim().to_lowercase().as_str());
+        Ok(if yes { Answer::Yes } else { Answer::No })
+    }
+}

@@ -1,0 +1,144 @@
+//! What every verb about saved roots works at: the store, the record, and what the other verbs stand on.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use anyhow::Result;
+use rootward_audit::AuditLog;
+use rootward_client::store::{Document, Kept, More, Record, Store};
+use rootward_core::{Audit, AuditEvent, ChangeEvent, Shown};
+
+use super::asking::{Answer, Scripted};
+use super::shown::patterns;
+use crate::ground::Ground;
+use crate::message::{self, Hinted};
+
+/// The desk.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) ground: Ground,
+    pub(super) store: Store,
+}
+
+impl Desk {
+    pub(super) fn open_ambient() -> Result<Desk> {
+        Desk::on(Ground::load_ambient()?)
+    }
+
+    /// For whoever waits until the store can be read.
+    pub(super) fn open_to_watch_ambient() -> Result<Desk> {
+        Desk::on(Ground::load_without_saved_ambient()?)
+    }
+
+    fn on(ground: Ground) -> Result<Desk> {
+        let store = Store::of(&ground.directories).ok_or_else(|| Hinted {
+            says: "there is no place for saved roots".to_owned(),
+            hint: "set `HOME` or `XDG_CONFIG_HOME` to an absolute path".to_owned(),
+        })?;
+        Ok(Desk { ground, store })
+    }
+
+    /// Changes the store, and puts what changed on record.
+    pub(super) fn edit_ambient<T>(
+        &self,
+        requester: &str,
+        edit: impl FnOnce(&mut Document, &Record<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let log = LogWhenNeeded { ground: &self.ground, log: Mutex::default() };
+        let record = Record { audit: &log, requester, time: SystemTime::now() };
+        self.store.edit_ambient(&record, |document| edit(document, &record))
+    }
+
+    /// Changes the store, and asks first where that shares more than before. None where the answer was no.
+    pub(super) fn change_ambient<T>(
+        &self,
+        scripted: &Scripted,
+        verb: &str,
+        edit: impl Fn(&mut Document, &Record<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut agreed = Vec::new();
+        loop {
+            let tried = self.edit_ambient(&scripted.requester(verb), |document, record| {
+                let before = Kept { roots: document.roots().to_vec() };
+                let done = edit(document, record)?;
+                let more = Kept { roots: document.roots().to_vec() }.more_than(&before);
+                // SECURITY: what is agreed to is what is done: another process may have changed the store since it was shown
+                // (test: more_takes_a_yes_and_less_does_not)
+                if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more).into()) }
+            });
+            let more = match tried.map_err(anyhow::Error::downcast::<NeedsYes>) {
+                Ok(done) => return Ok(Some(done)),
+                Err(Ok(NeedsYes(more))) => more,
+                Err(Err(error)) => return Err(error),
+            };
+            let about: Vec<String> = more.iter().map(|one| self.told(one)).collect();
+            if scripted.ask(&about, "share that?")? == Answer::No {
+                message::line("nothing was changed");
+                return Ok(None);
+            }
+            agreed = more;
+        }
+    }
+
+    /// What would be shared, in a line.
+    pub(super) fn told(&self, more: &More) -> String {
+        match more {
+            More::Access { path, peer: None, access } => format!("`{}`: {access} for all", self.shown(path)),
+            More::Access { path, peer: Some(peer), access } => {
+                format!("`{}`: {access} for `{}`", self.shown(path), Shown::new(peer))
+            }
+            More::Opened { path, restrict } => {
+                let pattern = patterns(std::slice::from_ref(restrict));
+                format!("`{}`: what {pattern} closes there", self.shown(path))
+            }
+        }
+    }
+
+    /// A path as a person writes it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        message::from_home(path, self.ground.home())
+    }
+}
+
+/// A change that shares more than was agreed to.
+#[derive(Debug)]
+struct NeedsYes(Vec<More>);
+
+impl fmt::Display for NeedsYes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it takes a yes")
+    }
+}
+
+impl std::error::Error for NeedsYes {}
+
+/// The audit log, begun with the first line: what changes nothing leaves no file behind.
+struct LogWhenNeeded<'g> {
+    ground: &'g Ground,
+    log: Mutex<Option<AuditLog>>,
+}
+
+impl LogWhenNeeded<'_> {
+    fn with_ambient(&self, write: impl FnOnce(&AuditLog) -> io::Result<()>) -> io::Result<()> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(log) = &*log {
+            return write(log);
+        }
+        let directory = self.ground.directories.audit_log();
+        let directory = directory.ok_or_else(|| io::Error::other("neither `XDG_STATE_HOME` nor `HOME` says where"))?;
+        write(log.insert(AuditLog::open_ambient(&directory)?))
+    }
+}
+
+impl Audit for LogWhenNeeded<'_> {
+    fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        self.with_ambient(|log| log.record(event))
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.with_ambient(|log| log.record_change(event))
+    }
+}

@@ -1,0 +1,144 @@
+//! `rootward roots import`: which servers and directories other clients have, and how they would be held. It reads, and runs nothing.
+
+mod adding;
+mod lines;
+mod told;
+mod view;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use rootward_client::import::{Client, Import as Read, project, user_ambient};
+use rootward_core::{Shown, Validation};
+
+use self::view::{Values, View};
+use super::desk::Desk;
+use super::detect::grant;
+use crate::Outcome;
+use crate::message;
+
+/// Show the servers and directories that other clients have
+///
+/// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code and Codex, and shows every server with its whole command and
+/// with the line that would hold it. Nothing is run, and nothing is written to any client's file. The directories that the files name are
+/// suggestions: `--add` offers each for saving.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Import {
+    /// Read the files of this client only; may be repeated
+    #[arg(long = "from", value_name = "CLIENT", value_enum)]
+    clients: Vec<From>,
+    /// Read the files of this project, too: `.mcp.json`, `.claude`, `.cursor`, `.vscode` and `.codex` in it
+    #[arg(long, value_name = "DIR")]
+    project: Option<OsString>,
+    /// Show values of variables and headers, and whatever else looks like a secret, as they are
+    #[arg(long)]
+    show_values: bool,
+    #[command(flatten)]
+    adding: adding::Adding,
+    /// Answer with one JSON object: `files` (each with `client`, `file`, `servers`, `roots`, `not_understood`) and `unread`. With
+    /// `--add`: `roots`, those that were saved
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 something found (with `--add`: shared), 1 nothing found or the answer was no, 2 wrong use or failure; a
+file that cannot be read gives 2, and the others are shown all the same";
+
+/// `--from`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum From {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    #[value(name = "vscode")]
+    VsCode,
+    Codex,
+}
+
+impl From {
+    fn client(self) -> Client {
+        match self {
+            From::ClaudeCode => Client::ClaudeCode,
+            From::ClaudeDesktop => Client::ClaudeDesktop,
+            From::Cursor => Client::Cursor,
+            From::VsCode => Client::VsCode,
+            From::Codex => Client::Codex,
+        }
+    }
+}
+
+impl Import {
+    pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        let clients: Vec<Client> = self.clients.iter().map(|from| from.client()).collect();
+        let clients = if clients.is_empty() { &Client::ALL[..] } else { &clients };
+        let mut read = user_ambient(clients, &desk.ground.environment);
+        if let Some(directory) = &self.project {
+            read.extend(project(clients, &grant(&desk.ground, directory)?, desk.ground.home()));
+        }
+        let outcome = if self.adding.add {
+            tell_trouble(&read, desk);
+            self.adding.run(&read, self.json, desk)?
+        } else {
+            self.show(&read, desk)?
+        };
+        Ok(outcome.and(if read.unread.is_empty() { Outcome::Done } else { Outcome::Failed }))
+    }
+
+    fn show(&self, read: &Read, desk: &Desk) -> Result<Outcome> {
+        let view = View {
+            values: if self.show_values { Values::Shown } else { Values::Hidden },
+            validation: Validation::new(desk.ground.directories.home.clone()),
+        };
+        let found = read.files.iter().any(|file| !file.found.servers.is_empty() || !file.found.roots.is_empty());
+        let mut out = io::stdout().lock();
+        if self.json {
+            told::write(&mut out, read, &view)?;
+        } else {
+            lines::write(&mut out, read, &view, desk)?;
+        }
+        out.flush()?;
+        if !self.json {
+            tell_trouble(read, desk);
+            message::hints(&hints(read, &view, found));
+        }
+        Ok(if found { Outcome::Done } else { Outcome::Denied })
+    }
+}
+
+/// What could not be read or understood.
+fn tell_trouble(read: &Read, desk: &Desk) {
+    for file in &read.files {
+        let path = desk.shown(&file.file);
+        for mistake in &file.found.not_understood {
+            message::warning(&format!("`{path}`: {mistake}"));
+        }
+    }
+    for unread in &read.unread {
+        let path = desk.shown(&unread.file);
+        let why = match &unread.error {
+            rootward_client::import::ImportError::System(error) => message::system_text(&error.to_string()),
+            other => Shown::new(&other.to_string()).to_string(),
+        };
+        message::error(&format!("`{path}` cannot be read: {why}"));
+    }
+}
+
+fn hints(read: &Read, view: &View, found: bool) -> Vec<String> {
+    if !found {
+        message::line("no servers or directories found in the files of other clients");
+        return vec!["`--project DIR` reads those of a project, too".to_owned()];
+    }
+    let mut hints = Vec::new();
+    let servers = || read.files.iter().flat_map(|file| &file.found.servers);
+    if servers().any(|server| view.hides(server)) {
+        hints.push(format!("`--show-values` shows what is hidden (`{}`)", rootward_client::import::secrets::HIDDEN));
+    }
+    let roots = read.files.iter().flat_map(|file| &file.found.roots).chain(servers().flat_map(|server| &server.roots));
+    if roots.into_iter().any(|root| root.path.is_some()) {
+        hints.push("`rootward roots import --add` offers the directories for saving".to_owned());
+    }
+    hints
+}

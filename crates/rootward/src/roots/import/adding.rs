@@ -1,0 +1,128 @@
+//! Directories of other clients, offered for saving one by one: by the same yes as those of `roots add`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use rootward_client::import::{Enabled, Holder, Import, Imported, SuggestedRoot};
+use rootward_client::store::{SavedRoot, access_text, usable_name};
+use rootward_core::Shown;
+
+use super::lines::suggestion;
+use crate::Outcome;
+use crate::message;
+use crate::roots::add::Add;
+use crate::roots::asking::Scripted;
+use crate::roots::desk::Desk;
+use crate::roots::shown::{Done, tell};
+
+/// Whether directories are offered, and how.
+#[derive(Args, Debug)]
+pub(super) struct Adding {
+    /// Offer the directories for saving, each for the server that has it, or for the client
+    #[arg(long)]
+    pub(super) add: bool,
+    /// Save them for the client or server of this name instead
+    #[arg(long = "for", value_name = "NAME", requires = "add")]
+    peer: Option<String>,
+    /// Say yes to what would be asked, except for what a project's files name
+    #[arg(long, requires = "add")]
+    yes: bool,
+}
+
+/// A directory, and for whom.
+struct Offer<'i> {
+    root: &'i SuggestedRoot,
+    path: &'i Path,
+    peer: String,
+    file: &'i Imported,
+    server: Option<&'i str>,
+}
+
+impl Adding {
+    pub(super) fn run(&self, read: &Import, json: bool, desk: &Desk) -> Result<Outcome> {
+        if let Some(name) = &self.peer {
+            usable_name(name).map_err(|why| anyhow!("not a usable name: `{}` ({why})", Shown::new(name)))?;
+        }
+        let offers = offers(read, self.peer.as_deref(), desk);
+        // A store that cannot be read is no reason to be asked a question.
+        desk.store.load_ambient()?;
+        let mut shared = Vec::new();
+        for offer in &offers {
+            shared.extend(self.offer(offer, json, desk)?);
+        }
+        if !shared.is_empty() || json {
+            tell(Done::Shared, &shared, json, desk)?;
+        }
+        if shared.is_empty() {
+            message::line("nothing was shared");
+            return Ok(Outcome::Denied);
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Asks about one; what was saved by it.
+    fn offer(&self, offer: &Offer<'_>, json: bool, desk: &Desk) -> Result<Vec<SavedRoot>> {
+        let told = told(offer, desk);
+        // SECURITY: a project's files are written by whoever wrote the project: a yes beforehand is none to what they name
+        // (test: a_yes_beforehand_is_none_to_a_project)
+        if self.yes && offer.file.holder == Holder::Project {
+            message::warning(&format!("{told} is not shared: a project names it, and that takes an answer"));
+            return Ok(Vec::new());
+        }
+        let scripted = Scripted { yes: self.yes, json };
+        scripted.ready()?;
+        // Its access always stands behind it: a path may end like one.
+        let mut typed = OsString::from(offer.path);
+        typed.push(format!(":{}", access_text(offer.root.access)));
+        let add = Add::suggested(typed, offer.peer.clone(), scripted);
+        let wanted = match add.wanted(desk) {
+            Ok(wanted) => wanted,
+            Err(error) => {
+                message::warning(&format!("{told} is not offered: {}", message::told(&error)));
+                return Ok(Vec::new());
+            }
+        };
+        if !self.yes {
+            message::line(&format!("\n{told}"));
+        }
+        Ok(add.share(wanted, "import", desk)?.unwrap_or_default())
+    }
+}
+
+/// Each directory once for each who has it. A server that is switched off is offered nothing.
+fn offers<'i>(read: &'i Import, peer: Option<&str>, desk: &Desk) -> Vec<Offer<'i>> {
+    let mut offers: Vec<Offer<'i>> = Vec::new();
+    for file in &read.files {
+        let of_client = file.found.roots.iter().map(|root| (None, root));
+        let on = file.found.servers.iter().filter(|server| server.enabled == Enabled::On);
+        let of_servers = on.flat_map(|server| server.roots.iter().map(|root| (Some(server.name.as_str()), root)));
+        for (server, root) in of_client.chain(of_servers) {
+            let peer = peer.or(server).unwrap_or(file.client.name()).to_owned();
+            let Some(path) = root.path.as_deref() else {
+                message::warning(&format!("not offered: {}", suggestion(root, desk)));
+                continue;
+            };
+            if let Err(why) = usable_name(&peer) {
+                message::warning(&format!(
+                    "{} is not offered: nothing can be saved for `{}` ({why})",
+                    suggestion(root, desk),
+                    Shown::new(&peer)
+                ));
+                continue;
+            }
+            if !offers.iter().any(|known| known.path == path && known.peer == peer) {
+                offers.push(Offer { root, path, peer, file, server });
+            }
+        }
+    }
+    offers
+}
+
+/// What it is and who names it.
+fn told(offer: &Offer<'_>, desk: &Desk) -> String {
+    let file: &PathBuf = &offer.file.file;
+    let server = offer.server.map(|name| format!("server `{}` of ", Shown::new(name))).unwrap_or_default();
+    format!("{} ({server}{}, `{}`)", suggestion(offer.root, desk), offer.file.client, desk.shown(file))
+}

@@ -1,0 +1,105 @@
+//! What was found, for people.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use rootward_client::import::{Enabled, Holder, Import, Scope, Server, SuggestedRoot, Transport, secrets};
+use rootward_core::Shown;
+
+use super::view::View;
+use crate::message::word_for_shell;
+use crate::roots::desk::Desk;
+
+pub(super) fn write(out: &mut impl Write, read: &Import, view: &View, desk: &Desk) -> io::Result<()> {
+    let mut first = true;
+    for file in &read.files {
+        if file.found.servers.is_empty() && file.found.roots.is_empty() {
+            continue;
+        }
+        if !first {
+            writeln!(out)?;
+        }
+        first = false;
+        writeln!(out, "{}: {}", file.client, desk.shown(&file.file))?;
+        for server in &file.found.servers {
+            self::server(out, server, file.holder, view, desk)?;
+        }
+        for root in &file.found.roots {
+            writeln!(out, "  directory {}", judged(root, view, desk))?;
+        }
+    }
+    Ok(())
+}
+
+fn server(out: &mut impl Write, server: &Server, holder: Holder, view: &View, desk: &Desk) -> io::Result<()> {
+    let off = if server.enabled == Enabled::Off { ", switched off" } else { "" };
+    let scope = match &server.scope {
+        Scope::User => String::new(),
+        Scope::Project(path) => format!(", in `{}`", desk.shown(Path::new(path))),
+    };
+    writeln!(out, "  server `{}`{scope}{off}", Shown::new(&server.name))?;
+    let mut row = |name: &str, says: &str| writeln!(out, "    {name:<9} {says}");
+    let pairs = |pairs: &[(String, String)], between: &str| {
+        let one = |(name, value): &(String, String)| {
+            let value = view.value(value).unwrap_or(secrets::HIDDEN);
+            format!("{}{between}{}", Shown::new(name), Shown::new(value))
+        };
+        pairs.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    match &server.transport {
+        Transport::Command(line) => {
+            row("command", &for_shell(&view.command(line)))?;
+            if !line.variables.is_empty() {
+                row("variables", &pairs(&line.variables, "="))?;
+            }
+            if let Some(file) = &line.variables_file {
+                row("variables", &format!("those in `{}`", Shown::new(&view.text(file))))?;
+            }
+            if let Some(directory) = &line.directory {
+                row("starts in", &Shown::new(&view.text(directory)).to_string())?;
+            }
+        }
+        Transport::Remote(remote) => {
+            row("address", &Shown::new(&view.text(&remote.url)).to_string())?;
+            if !remote.headers.is_empty() {
+                row("headers", &pairs(&remote.headers, ": "))?;
+            }
+        }
+    }
+    for root in &server.roots {
+        row("directory", &judged(root, view, desk))?;
+    }
+    match (&server.transport, view.held(server, holder)) {
+        (Transport::Command(line), Some(words)) => {
+            row("held by", &format!("rootward {}", for_shell(&words)))?;
+            if line.starts_container() {
+                row("note", "what runs in the container is not held: it is no child of this command")?;
+            }
+        }
+        (Transport::Command(_), None) => row("held by", "the command as it is")?,
+        (Transport::Remote(_), _) => {}
+    }
+    Ok(())
+}
+
+fn for_shell(words: &[String]) -> String {
+    words.iter().map(|word| word_for_shell(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A suggestion, and whether it is one to follow.
+fn judged(root: &SuggestedRoot, view: &View, desk: &Desk) -> String {
+    let not_for_sharing = view.unshareable(root).map(|reason| format!("; not for sharing: {reason}"));
+    suggestion(root, desk) + &not_for_sharing.unwrap_or_default()
+}
+
+/// `` `~/src` (read), mounted into the container ``
+pub(super) fn suggestion(root: &SuggestedRoot, desk: &Desk) -> String {
+    match &root.path {
+        Some(path) => format!("`{}` ({}), {}", desk.shown(path), root.access, root.why),
+        // It may be anything, so it is shown as the command is.
+        None => {
+            let text = secrets::text(&root.text);
+            format!("`{}`, {}; which directory that is only the client knows", Shown::new(&text), root.why)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What was found, for programs.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use anyhow::Result;
+use rootward_client::import::{Enabled, Holder, Import, ImportError, Scope, Server, SuggestedRoot, Transport};
+use rootward_client::store::Mistake;
+use rootward_core::Access;
+use serde::Serialize;
+
+use super::view::View;
+use crate::answer::text;
+
+#[derive(Serialize)]
+struct Told<'i> {
+    files: Vec<ToldFile<'i>>,
+    unread: Vec<ToldUnread<'i>>,
+}
+
+#[derive(Serialize)]
+struct ToldFile<'i> {
+    client: &'static str,
+    file: Cow<'i, str>,
+    /// `user` or `project`: who answers for the file.
+    holder: &'static str,
+    servers: Vec<ToldServer<'i>>,
+    roots: Vec<ToldRoot<'i>>,
+    not_understood: Vec<ToldMistake<'i>>,
+}
+
+#[derive(Serialize)]
+struct ToldServer<'i> {
+    name: &'i str,
+    /// Null where the client has it everywhere.
+    project: Option<&'i str>,
+    enabled: bool,
+    /// The program and its arguments; null where it is remote.
+    command: Option<Vec<String>>,
+    variables: Vec<ToldPair<'i>>,
+    variables_file: Option<String>,
+    starts_in: Option<String>,
+    /// Null where it is a command.
+    url: Option<String>,
+    headers: Vec<ToldPair<'i>>,
+    /// Whether something is not shown as it is.
+    hidden: bool,
+    roots: Vec<ToldRoot<'i>>,
+    /// What would stand in the client's file; null where it is remote, or held already.
+    held: Option<ToldCommand>,
+}
+
+#[derive(Serialize)]
+struct ToldCommand {
+    command: &'static str,
+    args: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ToldPair<'i> {
+    name: &'i str,
+    /// Null where it is hidden.
+    value: Option<&'i str>,
+}
+
+#[derive(Serialize)]
+struct ToldRoot<'i> {
+    text: String,
+    /// Null where only the client knows.
+    path: Option<Cow<'i, str>>,
+    access: Access,
+    why: String,
+    /// Why it is not for sharing.
+    refused: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ToldMistake<'i> {
+    line: usize,
+    column: usize,
+    says: &'i str,
+}
+
+#[derive(Serialize)]
+struct ToldUnread<'i> {
+    client: &'static str,
+    file: Cow<'i, str>,
+    /// Null where it is not the text that is wrong.
+    line: Option<usize>,
+    column: Option<usize>,
+    says: String,
+}
+
+pub(super) fn write(out: &mut impl Write, read: &Import, view: &View) -> Result<()> {
+    let files = read.files.iter().map(|file| ToldFile {
+        client: file.client.name(),
+        file: text(file.file.as_os_str()),
+        holder: match file.holder {
+            Holder::User => "user",
+            Holder::Project => "project",
+        },
+        servers: file.found.servers.iter().map(|server| of_server(server, file.holder, view)).collect(),
+        roots: file.found.roots.iter().map(|root| of_root(root, view)).collect(),
+        not_understood: file.found.not_understood.iter().map(of_mistake).collect(),
+    });
+    let unread = read.unread.iter().map(|unread| {
+        let (place, says) = match &unread.error {
+            ImportError::Damaged(mistake) => (Some(mistake), mistake.says.clone()),
+            other => (None, other.to_string()),
+        };
+        ToldUnread {
+            client: unread.client.name(),
+            file: text(unread.file.as_os_str()),
+            line: place.map(|mistake| mistake.line),
+            column: place.map(|mistake| mistake.column),
+            says,
+        }
+    });
+    let told = Told { files: files.collect(), unread: unread.collect() };
+    serde_json::to_writer_pretty(&mut *out, &told)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+fn of_server<'i>(server: &'i Server, holder: Holder, view: &View) -> ToldServer<'i> {
+    let mut told = ToldServer {
+        name: &server.name,
+        project: match &server.scope {
+            Scope::User => None,
+            Scope::Project(path) => Some(path),
+        },
+        enabled: server.enabled == Enabled::On,
+        command: None,
+        variables: Vec::new(),
+        variables_file: None,
+        starts_in: None,
+        url: None,
+        headers: Vec::new(),
+        hidden: view.hides(server),
+        roots: server.roots.iter().map(|root| of_root(root, view)).collect(),
+        held: view.held(server, holder).map(|args| ToldCommand { command: "rootward", args }),
+    };
+    match &server.transport {
+        Transport::Command(line) => {
+            told.command = Some(view.command(line));
+            told.variables = of_pairs(&line.variables, view);
+            told.variables_file = line.variables_file.as_ref().map(|file| view.text(file));
+            told.starts_in = line.directory.as_ref().map(|directory| view.text(directory));
+        }
+        Transport::Remote(remote) => {
+            told.url = Some(view.text(&remote.url));
+            told.headers = of_pairs(&remote.headers, view);
+        }
+    }
+    told
+}
+
+fn of_pairs<'i>(pairs: &'i [(String, String)], view: &View) -> Vec<ToldPair<'i>> {
+    pairs.iter().map(|(name, value)| ToldPair { name, value: view.value(value) }).collect()
+}
+
+fn of_root<'i>(root: &'i SuggestedRoot, view: &View) -> ToldRoot<'i> {
+    let path = root.path.as_ref().map(|path| text(path.as_os_str()));
+    ToldRoot {
+        text: view.text(&root.text),
+        path,
+        access: root.access,
+        why: root.why.to_string(),
+        refused: view.unshareable(root),
+    }
+}
+
+fn of_mistake(mistake: &Mistake) -> ToldMistake<'_> {
+    ToldMistake { line: mistake.line, column: mistake.column, says: &mistake.says }
+}

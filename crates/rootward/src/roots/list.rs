@@ -1,0 +1,90 @@
+//! `rootward roots list`: what is saved, and what came of it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::Args;
+use rootward_client::store::{Insistence, SavedRoot};
+use rootward_client::watch::State;
+use rootward_core::Shown;
+use rootward_core::session::Follow;
+
+use super::desk::Desk;
+use super::shown::{Done, audience, patterns, write_json};
+use crate::Outcome;
+use crate::message;
+
+/// List the saved roots: where they lie, what for, with whom, and by whose yes
+///
+/// One that is missing, refused or replaced by a link is not in force; it is told why, and comes back when it is as it was.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct List {
+    /// Answer with one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `missing`,
+    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when) and `by` (who asked)
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 none is saved, 2 wrong use, a file that cannot be read, or failure";
+
+impl List {
+    pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        let kept = desk.store.load_ambient()?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            write_json(Done::Listed, &kept.roots, desk, &mut out)?;
+        } else {
+            for root in &kept.roots {
+                write(root, &State::look_ambient(root, desk.ground.home()), desk, &mut out)?;
+            }
+        }
+        out.flush()?;
+        if kept.roots.is_empty() {
+            if !self.json {
+                message::line("no root is saved");
+                message::hints(&["`rootward roots add DIR` saves one".to_owned()]);
+            }
+            return Ok(Outcome::Denied);
+        }
+        if let Some(instead) = instead(desk) {
+            message::warning(&format!("the saved roots are not in force: {instead}"));
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// A root with everything about it.
+pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl Write) -> io::Result<()> {
+    let title = match &root.name {
+        Some(name) => format!("{}  {}", Shown::new(name), desk.shown(&root.path)),
+        None => desk.shown(&root.path),
+    };
+    let state = state.reason().map_or_else(|| state.word().to_owned(), |reason| format!("not shared: {reason}"));
+    writeln!(out, "{title}")?;
+    let mut row = |name: &str, says: &str| writeln!(out, "  {name:<7} {says}");
+    row("access", &root.access.to_string())?;
+    row("state", &state)?;
+    row("for", &audience(&root.audience))?;
+    if !root.restrict.is_empty() {
+        row("closed", &patterns(&root.restrict))?;
+    }
+    if root.insistence == Insistence::Forced {
+        row("forced", "any place may be shared by this entry")?;
+    }
+    let yes = root.given.as_ref().map(|given| {
+        let at = humantime::format_rfc3339_seconds(given.at);
+        format!("always, since {at}, asked by `{}`", Shown::new(&given.by))
+    });
+    row("yes", &yes.unwrap_or_else(|| "always, written by hand".to_owned()))
+}
+
+/// Who stands before the saved roots.
+pub(super) fn instead(desk: &Desk) -> Option<String> {
+    let settings = &desk.ground.settings;
+    if settings.follow() != Follow::Client {
+        let (switch, source) = settings.switch_on()?;
+        return Some(format!("`{switch}` is set in the {source}"));
+    }
+    (!settings.roots.value.is_empty()).then(|| format!("`roots` is set in the {}", settings.roots.source))
+}

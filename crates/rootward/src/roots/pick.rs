@@ -1,0 +1,163 @@
+//! `rootward roots pick`: what is shared, chosen on a terminal.
+
+mod change;
+mod drawing;
+mod fit;
+mod keys;
+mod numbers;
+mod picker;
+mod screen;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal};
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use rootward_client::choose::{ChangedMeanwhile, Choices};
+use rootward_client::store::{Audience, usable_name};
+use rootward_core::Shown;
+
+use super::asking::{Answer, Scripted};
+use super::desk::Desk;
+use super::detect::Place;
+use super::shown::{Done, tell};
+use super::{detect, list};
+use crate::Outcome;
+use crate::message::{self, Hinted};
+use picker::{Picker, Step};
+use screen::{Event, Screen, Styles, forget_what_was_typed};
+
+/// Choose on the terminal what is shared
+///
+/// Finds repositories, projects and workspaces as `roots detect` does, and shows them in one list with the saved roots. What is
+/// marked and agreed to is shared from now on; a saved root that is unmarked is shared no more. Nothing is marked beforehand but what is
+/// saved, and nothing changes without a yes at the end. `?` shows the keys.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Pick {
+    #[command(flatten)]
+    place: Place,
+    /// Share what is new only with the client or server of this name (`--as` of `serve` and `wrap`); may be repeated
+    #[arg(long = "for", value_name = "NAME")]
+    peers: Vec<String>,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing was changed, 2 wrong use or failure";
+
+/// Who asks, as it goes on record.
+const VERB: &str = "pick";
+
+impl Pick {
+    pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        // SECURITY: a choice is a person's: what comes from a pipe is none
+        // (test: without_a_terminal_nothing_is_picked)
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Err(Hinted {
+                says: "there is no terminal to choose on".to_owned(),
+                hint: "`rootward roots detect` lists what could be shared, `rootward roots add DIR --yes` shares it"
+                    .to_owned(),
+            }
+            .into());
+        }
+        for name in &self.peers {
+            usable_name(name).map_err(|why| anyhow!("not a usable name: `{}` ({why})", Shown::new(name)))?;
+        }
+        let kept = desk.store.load_ambient()?;
+        let detection = self.place.look(&desk.ground)?;
+        detect::remarks(&detection, &self.place.limits(), &desk.ground);
+        if detection.suggestions.is_empty() && kept.roots.is_empty() {
+            return Ok(Outcome::Denied);
+        }
+        let is_part = !detection.bounds.is_empty() || !detection.unreadable.is_empty();
+        let audience = Audience::of(self.peers.clone());
+        let obstacle = words::obstacle_ambient(desk);
+        let choices = Choices::new(detection.suggestions, kept, &audience, obstacle);
+        let words = words::of_ambient(&choices, &audience, desk);
+        let said = is_part.then(|| "not everything was looked at: there may be more".to_owned());
+        let mut picker = Picker::new(choices, words, said);
+        let chosen = if has_screen(desk) { on_screen(&mut picker, desk)? } else { numbers::choose(&mut picker, desk)? };
+        let Some(placed) = chosen else { return Ok(nothing()) };
+        let choices = picker.choices;
+        let scripted = Scripted { yes: false, json: false };
+        let about = change::lines(&choices, &placed, desk);
+        if scripted.ask(&about, change::question(&choices.difference()))? == Answer::No {
+            return Ok(nothing());
+        }
+        let saved = desk.edit_ambient(&scripted.requester(VERB), |document, record| {
+            choices.save(document, record).map_err(anyhow::Error::from)
+        });
+        saved.map_err(|error| match error.downcast::<ChangedMeanwhile>() {
+            Ok(changed) => Hinted {
+                says: format!("{changed}, and nothing was changed here"),
+                hint: "run `rootward roots pick` again to see what is saved by now".to_owned(),
+            }
+            .into(),
+            Err(error) => error,
+        })?;
+        done(&choices, desk)
+    }
+}
+
+fn nothing() -> Outcome {
+    message::line("nothing was changed");
+    Outcome::Denied
+}
+
+/// What came of it.
+fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
+    let difference = choices.difference();
+    let shared = difference.added.iter().copied().chain(difference.granted.iter().map(|(_, root)| *root));
+    let removed: Vec<_> = difference.removed.iter().copied().cloned().collect();
+    tell(Done::Shared, &shared.cloned().collect::<Vec<_>>(), false, desk)?;
+    tell(Done::Removed, &removed, false, desk)?;
+    if let Some(instead) = list::instead(desk) {
+        message::warning(&format!("the saved roots are not in force: {instead}"));
+    } else if !difference.added.is_empty() {
+        message::hints(&["`rootward serve` without any arguments serves what is saved".to_owned()]);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Whether the terminal can do more than one line after the other.
+fn has_screen(desk: &Desk) -> bool {
+    desk.ground.environment.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// Lets the user choose until something is to change that can; none where nothing is.
+fn on_screen(picker: &mut Picker, desk: &Desk) -> Result<Option<change::Placed>> {
+    let colour = desk.ground.environment.get("NO_COLOR").is_none_or(OsStr::is_empty);
+    let styles = if colour { Styles::Used } else { Styles::Unused };
+    let mut screen = Screen::take(styles).context("the terminal cannot be used")?;
+    loop {
+        let size = Screen::size();
+        screen.show(&drawing::draw(picker, size));
+        let keys = loop {
+            match screen.wait().context("the terminal cannot be read")? {
+                Event::Keys(keys) => break keys,
+                Event::Nothing if Screen::size() != size => break Vec::new(),
+                Event::Nothing => {}
+                Event::Closed => return Ok(None),
+                Event::Ended => {
+                    drop(screen);
+                    return Err(anyhow!("ended by a signal; nothing was changed"));
+                }
+            }
+        };
+        for key in keys {
+            match picker.press(&key, drawing::rows(size)) {
+                Step::Stay => {}
+                Step::Leave => return Ok(None),
+                Step::Accept => match change::place_ambient(&mut picker.choices, desk) {
+                    Ok(placed) => {
+                        forget_what_was_typed();
+                        return Ok(Some(placed));
+                    }
+                    Err(reason) => picker.said = Some(reason),
+                },
+            }
+        }
+    }
+}

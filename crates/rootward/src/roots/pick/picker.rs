@@ -1,0 +1,207 @@
+//! The picker without a terminal: keys in, and what the screen is drawn from.
+
+use std::ops::Range;
+
+use rootward_client::choose::{Choice, Choices, Mark};
+use rootward_core::Access;
+
+use super::keys::Key;
+
+/// What a person reads about a choice. All of it is made harmless before it gets here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    pub(super) name: String,
+    pub(super) path: String,
+    /// Why it is suggested, and how sure that is.
+    pub(super) why: String,
+    /// Whom it is for, where that is not what new ones are for.
+    pub(super) peers: Option<String>,
+    /// Why a saved root is not shared at present.
+    pub(super) trouble: Option<String>,
+}
+
+/// The picker.
+#[derive(Debug)]
+pub(super) struct Picker {
+    pub(super) choices: Choices,
+    pub(super) words: Vec<Words>,
+    /// What is searched, in small letters.
+    searched: Vec<String>,
+    /// The lines that the filter leaves, by their place in the list.
+    pub(super) visible: Vec<usize>,
+    /// The current one of these.
+    pub(super) cursor: usize,
+    /// The first of these on the screen.
+    pub(super) top: usize,
+    pub(super) mode: Mode,
+    pub(super) filter: String,
+    /// What there is to say about the last key.
+    pub(super) said: Option<String>,
+}
+
+/// What keys mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    Choosing,
+    /// Letters go to the filter.
+    Filtering,
+    /// The help is shown, from this line on.
+    Help(usize),
+}
+
+/// What a key leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    Stay,
+    /// Nothing is to change.
+    Leave,
+    /// What is marked is to be saved, if the user agrees.
+    Accept,
+}
+
+/// The longest filter, in letters.
+const LONGEST_FILTER: usize = 200;
+
+impl Picker {
+    /// One of `words` for each choice.
+    pub(super) fn new(choices: Choices, words: Vec<Words>, said: Option<String>) -> Picker {
+        let searched = words.iter().map(|words| format!("{}\n{}", words.name, words.path).to_lowercase()).collect();
+        let visible = (0..choices.list().len()).collect();
+        let (mode, filter) = (Mode::Choosing, String::new());
+        Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, said }
+    }
+
+    /// Takes a key; `rows` is how many lines the screen has room for.
+    pub(super) fn press(&mut self, key: &Key, rows: usize) -> Step {
+        self.said = None;
+        match (self.mode, key) {
+            (_, Key::Interrupt) => return Step::Leave,
+            (Mode::Help(top), key) => self.mode = help(top, key),
+            (Mode::Filtering, Key::Letter(letter)) => self.narrow(&letter.to_string()),
+            (Mode::Filtering, Key::Pasted(text)) => self.narrow(text),
+            (Mode::Filtering, Key::Backspace) => {
+                self.filter.pop();
+                self.search();
+            }
+            (Mode::Filtering, Key::Enter) => self.mode = Mode::Choosing,
+            (Mode::Choosing, Key::Enter) => return self.accept(),
+            (Mode::Choosing, Key::Letter(letter)) => return self.letter(*letter),
+            (_, Key::Escape) if self.mode == Mode::Choosing && self.filter.is_empty() => return Step::Leave,
+            (_, Key::Escape) => {
+                self.mode = Mode::Choosing;
+                self.widen();
+            }
+            (_, Key::Erase) => self.widen(),
+            (_, Key::Up) => self.go(self.cursor.saturating_sub(1)),
+            (_, Key::Down) => self.go(self.cursor + 1),
+            (_, Key::PageUp) => self.go(self.cursor.saturating_sub(rows.max(1))),
+            (_, Key::PageDown) => self.go(self.cursor + rows.max(1)),
+            (_, Key::Home) => self.go(0),
+            (_, Key::End) => self.go(usize::MAX),
+            // SECURITY: what is pasted presses no keys: it may have an Enter in it, and a yes
+            // (test: a_paste_chooses_nothing)
+            (Mode::Choosing, Key::Pasted(_) | Key::Backspace) => {}
+        }
+        Step::Stay
+    }
+
+    /// Moves what is on the screen so that the current line is; gives which lines that are.
+    pub(super) fn scroll(&mut self, rows: usize) -> Range<usize> {
+        let rows = rows.max(1);
+        let lowest = self.visible.len().saturating_sub(rows);
+        let around = self.cursor.saturating_sub(rows - 1)..=self.cursor;
+        self.top = self.top.clamp(*around.start(), *around.end()).min(lowest);
+        self.top..self.visible.len().min(self.top + rows)
+    }
+
+    /// The current line, by its place in the list.
+    pub(super) fn current(&self) -> Option<usize> {
+        self.visible.get(self.cursor).copied()
+    }
+
+    /// How many are marked.
+    pub(super) fn marked(&self) -> usize {
+        self.choices.list().iter().filter(|choice| choice.mark() == Mark::Chosen).count()
+    }
+
+    fn choice(&self) -> Option<&Choice> {
+        self.choices.list().get(self.current()?)
+    }
+
+    fn letter(&mut self, letter: char) -> Step {
+        match letter {
+            'q' | 'Q' => return Step::Leave,
+            'j' => self.go(self.cursor + 1),
+            'k' => self.go(self.cursor.saturating_sub(1)),
+            'g' => self.go(0),
+            'G' => self.go(usize::MAX),
+            ' ' => self.mark(None),
+            'r' => self.mark(Some(Access::READ)),
+            'w' => self.mark(Some(Access::READ_WRITE)),
+            'a' => self.mark(Some(Access::READ | Access::WRITE)),
+            'x' => self.mark(Some(Access::ALL)),
+            '/' => self.mode = Mode::Filtering,
+            '?' | 'h' => self.mode = Mode::Help(0),
+            _ => self.said = Some("`?` shows the keys".to_owned()),
+        }
+        Step::Stay
+    }
+
+    /// Marks the current line, for some access or as before.
+    fn mark(&mut self, access: Option<Access>) {
+        let Some(current) = self.current() else { return };
+        let done = match access {
+            None => self.choices.toggle(current),
+            Some(access) => self.choices.grant(current, access),
+        };
+        if let Err(unchosen) = done {
+            self.said = Some(unchosen.to_string());
+            return;
+        }
+        // On a small screen, only this tells.
+        let marked = self.choice().filter(|choice| choice.mark() == Mark::Chosen);
+        self.said = marked.map(|choice| choice.root().access.to_string());
+    }
+
+    fn accept(&mut self) -> Step {
+        if self.choices.difference().is_empty() {
+            // A newcomer may think that Enter marks.
+            self.said = Some("nothing is changed yet: space marks, q leaves".to_owned());
+            return Step::Stay;
+        }
+        Step::Accept
+    }
+
+    fn narrow(&mut self, more: &str) {
+        let room = LONGEST_FILTER.saturating_sub(self.filter.chars().count());
+        self.filter.extend(more.chars().filter(|letter| !letter.is_control()).take(room));
+        self.search();
+    }
+
+    fn widen(&mut self) {
+        self.filter.clear();
+        self.search();
+    }
+
+    /// Leaves the lines that have all words of the filter, and stays at the current one if it is among them.
+    fn search(&mut self) {
+        let current = self.current();
+        let filter = self.filter.to_lowercase();
+        let has_all = |at: &usize| filter.split_whitespace().all(|word| self.searched[*at].contains(word));
+        self.visible = (0..self.searched.len()).filter(has_all).collect();
+        self.cursor = current.and_then(|current| self.visible.binary_search(&current).ok()).unwrap_or(0);
+    }
+
+    fn go(&mut self, to: usize) {
+        self.cursor = to.min(self.visible.len().saturating_sub(1));
+    }
+}
+
+/// The help moves by arrows and goes by any other key.
+fn help(top: usize, key: &Key) -> Mode {
+    match key {
+        Key::Down | Key::PageDown | Key::Letter('j') => Mode::Help((top + 1).min(super::drawing::HELP.len() - 1)),
+        Key::Up | Key::PageUp | Key::Letter('k') => Mode::Help(top.saturating_sub(1)),
+        _ => Mode::Choosing,
+    }
+}

@@ -1,0 +1,81 @@
+//! `rootward roots remove`: a yes taken back.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Args;
+use rootward_client::consent::withdraw;
+use rootward_client::store::{Audience, Document, Kept, SavedRoot};
+use rootward_core::Shown;
+
+use super::asking::Scripted;
+use super::desk::Desk;
+use super::shown::{Done, tell};
+use super::which::find_ambient;
+use crate::Outcome;
+use crate::message::Hinted;
+
+/// Share saved roots no more, with all or with some
+///
+/// Where a root above it gives more, that is asked about. `rootward serve` and
+/// `rootward wrap` notice it while they run.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Remove {
+    /// A root: its name or its path; may be repeated
+    #[arg(value_name = "ROOT", required = true)]
+    roots: Vec<OsString>,
+    /// Only for the client or server of this name; may be repeated. Others keep the root
+    #[arg(long = "for", value_name = "NAME")]
+    peers: Vec<String>,
+    #[command(flatten)]
+    scripted: Scripted,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 the answer was no, 2 wrong use or failure";
+
+impl Remove {
+    pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
+        let removed = desk.change_ambient(&self.scripted, "remove", |document, _| {
+            let mut removed = Vec::new();
+            for text in &self.roots {
+                let path = find_ambient(text, document.roots(), desk)?;
+                let before: Vec<SavedRoot> =
+                    document.roots().iter().filter(|root| root.path == path).cloned().collect();
+                if self.peers.is_empty() {
+                    remove_all(document, &before);
+                    removed.extend(before);
+                    continue;
+                }
+                for peer in &self.peers {
+                    // An entry that names the peer goes before one for all.
+                    let kept = Kept { roots: before.clone() };
+                    let had = kept.for_peer(Some(peer)).next();
+                    let had = had.ok_or_else(|| nothing_for(peer, &path, desk))?;
+                    withdraw(document, &path, Some(peer));
+                    removed.push(SavedRoot { audience: Audience::of([peer.clone()]), ..had.clone() });
+                }
+            }
+            Ok(removed)
+        })?;
+        let Some(removed) = removed else { return Ok(Outcome::Denied) };
+        tell(Done::Removed, &removed, self.scripted.json, desk)?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn remove_all(document: &mut Document, these: &[SavedRoot]) {
+    for position in (0..document.roots().len()).rev() {
+        if these.contains(&document.roots()[position]) {
+            document.remove(position);
+        }
+    }
+}
+
+fn nothing_for(peer: &str, path: &Path, desk: &Desk) -> Hinted {
+    Hinted {
+        says: format!("root `{}` was not saved for `{}`", desk.shown(path), Shown::new(peer)),
+        hint: "`rootward roots list` shows whom it is shared with".to_owned(),
+    }
+}

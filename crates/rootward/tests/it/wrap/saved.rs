@@ -1,0 +1,94 @@
+//! Saved roots that change while `wrap` runs: the server is started in the new ones.
+
+#![expect(clippy::disallowed_methods, reason = "the test plays the user")]
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Says, Scene};
+
+/// Longer than it may take on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Replaces the store at one stroke.
+fn write(scene: &Scene, text: &str) {
+    let directory = scene.path("home/.config/rootward");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("new"), text).unwrap();
+    fs::rename(directory.join("new"), directory.join("roots.toml")).unwrap();
+}
+
+fn save(scene: &Scene, roots: &[(&str, &str)]) {
+    let root = |(name, more): &(&str, &str)| format!("[[root]]\npath = '{}'\n{more}\n", scene.text(name));
+    write(scene, &format!("version = 1\n{}", roots.iter().map(root).collect::<String>()));
+}
+
+/// What reading a file comes to: its text, or the code of the refusal.
+fn read(client: &mut Client, path: &str) -> String {
+    let result = client.tool("read", json!({"path": path}))["result"].take();
+    let code = result["structuredContent"]["code"].as_str();
+    code.or_else(|| result["content"][0]["text"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// Reads until that comes to something.
+fn until(client: &mut Client, path: &str, expect: &str) {
+    let begun = Instant::now();
+    loop {
+        let read = read(client, path);
+        if read == expect {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{path}: {read} and not {expect}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_store_is_followed() {
+    for words in [&[][..], &["--sandbox", "off"]] {
+        let scene = Scene::new();
+        let [project, other] = ["project/file.txt", "other/file.txt"].map(|name| scene.text(name));
+        let mut client = Client::begin(&mut scene.wrap(words), Says::Nothing, &[]);
+        assert_eq!(read(&mut client, &project), "no_roots");
+        // Nobody has saved anything before, and there was not even a directory for it.
+        save(&scene, &[("project", "")]);
+        until(&mut client, &project, "project");
+        assert_eq!(read(&mut client, &other), "outside_roots");
+        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        // Another one instead.
+        save(&scene, &[("other", "")]);
+        until(&mut client, &other, "other");
+        assert_eq!(read(&mut client, &project), "outside_roots");
+        let told: Value = serde_json::from_str(&client.says("roots", json!({}))).unwrap();
+        assert_eq!(told, json!({"roots": [{"uri": scene.uri("other")}]}), "{words:?}");
+        // A file in it is closed. Where it is there, the kernel could not keep a server from it, and none would be started.
+        let closed = if words.is_empty() { "later.txt" } else { "file.txt" };
+        save(&scene, &[("other", &format!("restrict = [{{ pattern = '{closed}' }}]"))]);
+        let closed = scene.text("other") + "/" + closed;
+        until(&mut client, &closed, "restricted");
+        // What cannot be read changes nothing.
+        write(&scene, "version = 1\n[[root");
+        std::thread::sleep(Duration::from_secs(3));
+        assert_eq!(read(&mut client, &closed), "restricted");
+        // It was meant to be empty.
+        write(&scene, "version = 1\n");
+        until(&mut client, &other, "no_roots");
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+/// The kernel, too, lets the server go no further than what is shared by now, whether or not anybody calls it.
+#[test]
+fn what_is_taken_back_is_taken_from_a_server_that_nobody_calls() {
+    let scene = Scene::new();
+    save(&scene, &[("project", ""), ("other", "")]);
+    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    assert_eq!(read(&mut client, &scene.text("other/file.txt")), "other");
+    let mark = scene.mark(&mut client);
+    save(&scene, &[("project", "")]);
+    // The old server and all its processes end, without a word from the client.
+    mark.is_gone();
+    assert_eq!(client.end(), Some(0));
+}
