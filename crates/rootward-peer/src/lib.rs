@@ -15,10 +15,12 @@
 //!
 //! - [`ClientList`]: the answer to `roots/list`.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
+//! - [`keys`]: names that both sides know.
 //!
-//! Both libraries that face clients share it: `rootward-server`, which is built on an SDK, and `rootward-hub`, which passes frames on and is
-//! built on none.
+//! The libraries that face peers share it: `rootward-server` and the provider of `rootward-client`, which are built on an SDK, and
+//! `rootward-hub`, which passes frames on and is built on none.
 
+pub mod keys;
 mod list;
 mod refusal;
 

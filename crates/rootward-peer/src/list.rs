@@ -10,6 +10,8 @@ use rootward_core::{Access, Refusal, RefusedRoot, Root, RootError, RootSet, Vali
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::keys;
+
 /// The most entries of a list that are taken.
 pub const MOST_ENTRIES: usize = 10_000;
 /// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
@@ -18,8 +20,6 @@ const LONGEST_NAME: usize = 200;
 const LONGEST_SHOWN: usize = 200;
 /// The most bytes of an entry's `_meta` that are carried.
 const LONGEST_META: usize = 4096;
-/// Where an entry says what may be done below it.
-const ACCESS_KEY: &str = "rootward.dev/access";
 
 /// Why an answer is no list of roots.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -126,7 +126,7 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, (String, Strin
 /// because whoever wrote it wanted less than everything and how much less is not known. Such a root still stands in
 /// the set, closed: left out, a root above it would open what it was to close.
 fn stated_access(object: &Map<String, Value>) -> Access {
-    match object.get("_meta").and_then(|meta| meta.get(ACCESS_KEY)) {
+    match object.get("_meta").and_then(|meta| meta.get(keys::ACCESS)) {
         None => Access::ALL,
         Some(Value::String(text)) => {
             Access::from_suffix(text).or_else(|| Access::from_words(text)).unwrap_or(Access::NONE)
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn an_entry_can_only_narrow_its_access() {
         let check = |stated: Value, expect: Access| {
-            let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": {ACCESS_KEY: stated}}]}));
+            let list = read(&json!({"roots": [{"uri": "file:///srv", "_meta": {keys::ACCESS: stated}}]}));
             assert_eq!(list.roots()[0].access, expect, "{stated}");
         };
         check(json!("ro"), Access::READ);
@@ -291,7 +291,7 @@ mod tests {
             assert_eq!(list.roots()[0].meta.as_deref(), expect, "{meta}");
         };
         check(json!({"x": {"y": [1, null]}}), Some(r#"{"x":{"y":[1,null]}}"#));
-        check(json!({ACCESS_KEY: "ro"}), Some(r#"{"rootward.dev/access":"ro"}"#));
+        check(json!({keys::ACCESS: "ro"}), Some(r#"{"rootward.dev/access":"ro"}"#));
         check(json!("text"), None);
         check(json!({"x": "y".repeat(LONGEST_META)}), None);
         assert_eq!(read(&json!({"roots": [{"uri": "file:///srv"}]})).roots()[0].meta, None);
@@ -316,7 +316,7 @@ mod tests {
         let uri = format!("file://{here}");
         let result = json!({"roots": [
             {"uri": uri, "name": "here"},
-            {"uri": format!("{uri}/"), "_meta": {ACCESS_KEY: "ro"}},
+            {"uri": format!("{uri}/"), "_meta": {keys::ACCESS: "ro"}},
             {"uri": format!("{uri}/missing")},
             {"uri": "file:///etc"},
             {"uri": 7},

@@ -5,10 +5,10 @@ use rmcp::model::{
     ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
 };
 use rmcp::{ErrorData, model::ResourcesCapability};
+use rootward_peer::keys;
 
 use crate::scope::Scope;
 use crate::summary::{ROOTS_SENTENCE, ROOTS_URI, roots_resource};
-use crate::wire;
 
 /// Whether the roots in force are told to whoever reads resources.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,7 +35,7 @@ impl RootsResource {
         // SECURITY: a page that is taken for the whole list may lack what closes a part of it
         // (test: paging_is_declared_only_where_cursors_arrive)
         if paging == Paging::Declared {
-            capabilities.extensions.get_or_insert_default().entry(wire::PAGING.to_owned()).or_default();
+            capabilities.extensions.get_or_insert_default().entry(keys::PAGING.to_owned()).or_default();
         }
         if self == RootsResource::Offered {
             capabilities.resources.get_or_insert_with(ResourcesCapability::default);

@@ -3,9 +3,8 @@
 //! Where a client's answer passes here as bytes, the cursor is written into the result's `_meta` as well, which rmcp keeps.
 
 use memchr::memmem;
+use rootward_peer::keys;
 use serde_json::{Value, json};
-
-use crate::pages::NEXT_CURSOR_KEY;
 
 /// The same frame with its cursor where it is kept; none where there is nothing to do.
 pub(crate) fn keep_cursor(frame: &[u8]) -> Option<Vec<u8>> {
@@ -17,7 +16,7 @@ pub(crate) fn keep_cursor(frame: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     match result.entry("_meta").or_insert_with(|| json!({})) {
-        Value::Object(meta) => meta.insert(NEXT_CURSOR_KEY.to_owned(), cursor),
+        Value::Object(meta) => meta.insert(keys::NEXT_CURSOR.to_owned(), cursor),
         _ => return None,
     };
     serde_json::to_vec(&message).ok()
@@ -35,7 +34,7 @@ mod tests {
     fn only_lists_of_roots_are_touched() {
         let list = json!({"jsonrpc": "2.0", "id": 7, "result": {"roots": [{"uri": "file:///a"}], "nextCursor": "c"}});
         let mut expect = list.clone();
-        expect["result"]["_meta"] = json!({NEXT_CURSOR_KEY: "c"});
+        expect["result"]["_meta"] = json!({keys::NEXT_CURSOR: "c"});
         assert_eq!(kept(&list), Some(expect));
         for other in [
             json!({"id": 7, "result": {"roots": []}}),

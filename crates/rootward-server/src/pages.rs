@@ -4,7 +4,7 @@
 //! list that goes in circles, or on and on, is no list. Half a list is none either: what is missing may be the closed part of
 //! a root that is not.
 
-use rootward_peer::{ListError, MOST_ENTRIES};
+use rootward_peer::{ListError, MOST_ENTRIES, keys};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,8 +14,6 @@ const MOST_PAGES: usize = 400;
 const MOST_BYTES: usize = 16 << 20;
 /// The longest cursor that is sent back, in bytes.
 const LONGEST_CURSOR: usize = 4096;
-/// Where a cursor stands whose place in the result was lost on the way; see `stdio.rs`.
-pub(crate) const NEXT_CURSOR_KEY: &str = "rootward.dev/nextCursor";
 
 /// The pages of one list so far.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -90,7 +88,7 @@ fn bytes_of(value: &Value) -> usize {
 }
 
 fn next_cursor(page: &Value) -> Result<Option<String>, ListError> {
-    let kept = || page.get("_meta").and_then(|meta| meta.get(NEXT_CURSOR_KEY));
+    let kept = || page.get("_meta").and_then(|meta| meta.get(keys::NEXT_CURSOR));
     match page.get("nextCursor").filter(|cursor| !cursor.is_null()).or_else(kept) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(cursor)) if cursor.len() <= LONGEST_CURSOR => Ok(Some(cursor.clone())),
@@ -124,7 +122,7 @@ mod tests {
             assert_eq!(Pages::default().add(whole.clone()), Ok(Turned::Whole(whole)));
         }
         let mut kept = Pages::default();
-        let first = json!({"roots": [], "_meta": {NEXT_CURSOR_KEY: "c"}});
+        let first = json!({"roots": [], "_meta": {keys::NEXT_CURSOR: "c"}});
         assert_eq!((kept.add(first), kept.cursor()), (Ok(Turned::Next), Some("c")));
     }
 

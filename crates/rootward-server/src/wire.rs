@@ -6,13 +6,10 @@ use rmcp::model::{
     RequestMetaObject, ServerRequest,
 };
 use rootward_core::session::Support;
+use rootward_peer::keys;
 use serde_json::{Value, json};
 
 const ROOTS_LIST: &str = "roots/list";
-/// What peers declare that page `roots/list`.
-pub(crate) const PAGING: &str = "rootward.dev/roots-paging";
-/// Where a modern question has its cursor: it has no parameters of its own.
-const CURSOR_KEY: &str = "rootward.dev/cursor";
 
 /// The question; with a cursor, for the part of the list that begins there.
 pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
@@ -40,7 +37,7 @@ pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
     let mut question = ListRootsRequest::default();
     if let Some(cursor) = cursor {
         let mut meta = RequestMetaObject::default();
-        meta.insert(CURSOR_KEY.to_owned(), json!(cursor));
+        meta.insert(keys::CURSOR.to_owned(), json!(cursor));
         question.extensions.insert(meta);
     }
     InputRequest::ListRoots(question)
@@ -49,8 +46,8 @@ pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
 /// Whether the client said that it pages its list.
 pub(crate) fn pages(capabilities: Option<&ClientCapabilities>) -> bool {
     capabilities.is_some_and(|capabilities| {
-        capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(PAGING))
-            || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(PAGING))
+        capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(keys::PAGING))
+            || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(keys::PAGING))
     })
 }
 
@@ -118,7 +115,7 @@ mod tests {
         assert_eq!(serde_json::to_value(list_roots_input(None)).unwrap(), question);
         let question = json!({"method": "roots/list", "params": {"cursor": "c"}});
         assert_eq!(serde_json::to_value(list_roots(Some("c"))).unwrap(), question);
-        let question = json!({"method": "roots/list", "params": {"_meta": {CURSOR_KEY: "c"}}});
+        let question = json!({"method": "roots/list", "params": {"_meta": {keys::CURSOR: "c"}}});
         assert_eq!(serde_json::to_value(list_roots_input(Some("c"))).unwrap(), question);
     }
 
@@ -148,7 +145,7 @@ mod tests {
         check(json!({"roots": {"listChanged": true}}), Support::Announced);
         assert_eq!(support(None), Support::No);
         let pages = |capabilities: Value| pages(Some(&serde_json::from_value(capabilities).unwrap()));
-        assert!(pages(json!({"extensions": {PAGING: {}}})) && pages(json!({"experimental": {PAGING: {}}})));
+        assert!(pages(json!({"extensions": {keys::PAGING: {}}})) && pages(json!({"experimental": {keys::PAGING: {}}})));
         assert!(!pages(json!({"roots": {}, "extensions": {"other": {}}})));
     }
 }

@@ -6,6 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientResult, ErrorCode, ServerPeerInfo};
 use rmcp::service::{RequestContext, RoleClient};
 use rootward_core::cursor::{self, CursorError};
+use rootward_peer::keys;
 use serde_json::{Value, json};
 
 use super::view::{Entry, View};
@@ -42,7 +43,7 @@ pub(super) fn answer(
     let server = context.peer.peer_info();
     let server = server.as_deref();
     let modern = wire::is_modern(server);
-    let cursor = match context.meta.get(wire::CURSOR_KEY) {
+    let cursor = match context.meta.get(keys::CURSOR) {
         None | Some(Value::Null) => None,
         Some(Value::String(cursor)) => Some(cursor.as_str()),
         Some(_) => return Err(unusable(CursorError::Malformed, None)),

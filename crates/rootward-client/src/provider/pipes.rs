@@ -6,10 +6,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rootward_peer::keys;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
-
-use super::wire;
 
 /// No question for roots is longer than this: lines that are pass as they come.
 const LONGEST_QUESTION: usize = 64 << 10;
@@ -96,7 +95,7 @@ fn keep_cursor(line: &[u8]) -> Option<Vec<u8>> {
     let parameters = message.get_mut("params")?.as_object_mut()?;
     let cursor = parameters.get("cursor")?.clone();
     match parameters.entry("_meta").or_insert_with(|| json!({})) {
-        Value::Object(meta) => meta.insert(wire::CURSOR_KEY.to_owned(), cursor),
+        Value::Object(meta) => meta.insert(keys::CURSOR.to_owned(), cursor),
         _ => return None,
     };
     let mut bytes = serde_json::to_vec(&message).ok()?;
@@ -140,7 +139,7 @@ mod tests {
             let lines: Vec<&str> = all.split('\n').collect();
             assert_eq!(&lines[..others.len()], &others[..]);
             let kept: Value = serde_json::from_str(lines[others.len()]).unwrap();
-            assert_eq!(kept["params"], json!({"cursor": "c", "_meta": {wire::CURSOR_KEY: "c"}}));
+            assert_eq!(kept["params"], json!({"cursor": "c", "_meta": {keys::CURSOR: "c"}}));
             assert_eq!(lines[others.len() + 1..], ["no end"]);
         }
     }

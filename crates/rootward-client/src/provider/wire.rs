@@ -6,18 +6,10 @@ use rmcp::model::{
     ServerPeerInfo, ServerRequest,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
+use rootward_peer::keys;
 use serde_json::{Value, json};
 
 use super::view::Entry;
-
-/// What peers declare that page `roots/list`.
-const PAGING: &str = "rootward.dev/roots-paging";
-/// Where a question has its cursor in the modern era, and where `pipes.rs` puts that of a legacy one.
-pub(super) const CURSOR_KEY: &str = "rootward.dev/cursor";
-/// Where a modern answer has the next one: the result that rmcp sends has no other place for it.
-const NEXT_CURSOR_KEY: &str = "rootward.dev/nextCursor";
-/// What a root is shared for.
-const ACCESS_KEY: &str = "rootward.dev/access";
 
 /// How changes become known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,14 +26,14 @@ pub(super) fn declare(capabilities: &mut ClientCapabilities, changes: Changes) {
         roots.list_changed = Some(true);
     }
     capabilities.roots = Some(roots);
-    capabilities.extensions.get_or_insert_default().entry(PAGING.to_owned()).or_default();
+    capabilities.extensions.get_or_insert_default().entry(keys::PAGING.to_owned()).or_default();
 }
 
 /// Declares none, whatever the host's handler says.
 pub(super) fn declare_none(capabilities: &mut ClientCapabilities) {
     capabilities.roots = None;
     if let Some(extensions) = &mut capabilities.extensions {
-        extensions.remove(PAGING);
+        extensions.remove(keys::PAGING);
     }
 }
 
@@ -53,8 +45,8 @@ pub(super) fn asks_for_roots(request: &ServerRequest) -> bool {
 /// Whether a server said that it follows pages.
 pub(super) fn follows_pages(server: &ServerPeerInfo) -> bool {
     let capabilities = &server.capabilities;
-    capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(PAGING))
-        || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(PAGING))
+    capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(keys::PAGING))
+        || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(keys::PAGING))
 }
 
 /// Whether requests of this server come in place of results, and nothing can be announced to it.
@@ -72,7 +64,7 @@ pub(super) fn modern_answer(entries: &[Entry], next: Option<String>) -> ClientRe
     let result = ListRootsResult::new(entries.iter().map(root).collect());
     ClientResult::ListRootsResult(match next {
         Some(next) => {
-            result.with_meta(MetaObject::from(JsonObject::from_iter([(NEXT_CURSOR_KEY.to_owned(), next.into())])))
+            result.with_meta(MetaObject::from(JsonObject::from_iter([(keys::NEXT_CURSOR.to_owned(), next.into())])))
         }
         None => result,
     })
@@ -90,7 +82,7 @@ fn root(entry: &Entry) -> Root {
     root.name.clone_from(&entry.name);
     let carried = entry.meta.as_deref().and_then(|meta| serde_json::from_str(meta).ok());
     let mut meta: JsonObject = carried.unwrap_or_default();
-    meta.insert(ACCESS_KEY.to_owned(), entry.access.words().map(Value::from).collect());
+    meta.insert(keys::ACCESS.to_owned(), entry.access.words().map(Value::from).collect());
     root.meta = Some(MetaObject::from(meta));
     root
 }

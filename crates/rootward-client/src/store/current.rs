@@ -12,9 +12,14 @@ pub struct Current {
 }
 
 impl Current {
+    /// Knows nothing until it is refreshed.
+    pub(crate) fn unread(store: Store) -> Current {
+        Current { store, good: None }
+    }
+
     /// Begins with what the store says now. Where it cannot be read, nothing is known, and the error says why.
     pub fn begin_ambient(store: Store) -> (Current, Result<(), StoreError>) {
-        let mut current = Current { store, good: None };
+        let mut current = Current::unread(store);
         let read = current.refresh_ambient().map(drop);
         (current, read)
     }

@@ -21,9 +21,7 @@ pub(super) struct Looking {
 
 impl Looking {
     pub(super) fn new_ambient(store: Store) -> Looking {
-        // What was wrong with the store is found by the first look, too.
-        let (current, _) = Current::begin_ambient(store);
-        Looking { current, resolver: Resolver::detect(), last: None, told: None }
+        Looking { current: Current::unread(store), resolver: Resolver::detect(), last: None, told: None }
     }
 
     /// Looks.

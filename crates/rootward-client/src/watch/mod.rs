@@ -131,7 +131,7 @@ impl Drop for Watch {
 pub struct Asked(Looking);
 
 impl Asked {
-    /// Begins with what the store says now.
+    /// Begins with the first look.
     pub fn begin_ambient(store: Store) -> Asked {
         Asked(Looking::new_ambient(store))
     }
