@@ -8,14 +8,14 @@
 //! use rootward_files::FileServer;
 //! use rootward_server::RootsService;
 //!
-//! RootsService::from_environment()?.install(FileServer::default()).serve_stdio().await?.waiting().await?;
+//! FileServer::default().serve_stdio(&RootsService::from_environment()?).await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Layout
 //!
-//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them anew when the roots change.
+//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them anew when the roots change. `stdio.rs`: a whole session.
 //! - `tool.rs`: what a tool is; `tools/` has one file for each.
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.
@@ -33,6 +33,7 @@ mod name;
 mod pattern;
 mod search;
 mod server;
+mod stdio;
 mod text;
 mod tool;
 mod tools;
@@ -40,3 +41,4 @@ mod tree;
 mod workspace;
 
 pub use server::FileServer;
+pub use stdio::SessionError;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use rootward_core::session::Sources;
 use rootward_files::FileServer;
@@ -100,14 +100,8 @@ impl Serve {
 async fn serve(service: RootsService, files: FileServer, follow: impl Future<Output = ()>) -> Result<Outcome> {
     let mut ended = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
-    let server = service.install(files).with_roots_resource();
-    let serving = async {
-        let running = server.serve_stdio().await.context("the client did not begin a session")?;
-        running.waiting().await.context("the session broke off")?;
-        Ok(Outcome::Done)
-    };
     tokio::select! {
-        outcome = serving => outcome,
+        served = files.serve_stdio(&service) => Ok(served.map(|()| Outcome::Done)?),
         _ = ended.recv() => Ok(Outcome::Done),
         _ = interrupted.recv() => Ok(Outcome::Done),
         () = follow => Ok(Outcome::Done),
