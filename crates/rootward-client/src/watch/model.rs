@@ -73,8 +73,8 @@ struct World {
     /// What the file says, whether or not it can be read.
     file: Vec<SavedRoot>,
     damaged: bool,
-    /// What it said at the last look at which it could be read.
-    good: Vec<SavedRoot>,
+    /// What it said at the last look at which it could be read; none before the first such look.
+    good: Option<Vec<SavedRoot>>,
     session: Vec<Wish>,
     looking: Looking,
     shown: Option<Seen>,
@@ -100,7 +100,7 @@ impl World {
             consents: Consents::default(),
             file: Vec::new(),
             damaged: false,
-            good: Vec::new(),
+            good: None,
             session: Vec::new(),
             shown: None,
         }
@@ -251,7 +251,7 @@ impl World {
     fn look(&mut self) -> Vec<News> {
         self.looking.look_ambient(&Watching::Events);
         if !self.damaged {
-            self.good.clone_from(&self.file);
+            self.good = Some(self.file.clone());
         }
         let Some((seen, news)) = self.looking.tell() else { return Vec::new() };
         self.shown = Some(seen.clone());
@@ -264,9 +264,14 @@ impl World {
         path.ancestors().take_while(|above| *above != self.top).all(is_directory)
     }
 
+    /// What is known of what the user said.
+    fn known(&self) -> Kept {
+        Kept { roots: self.good.clone().unwrap_or_default() }
+    }
+
     /// What a peer is to have, place by place.
     fn expected(&self, peer: Option<&str>) -> Vec<(PathBuf, Access)> {
-        let kept = Kept { roots: self.good.clone() };
+        let kept = self.known();
         let mut expected: Vec<(PathBuf, Access)> = Vec::new();
         for root in kept.for_peer(peer).filter(|root| self.is_there(&root.path)) {
             let above = |other: &SavedRoot| other.path != root.path && root.path.starts_with(&other.path);
@@ -300,7 +305,7 @@ proptest! {
                 let news = world.look();
                 let seen = world.shown.clone().unwrap();
                 prop_assert_eq!(seen.trouble.is_some(), world.damaged);
-                prop_assert_eq!(seen.kept.as_ref().map(|kept| &kept.roots), Some(&world.good));
+                prop_assert_eq!(seen.kept.as_ref().map(|kept| &kept.roots), world.good.as_ref());
                 in_force = PEERS.iter().map(|peer| world.expected(*peer)).collect();
                 // Told where it is new, with a number that moves on.
                 prop_assert!(news.is_empty() || before.is_some_and(|before| seen.version == before + 1));
@@ -311,11 +316,14 @@ proptest! {
             }
             // At every moment: what was settled last, and nothing else, whatever has happened since.
             for (peer, expected) in PEERS.iter().zip(&in_force) {
-                let shown = world.shown.as_ref().map(|seen| told(&seen.set(*peer).unwrap())).unwrap_or_default();
+                let set = world.shown.as_ref().map(|seen| seen.set(*peer));
+                // Nothing known is not nothing saved.
+                prop_assert!(set.as_ref().is_none_or(|set| set.is_some() == world.good.is_some()));
+                let shown = set.flatten().map(|set| told(&set)).unwrap_or_default();
                 prop_assert_eq!(&shown, expected, "{:?} after {:?}", peer, step);
             }
             // A yes counts for what it was given for, as far as is known.
-            let known = Kept { roots: world.good.clone() };
+            let known = world.known();
             for (at, peer) in (0..PLACES.len()).flat_map(|at| (0..PEERS.len()).map(move |peer| (at, peer))) {
                 let wish = world.wish(at, peer, 0);
                 let always = known.governing(&wish.path, wish.peer.as_deref()).map(|root| root.access);
