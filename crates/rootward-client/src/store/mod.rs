@@ -147,8 +147,10 @@ impl Store {
 
     /// Reads it; nothing is kept where there is no file.
     pub fn load_ambient(&self) -> Result<Kept, StoreError> {
-        let text = file::read_ambient(&self.file).map_err(|source| self.unread(source))?;
-        reading::read(&text.unwrap_or_default(), self.home.as_deref()).map_err(|unread| self.damaged(unread))
+        let Some(text) = file::read_ambient(&self.file).map_err(|source| self.unread(source))? else {
+            return Ok(Kept::default());
+        };
+        reading::read(&text, self.home.as_deref()).map_err(|unread| self.damaged(unread))
     }
 
     /// Changes it: waits for others who do, reads it, lets `edit` change what was read, puts what changed on record, and replaces the
