@@ -16,7 +16,7 @@
 //! # Layout
 //!
 //! - `server.rs`: what the protocol asks of a server; lists tools, and lists them anew when the roots change. `stdio.rs`: a whole session.
-//! - `tool.rs`: what a tool is; `tools/` has one file for each.
+//! - `tool.rs`: what a tool is; `tools/` has one file for each. `schemas.rs`: what each takes and answers with, for clients.
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.
 //! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
@@ -31,6 +31,7 @@ mod failure;
 mod lines;
 mod name;
 mod pattern;
+mod schemas;
 mod search;
 mod server;
 mod stdio;
@@ -40,5 +41,7 @@ mod tools;
 mod tree;
 mod workspace;
 
+#[doc(hidden)]
+pub use schemas::schemas_of_types;
 pub use server::FileServer;
 pub use stdio::SessionError;

@@ -14,7 +14,8 @@ use rootward_sandbox::Options;
 use rootward_server::{Roots, Session, roots_cached, session};
 
 use crate::call::Call;
-use crate::tool::{Listed, Offered};
+use crate::schemas::AllSchemas;
+use crate::tool::Offered;
 use crate::tools::TOOLS;
 use crate::workspace;
 
@@ -57,18 +58,19 @@ fn generation(roots: Option<&Roots>) -> u64 {
 }
 
 /// The tools as they are described for these roots. Made anew for each list: few are asked for, and schemas take much memory.
-fn tools(roots: Option<&Roots>) -> Vec<Tool> {
+fn tools(roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
+    let mut schemas = AllSchemas::begin()?;
     let sentence = workspace::sentence(roots);
     let offered = TOOLS.iter().filter(|listed| match listed.about.offered {
         Offered::Always | Offered::WithRoots => true,
         Offered::ToExecute => workspace::may_execute(roots),
     });
     let named = offered.map(|listed| {
-        let mut tool = listed.describe();
+        let mut tool = listed.describe(schemas.of(listed.about.name)?);
         if listed.about.offered != Offered::Always {
             tool.description = Some(format!("{} {sentence}", listed.about.description).into());
         }
-        tool
+        Ok(tool)
     });
     named.collect()
 }
@@ -88,11 +90,12 @@ impl ServerHandler for FileServer {
     ) -> Result<ListToolsResult, ErrorData> {
         let roots = roots_cached();
         self.listed.store(generation(roots.as_ref()), Ordering::Relaxed);
-        Ok(ListToolsResult::with_all_items(tools(roots.as_ref())))
+        Ok(ListToolsResult::with_all_items(tools(roots.as_ref())?))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        TOOLS.iter().find(|listed| listed.about.name == name).map(Listed::describe)
+        let listed = TOOLS.iter().find(|listed| listed.about.name == name)?;
+        Some(listed.describe(AllSchemas::begin().and_then(|mut schemas| schemas.of(name)).ok()?))
     }
 
     async fn call_tool(

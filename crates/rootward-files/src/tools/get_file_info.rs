@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output, or_null};
+use crate::schemas::or_null;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
 
 pub(crate) struct GetFileInfo;
 

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output, access};
+use crate::schemas::access;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
 
 pub(crate) struct PathInRoots;
 

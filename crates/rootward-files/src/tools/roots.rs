@@ -11,7 +11,8 @@ use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
 use crate::name::on_one_line;
-use crate::tool::{About, Effect, FileTool, Offered, Output, access};
+use crate::schemas::access;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
 
 pub(crate) struct ListRoots;
 

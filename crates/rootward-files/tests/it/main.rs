@@ -20,6 +20,7 @@ mod races;
 mod reading;
 mod reference;
 mod roots;
+mod schemas;
 mod searching;
 mod several;
 mod shell;

@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::tool::{About, Effect, FileTool, Offered, Output, or_null};
+use crate::schemas::or_null;
+use crate::tool::{About, Effect, FileTool, Offered, Output};
 use running::Ended;
 
 /// How long a command may take where the call does not say.
