@@ -88,6 +88,7 @@ mod given;
 mod guards;
 mod http;
 mod in_order;
+mod json;
 mod keep_cursor;
 mod modern;
 mod oversized;

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
 use crate::flow::{self, Flow};
+use crate::json;
 use crate::keep_cursor::keep_cursor;
 use crate::oversized::{Oversized, Sender};
 
@@ -160,7 +161,7 @@ where
             let mut write = write.lock().await;
             let Write { into, line } = &mut *write;
             line.clear();
-            serde_json::to_writer(&mut *line, &message)?;
+            json::write(line, &message)?;
             drop(message);
             line.push(b'\n');
             into.write_all(line).await?;
