@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::scratch;
 use crate::wait::ended_within;
 
 /// What npm may take: it waits for a registry, which may never answer.
@@ -97,7 +98,7 @@ impl Call {
     /// Runs it and gives back what it wrote to stdout; stderr goes to this terminal.
     pub(crate) fn stdout(&self, top: &Path) -> Result<String> {
         // A file rather than a pipe: nobody has to read while it writes.
-        let (mut file, mut written) = (tempfile::tempfile()?, Vec::new());
+        let (mut file, mut written) = (scratch::file()?, Vec::new());
         self.carry_out(self.command(top).stdin(Stdio::null()).stdout(file.try_clone()?))?;
         file.rewind()?;
         file.read_to_end(&mut written)?;

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::built;
 use crate::call::Call;
-use crate::peers::install::{major, packages};
+use crate::install::{major, packages};
 use crate::wait::ended_within;
 
 /// What a revision of the protocol requires, and what the suite knows beyond that.

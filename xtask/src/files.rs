@@ -21,8 +21,8 @@ use tempfile::TempDir;
 use crate::built;
 use crate::call::Call;
 use crate::cases::{chosen, judge};
-use crate::peers::install::{Runtime, node, packages, runtimes};
-use crate::servers::conversation::{Conversation, Roots};
+use crate::conversation::{Conversation, Roots};
+use crate::install::{Runtime, node, packages, runtimes};
 use crate::table;
 
 use answer::Answer;

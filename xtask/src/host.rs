@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::built;
 use crate::call::Call;
-use crate::peers::install;
+use crate::install;
 
 use changes::{CHANGES, Change};
 use talk::{Host, Report};

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::peers::install::{node_at_least, packages};
+use crate::install::{node_at_least, packages};
 
 /// The oldest Node that it runs on.
 const NODE: u64 = 22;

@@ -5,27 +5,47 @@
 
 #![expect(clippy::disallowed_methods, reason = "works on the project's own files, never on what a peer names")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
+#![cfg_attr(not(feature = "check"), allow(dead_code, reason = "the demos use some of what the checks use"))]
 
+#[cfg(feature = "check")]
 mod bench;
 mod built;
 mod call;
+#[cfg(feature = "check")]
 mod cases;
+#[cfg(feature = "check")]
 mod check;
+#[cfg(feature = "check")]
 mod conformance;
+mod conversation;
+#[cfg(feature = "check")]
 mod corpus;
 mod demo;
+#[cfg(feature = "check")]
 mod files;
+#[cfg(feature = "check")]
 mod host;
+#[cfg(feature = "check")]
 mod inspector;
+mod install;
+#[cfg(feature = "check")]
 mod peers;
+#[cfg(feature = "check")]
 mod prove;
+mod scratch;
+#[cfg(feature = "check")]
 mod serve;
+#[cfg(feature = "check")]
 mod servers;
 mod spoken;
+#[cfg(feature = "check")]
 mod step;
+#[cfg(feature = "check")]
 mod table;
+#[cfg(feature = "check")]
 mod tidy;
 mod wait;
+#[cfg(feature = "check")]
 mod wrap;
 
 use std::path::Path;
@@ -69,25 +89,36 @@ fn run(words: &[&str]) -> Result<()> {
     match *words {
         ["demo"] => demo::wrap::run(top),
         ["demo", "serve"] => demo::serve::run(top),
-        ["check"] => check::run(top),
-        ["prove"] => prove::run(top, None),
-        ["prove", folder] => prove::run(top, Some(Path::new(folder))),
-        ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
-        ["peers", ref parts @ ..] => peers::run(top, parts).map(|note| println!("{note}")),
-        ["servers", ref parts @ ..] => servers::run(top, parts).map(|note| println!("{note}")),
-        ["host"] => host::run(top).map(|note| println!("{note}")),
-        ["serve", ref parts @ ..] => serve::run(top, parts).map(|note| println!("{note}")),
-        ["wrap", ref parts @ ..] => wrap::run(top, parts).map(|note| println!("{note}")),
-        ["files", ref parts @ ..] => files::run(top, parts).map(|note| println!("{note}")),
-        ["conformance"] => conformance::run(top).map(|note| println!("{note}")),
-        ["tidy"] => tidy::run(top).map(|note| println!("{note}")),
-        ["bench"] => bench::run(top, bench::Output::Show),
-        ["bench", "--write"] => bench::run(top, bench::Output::Write),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
         }
         [] => bail!("no verb given\n\n{USAGE}"),
+        #[cfg(feature = "check")]
+        _ if let Some(done) = check(top, words) => done,
         _ => bail!("not understood: `{}`\n\n{USAGE}", words.join(" ")),
     }
+}
+
+/// What the project holds itself to; none where there is no such verb.
+#[cfg(feature = "check")]
+fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
+    let told = |note: Result<String>| note.map(|note| println!("{note}"));
+    Some(match *words {
+        ["check"] => check::run(top),
+        ["prove"] => prove::run(top, None),
+        ["prove", folder] => prove::run(top, Some(Path::new(folder))),
+        ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
+        ["peers", ref parts @ ..] => told(peers::run(top, parts)),
+        ["servers", ref parts @ ..] => told(servers::run(top, parts)),
+        ["host"] => told(host::run(top)),
+        ["serve", ref parts @ ..] => told(serve::run(top, parts)),
+        ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
+        ["files", ref parts @ ..] => told(files::run(top, parts)),
+        ["conformance"] => told(conformance::run(top)),
+        ["tidy"] => told(tidy::run(top)),
+        ["bench"] => bench::run(top, bench::Output::Show),
+        ["bench", "--write"] => bench::run(top, bench::Output::Write),
+        _ => return None,
+    })
 }

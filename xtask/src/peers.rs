@@ -6,7 +6,6 @@
 
 mod case;
 mod files;
-pub(crate) mod install;
 mod situation;
 mod step;
 
@@ -21,9 +20,9 @@ use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
+use crate::install::{self, Installed};
 use case::{Route, Servers, Stage, Wrap};
 use files::OF_SERVE;
-use install::Installed;
 use situation::{DIRECTORIES, SITUATIONS, Situation};
 use step::Era;
 

@@ -8,7 +8,7 @@ use crate::built;
 use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
 use crate::inspector::{DIRECTORY, ERAS, Era, Inspector, Roots, Schemas, Server};
-use crate::peers::install::{Runtime, runtimes};
+use crate::install::{Runtime, runtimes};
 
 /// Cases at once.
 const AT_ONCE: usize = 2;

@@ -4,7 +4,6 @@
 //! root and none outside; not confined, it must do both, or the first outcome would prove nothing. Wrapped, its client names the root,
 //! and calls that name what lies outside do not even reach it.
 
-pub(crate) mod conversation;
 pub(crate) mod install;
 mod server;
 mod web;
@@ -19,7 +18,7 @@ use tempfile::TempDir;
 use crate::cases::{all_at_once, chosen, judge};
 use crate::table;
 
-use conversation::{Conversation, Roots, Said};
+use crate::conversation::{Conversation, Roots, Said};
 use install::Installed;
 use server::{Act, SERVERS, Server, Talk, Way};
 

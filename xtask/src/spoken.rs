@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 
+use crate::scratch;
+
 /// A program that runs. It is killed where it is dropped before its end.
 #[derive(Debug)]
 pub(crate) struct Spoken {
@@ -19,7 +21,7 @@ pub(crate) struct Spoken {
 
 impl Spoken {
     pub(crate) fn start(mut command: Command) -> Result<Spoken> {
-        let stderr = tempfile::tempfile()?;
+        let stderr = scratch::file()?;
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr.try_clone()?).spawn();
         let mut child = child.with_context(|| format!("cannot start {command:?}"))?;
         let stdout = child.stdout.take().context("no stdout")?;

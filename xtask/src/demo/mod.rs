@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: the product at its work, before and behind programs of others.
+//! `cargo demo`: the product at its work, before and behind programs of others.
 
 pub(crate) mod serve;
 pub(crate) mod wrap;
@@ -20,14 +20,10 @@ fn prepare<F: Send>(top: &Path, words: &str, fetch: impl FnOnce() -> Result<F> +
     Ok((rootward?, fetched.map_err(|_| anyhow!("fetching panicked"))??))
 }
 
-/// Nothing is built that would make a second build shorter and makes the first longer.
+/// As `cargo xtask` was built, so that what both are made of is built once.
 fn build(top: &Path, words: &str) -> Result<PathBuf> {
-    let call = Call::cargo(&format!("build -p rootward --bin rootward {words}"));
-    let [rootward] = built::programs(
-        top,
-        call.variable("CARGO_INCREMENTAL", "0").variable("CARGO_PROFILE_DEV_DEBUG", "0"),
-        ["rootward"],
-    )?;
+    let call = Call::cargo(&format!("build --profile once -p rootward --bin rootward {words}"));
+    let [rootward] = built::programs(top, call, ["rootward"])?;
     Ok(rootward)
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask demo serve`: the MCP Inspector reads a file through `rootward serve`, and fails to read another.
+//! `cargo demo serve`: the MCP Inspector reads a file through `rootward serve`, and fails to read another.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{prepare, shown};
-use crate::peers::install::{Runtime, node_at_least, packages, runtimes};
+use crate::install::{Runtime, node_at_least, packages, runtimes};
 
 /// The oldest Node that the Inspector's command line runs on. The whole of it asks for 22.19, which few systems have and is long to fetch.
 const NODE: u64 = 20;

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: a real server behind `rootward wrap`, one call that is allowed, one that is refused, and why.
+//! `cargo demo`: a real server behind `rootward wrap`, one call that is allowed, one that is refused, and why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use super::{prepare, shown};
-use crate::peers::install::{Runtime, node, packages, runtimes};
-use crate::servers::conversation::{Conversation, Roots, Said};
+use crate::conversation::{Conversation, Roots, Said};
+use crate::install::{Runtime, node, packages, runtimes};
 
 /// The server's script below `node_modules`.
 const SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::built;
 use crate::call::Call;
-use crate::peers::install::{Runtime, environment, node, once, packages, runtimes};
+use crate::install::{Runtime, environment, node, once, packages, runtimes};
 
 /// Where everything is.
 #[derive(Debug)]
