@@ -18,80 +18,65 @@ struct Json<'l> {
     line: &'l mut Vec<u8>,
 }
 
+/// The bytes that are looked through at once.
+const WORD: usize = 8;
 /// A word with a one in each byte.
 const ONES: u64 = u64::MAX / 0xff;
 /// Makes a space of `"`.
 const QUOTE_TO_SPACE: u8 = b'"' ^ b' ';
 
-/// Whether a byte of a word has to be escaped: a control character, `"` or `\`.
-fn has_escaped(word: u64) -> bool {
-    // The highest bit of a byte is set where one at or before it is less; which one is not asked.
+/// How many bytes of a word, from its first, stand as they are, up to a control character, `"` or `\`; none where all do.
+fn plain(word: [u8; WORD]) -> Option<usize> {
+    let word = u64::from_le_bytes(word);
+    // The highest bit of each byte that is less is set, and of some behind the first such, which nobody asks for.
     let less = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word;
     let flip = |byte: u8| word ^ (ONES * u64::from(byte));
     // With that bit flipped, control characters stay among themselves, and `"` alone comes right behind them.
-    (less(flip(QUOTE_TO_SPACE), b' ' + 1) | less(flip(b'\\'), 1)) & (ONES << 7) != 0
+    let escaped = (less(flip(QUOTE_TO_SPACE), b' ' + 1) | less(flip(b'\\'), 1)) & (ONES << 7);
+    (escaped != 0).then(|| escaped.trailing_zeros() as usize / WORD)
 }
-
-/// How each byte is written: itself and nothing, or a backslash and a letter. Behind a `u` come four digits.
-static WRITTEN: [[u8; 2]; 256] = {
-    let mut written = [[b'\\', b'u']; 256];
-    let mut byte = b' ';
-    loop {
-        written[byte as usize] = [byte, 0];
-        let Some(next) = byte.checked_add(1) else { break };
-        byte = next;
-    }
-    let mut escaped = 0;
-    while escaped < ESCAPED.len() {
-        let (byte, letter) = ESCAPED[escaped];
-        written[byte as usize] = [b'\\', letter];
-        escaped += 1;
-    }
-    written
-};
-const ESCAPED: [(u8, u8); 7] =
-    [(b'"', b'"'), (b'\\', b'\\'), (b'\n', b'n'), (b'\r', b'r'), (b'\t', b't'), (0x08, b'b'), (0x0c, b'f')];
-
-/// The bytes that are looked through at once.
-const WORD: usize = 8;
-/// The most that a byte becomes: `\u001f`.
-const LONGEST: usize = 6;
 
 fn write_text(line: &mut Vec<u8>, text: &str) {
     let text = text.as_bytes();
     line.reserve(text.len() + 2);
     line.push(b'"');
-    let (words, rest) = text.as_chunks::<WORD>();
-    // From here on nothing had to be escaped.
-    let mut plain = 0;
-    for (at, word) in words.iter().enumerate() {
-        if has_escaped(u64::from_ne_bytes(*word)) {
-            line.extend_from_slice(&text[plain..at * WORD]);
-            write_few(line, word);
-            plain = (at + 1) * WORD;
+    // What lies between is plain.
+    let (mut plain_from, mut at) = (0, 0);
+    while let Some(word) = text[at..].first_chunk() {
+        let Some(plain) = plain(*word) else {
+            at += WORD;
+            continue;
+        };
+        line.extend_from_slice(&text[plain_from..at + plain]);
+        write_escaped(line, word[plain]);
+        at += plain + 1;
+        plain_from = at;
+    }
+    line.extend_from_slice(&text[plain_from..at]);
+    for byte in &text[at..] {
+        match byte {
+            b'"' | b'\\' | ..b' ' => write_escaped(line, *byte),
+            _ => line.push(*byte),
         }
     }
-    line.extend_from_slice(&text[plain..text.len() - rest.len()]);
-    write_few(line, rest);
     line.push(b'"');
 }
 
-/// No more bytes than a word has, any of which may have to be escaped.
-fn write_few(line: &mut Vec<u8>, bytes: &[u8]) {
-    let mut written = [0; WORD * LONGEST];
-    let mut length = 0;
-    for byte in bytes {
-        let [first, second] = WRITTEN[usize::from(*byte)];
-        // Both, whether or not the second counts: in a text of many quotes, which it is cannot be foreseen.
-        (written[length], written[length + 1]) = (first, second);
-        length += 1 + usize::from(second != 0);
-        if second == b'u' {
+fn write_escaped(line: &mut Vec<u8>, byte: u8) {
+    let letter = match byte {
+        b'\n' => b'n',
+        b'\t' => b't',
+        b'\r' => b'r',
+        0x08 => b'b',
+        0x0c => b'f',
+        ..b' ' => {
             let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
-            written[length..length + 4].copy_from_slice(&[b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
-            length += 4;
+            line.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
+            return;
         }
-    }
-    line.extend_from_slice(&written[..length]);
+        _ => byte,
+    };
+    line.extend_from_slice(&[b'\\', letter]);
 }
 
 impl<'l> Json<'l> {
@@ -278,14 +263,14 @@ mod tests {
 
     use super::*;
 
-    fn written(value: &impl Serialize) -> Result<String> {
+    fn written_of(value: &impl Serialize) -> Result<String> {
         let mut line = Vec::new();
         write(&mut line, value).map(|()| String::from_utf8(line).unwrap())
     }
 
     #[track_caller]
     fn same(value: &impl Serialize) {
-        assert_eq!(written(value).unwrap(), serde_json::to_string(value).unwrap());
+        assert_eq!(written_of(value).unwrap(), serde_json::to_string(value).unwrap());
     }
 
     #[derive(Serialize)]
@@ -333,7 +318,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_key() {
-        for wrong in [written(&BTreeMap::from([((), 1)])), written(&BTreeMap::from([([1, 2], 1)]))] {
+        for wrong in [written_of(&BTreeMap::from([((), 1)])), written_of(&BTreeMap::from([([1, 2], 1)]))] {
             assert_eq!(wrong.unwrap_err().to_string(), "key must be a string");
         }
         assert!(serde_json::to_string(&BTreeMap::from([((), 1)])).is_err());
@@ -379,13 +364,18 @@ mod tests {
     proptest! {
         #[test]
         fn as_serde_json_writes_it(value in any_value()) {
-            prop_assert_eq!(written(&value).unwrap(), serde_json::to_string(&value).unwrap());
+            prop_assert_eq!(written_of(&value).unwrap(), serde_json::to_string(&value).unwrap());
         }
 
         #[test]
-        fn a_word_is_found_as_its_bytes_are(word in any::<[u8; WORD]>()) {
-            let one_by_one = word.iter().any(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\'));
-            prop_assert_eq!(has_escaped(u64::from_ne_bytes(word)), one_by_one);
+        fn a_word_is_looked_through_as_its_bytes_are(word in any::<[u8; WORD]>()) {
+            let escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+            prop_assert_eq!(plain(word), word.iter().position(escaped));
+        }
+
+        #[test]
+        fn long_texts(text in "([ -~\n]{0,3}|[\\x00-\\x1f]{0,40}){0,400}") {
+            prop_assert_eq!(written_of(&text).unwrap(), serde_json::to_string(&text).unwrap());
         }
     }
 }

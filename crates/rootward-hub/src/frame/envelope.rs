@@ -136,7 +136,7 @@ impl<'f> Envelope<'f> {
     fn parse(text: &'f str) -> Result<Envelope<'f>, EnvelopeError> {
         // SECURITY: universal newlines (Python), `readLine` (Java) and `ReadLine` (.NET) end a line here, too, and would do what
         // stands between two of them (test: what_reads_two_ways_is_refused)
-        if text.contains('\r') {
+        if memchr::memchr(b'\r', text.as_bytes()).is_some() {
             return Err(EnvelopeError::CarriageReturn);
         }
         let parts: Parts<'f> = serde_json::from_str(text).map_err(EnvelopeError::NotJson)?;
