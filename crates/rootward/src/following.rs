@@ -50,7 +50,7 @@ impl Follower {
             // What the program began with is what it read itself a moment ago: the same, unless somebody was quicker.
             let unchanged = self.last.is_none() && closed.is_empty() && self.ground.saved.closes_nothing();
             if !unchanged {
-                self.restrictions = self.ground.closed_with(closed).ok()?;
+                self.restrictions = self.ground.closed_with(closed);
             }
         }
         self.last = Some(seen.clone());

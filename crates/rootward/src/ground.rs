@@ -102,6 +102,9 @@ pub(crate) struct Ground {
     /// Rootward's own files, as spelled and where that leads.
     own: Vec<PathBuf>,
     restrictions: Arc<Restrictions>,
+    /// Those of them that do not come from saved roots.
+    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+    rules: Vec<Restriction>,
     resolver: Resolver,
     /// None where it was removed or cannot be read: then nothing can be relative to it.
     working_directory: Option<PathBuf>,
@@ -136,6 +139,8 @@ impl Ground {
             settings,
             saved,
             own,
+            #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+            rules: rules.clone(),
             restrictions: Arc::new(Restrictions::new(rules.into_iter().chain(closed).collect())),
             resolver,
             working_directory: std::env::current_dir().ok(),
@@ -144,9 +149,10 @@ impl Ground {
 
     /// What is closed where saved roots close these places.
     #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
-    pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Result<Arc<Restrictions>> {
-        let rules = restrictions(&self.settings, &self.own, self.resolver)?;
-        Ok(Arc::new(Restrictions::new(rules.into_iter().chain(saved).collect())))
+    pub(crate) fn closed_with(&self, saved: Vec<Restriction>) -> Arc<Restrictions> {
+        // SECURITY: as they were when the program began: whoever could move a link that the settings name would choose anew what
+        // is closed (test: what_the_settings_close_stays_closed_when_the_saved_roots_change)
+        Arc::new(Restrictions::new(self.rules.iter().cloned().chain(saved).collect()))
     }
 
     pub(crate) fn home(&self) -> Option<&Path> {

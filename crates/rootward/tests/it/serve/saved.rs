@@ -174,3 +174,22 @@ fn what_is_closed_below_saved_roots_is_followed_whoever_names_roots() {
     told(&mut client);
     assert_eq!(read(&mut client, &closed), "root/one");
 }
+
+#[test]
+fn what_the_settings_close_stays_closed_when_the_saved_roots_change() {
+    let place = place();
+    symlink(place.path("root/two"), place.path("link")).unwrap();
+    save(&place, &[("root/one", ""), ("root/two", "")]);
+    let settings = format!("[[restrict]]\npattern = 'f'\nbelow = '{}'\n", place.text("link"));
+    fs::write(place.path(STORE).with_file_name("config.toml"), settings).unwrap();
+    let mut client = place.serve(&[]);
+    let [closed, other] = ["root/two/f", "root/one/x.pem"].map(|name| place.text(name));
+    assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "root/one"]);
+    // The link leads elsewhere now, and the rules are made anew.
+    fs::remove_file(place.path("link")).unwrap();
+    symlink(place.path("outside"), place.path("link")).unwrap();
+    list(&mut client);
+    save(&place, &[("root/one", "restrict = [{ pattern = '*.pem' }]"), ("root/two", "")]);
+    told(&mut client);
+    assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "restricted"]);
+}
