@@ -86,60 +86,32 @@ impl<'l> Compound<'l> {
     }
 }
 
-impl SerializeSeq for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
+/// What all of these traits have in common: what a value is made of, and its end.
+macro_rules! compounds {
+    ($($of:ident: $part:ident($($name:ident: $type:ty),*) by $method:ident;)*) => {$(
+        impl $of for Compound<'_> {
+            type Ok = ();
+            type Error = Error;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
+            fn $part<T: Serialize + ?Sized>(&mut self, $($name: $type,)* value: &T) -> Result<()> {
+                self.$method($($name,)* value)
+            }
 
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
+            fn end(self) -> Result<()> {
+                self.close();
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl SerializeTuple for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
-}
-
-impl SerializeTupleStruct for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
-}
-
-impl SerializeTupleVariant for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.element(value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
+compounds! {
+    SerializeSeq: serialize_element() by element;
+    SerializeTuple: serialize_element() by element;
+    SerializeTupleStruct: serialize_field() by element;
+    SerializeTupleVariant: serialize_field() by element;
+    SerializeStruct: serialize_field(key: &'static str) by member;
+    SerializeStructVariant: serialize_field(key: &'static str) by member;
 }
 
 impl SerializeMap for Compound<'_> {
@@ -152,34 +124,6 @@ impl SerializeMap for Compound<'_> {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.value(value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
-}
-
-impl SerializeStruct for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        self.member(key, value)
-    }
-
-    fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
-    }
-}
-
-impl SerializeStructVariant for Compound<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        self.member(key, value)
     }
 
     fn end(self) -> Result<()> {
