@@ -18,9 +18,9 @@ use anyhow::{Result, ensure};
 use crate::built;
 use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
+use crate::install::{self, Installed};
 use crate::table;
 
-use crate::install::{self, Installed};
 use case::{Route, Servers, Stage, Wrap};
 use files::OF_SERVE;
 use situation::{DIRECTORIES, SITUATIONS, Situation};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rmcp::ErrorData;
 use rmcp::model::JsonObject;
@@ -38,23 +38,20 @@ struct Written<'t> {
     output: &'t RawValue,
 }
 
-/// Those of all tools.
-#[derive(Debug)]
-pub(crate) struct AllSchemas {
-    by_tool: BTreeMap<&'static str, Written<'static>>,
-    /// Those that were read, by their texts: many tools answer alike, and schemas take much memory.
+static BY_TOOL: LazyLock<Result<BTreeMap<&str, Written<'_>>, ErrorData>> =
+    LazyLock::new(|| serde_json::from_slice(WRITTEN_DOWN).map_err(broken));
+
+/// The schemas that were read, by their texts: many tools answer alike, and schemas take much memory.
+#[derive(Default, Debug)]
+pub(crate) struct ReadSchemas {
     read: BTreeMap<&'static str, Arc<JsonObject>>,
 }
 
-impl AllSchemas {
-    pub(crate) fn begin() -> Result<AllSchemas, ErrorData> {
-        let by_tool = serde_json::from_slice(WRITTEN_DOWN).map_err(broken)?;
-        Ok(AllSchemas { by_tool, read: BTreeMap::new() })
-    }
-
-    /// Those of one tool.
+impl ReadSchemas {
+    /// Those of a tool.
     pub(crate) fn of(&mut self, tool: &str) -> Result<Schemas, ErrorData> {
-        let Some(Written { input, output }) = self.by_tool.get(tool).copied() else {
+        let by_tool = BY_TOOL.as_ref().map_err(ErrorData::clone)?;
+        let Some(Written { input, output }) = by_tool.get(tool).copied() else {
             return Err(ErrorData::internal_error(format!("the schemas of `{tool}` are missing"), None));
         };
         Ok(Schemas { input: self.read(input)?, output: self.read(output)? })

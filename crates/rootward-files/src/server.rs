@@ -14,7 +14,7 @@ use rootward_sandbox::Options;
 use rootward_server::{Roots, Session, roots_cached, session};
 
 use crate::call::Call;
-use crate::schemas::AllSchemas;
+use crate::schemas::ReadSchemas;
 use crate::tool::Offered;
 use crate::tools::TOOLS;
 use crate::workspace;
@@ -59,7 +59,7 @@ fn generation(roots: Option<&Roots>) -> u64 {
 
 /// The tools as they are described for these roots. Made anew for each list: few are asked for, and schemas take much memory.
 fn tools(roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
-    let mut schemas = AllSchemas::begin()?;
+    let mut schemas = ReadSchemas::default();
     let sentence = workspace::sentence(roots);
     let offered = TOOLS.iter().filter(|listed| match listed.about.offered {
         Offered::Always | Offered::WithRoots => true,
@@ -95,7 +95,7 @@ impl ServerHandler for FileServer {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let listed = TOOLS.iter().find(|listed| listed.about.name == name)?;
-        Some(listed.describe(AllSchemas::begin().and_then(|mut schemas| schemas.of(name)).ok()?))
+        Some(listed.describe(ReadSchemas::default().of(name).ok()?))
     }
 
     async fn call_tool(

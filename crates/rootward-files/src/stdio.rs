@@ -1,7 +1,5 @@
 //! A whole session on standard input and output.
 
-use std::pin::Pin;
-
 use rmcp::service::ServerInitializeError;
 use rootward_server::RootsService;
 use thiserror::Error;
@@ -22,15 +20,10 @@ pub enum SessionError {
 
 impl FileServer {
     /// Serves a session on standard input and output to its end, in the roots of this service, which it offers as a resource, too.
-    ///
-    /// Boxed, so that all that runs for a call is compiled with this crate and as fast as it is, not with the program that has it.
-    pub fn serve_stdio(self, roots: &RootsService) -> Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>> {
-        let server = roots.install(self).with_roots_resource();
-        Box::pin(async move {
-            let running = server.serve_stdio().await;
-            let running = running.map_err(|error| SessionError::NotBegun(Box::new(error)))?;
-            running.waiting().await.map_err(SessionError::BrokenOff)?;
-            Ok(())
-        })
+    pub async fn serve_stdio(self, roots: &RootsService) -> Result<(), SessionError> {
+        let running = roots.install(self).with_roots_resource().serve_stdio().await;
+        let running = running.map_err(|error| SessionError::NotBegun(Box::new(error)))?;
+        running.waiting().await.map_err(SessionError::BrokenOff)?;
+        Ok(())
     }
 }

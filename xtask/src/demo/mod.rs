@@ -20,7 +20,7 @@ fn prepare<F: Send>(top: &Path, words: &str, fetch: impl FnOnce() -> Result<F> +
     Ok((rootward?, fetched.map_err(|_| anyhow!("fetching panicked"))??))
 }
 
-/// As `cargo xtask` was built, so that what both are made of is built once.
+/// As this program was built, so that what both are made of is built once.
 fn build(top: &Path, words: &str) -> Result<PathBuf> {
     let call = Call::cargo(&format!("build --profile once -p rootward --bin rootward {words}"));
     let [rootward] = built::programs(top, call, ["rootward"])?;
