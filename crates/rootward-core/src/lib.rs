@@ -64,6 +64,7 @@ pub mod env;
 mod grant;
 mod guard;
 mod lookout;
+mod material;
 mod os;
 pub mod places;
 mod placing;
@@ -89,7 +90,8 @@ pub use grant::{
     WalkSummary,
 };
 pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
-pub use lookout::{lookout_ambient, spellings_ambient};
+pub use lookout::{Followed, follow_ambient, lookout_ambient, spellings_ambient};
+pub use material::{Material, WritableRecord, WritableRecordError};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};

@@ -1,5 +1,7 @@
 //! Where places lie, for whoever sets up a guard: looks anywhere, gives access to nothing.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +9,7 @@ use crate::access::Access;
 use crate::denial::Denial;
 use crate::guard::{Guard, GuardOptions};
 use crate::resolve::Resolver;
+use crate::resolve::guess::follow;
 use crate::restriction::Restrictions;
 use crate::root::{Origin, Root};
 use crate::set::RootSet;
@@ -18,6 +21,32 @@ pub fn lookout_ambient(resolver: Resolver) -> Guard {
     let restrictions = Arc::new(Restrictions::none());
     let options = GuardOptions { home: None, base: None, restrictions, resolver, generation: 0, most_handles: 1 };
     Guard::new(RootSet::place_ambient(top, &Validation::new(None)), options)
+}
+
+/// Where a path leads, and over which links.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Followed {
+    /// The place: absolute, without links or dot segments.
+    pub place: PathBuf,
+    /// Whether something is there.
+    pub exists: bool,
+    /// The place of each link that was followed.
+    pub links: Vec<PathBuf>,
+}
+
+impl Followed {
+    /// The directories whose contents decided where the path leads.
+    pub fn holders(&self) -> impl Iterator<Item = &Path> {
+        self.links.iter().map(|link| link.parent().unwrap_or(link))
+    }
+}
+
+/// Follows an absolute path; nothing where the system does not let it be followed, or it passes a link that names no path.
+pub fn follow_ambient(path: &Path) -> Option<Followed> {
+    let path_from = |bytes| PathBuf::from(OsString::from_vec(bytes));
+    let (guess, links) = follow(path.as_os_str().as_bytes()).ok()?;
+    let exists = guess.id.is_some();
+    Some(Followed { place: path_from(guess.place), exists, links: links.into_iter().map(path_from).collect() })
 }
 
 /// A place as it is spelled, and where that leads; restrictions hold for places without links.

@@ -11,26 +11,56 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
+use crate::access::Access;
+use crate::material::Material;
 use crate::os;
-use crate::resolve::guess::{Climb, Why, guess};
+use crate::resolve::guess::{Climb, Lost, Why, follow, guess};
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
 use crate::set::{Refusal, RefusedRoot, RootSet};
 use crate::validate::Validation;
 
+/// A root that was found, and the links that its path passes.
+struct Found {
+    placed: PlacedRoot,
+    links: Vec<PathBuf>,
+}
+
+/// What the links on the way to a root are worth.
+enum Link {
+    /// No link, or none that a confined command could have made.
+    Trusted,
+    /// A confined command could have made one, but the place it leads to is open without it.
+    AddsNothing,
+    /// A confined command could have made this one to have more opened.
+    Planted(PathBuf),
+}
+
 impl RootSet {
     /// Looks each root up. One that cannot be used is kept out with the reason, and costs the others nothing.
     pub fn place_ambient(roots: impl IntoIterator<Item = Root>, validation: &Validation) -> RootSet {
         let resolver = Resolver::detect();
-        let mut placed = Vec::new();
+        let mut found = Vec::new();
         let mut refused = Vec::new();
         for root in roots {
             match place(resolver, &root, validation) {
-                Ok(found) => placed.push(found),
-                Err(reason) => {
-                    let text = root.path.display().to_string();
-                    refused.push(RefusedRoot { text, root: Some(root), reason });
+                Ok(one) => found.push(one),
+                Err(reason) => refused.push(keep_out(root, reason)),
+            }
+        }
+        // SECURITY: a link that a confined server could have made shares nothing that is not shared without it
+        // (test: a_nested_root_that_became_a_link_is_left_out)
+        let links = planted_links(&found, || validation.material_ambient());
+        let mut placed = Vec::new();
+        for (Found { placed: mut root, .. }, link) in found.into_iter().zip(links) {
+            match link {
+                Link::Trusted => placed.push(root),
+                // By the place itself, which is open, and not by a link that may lead elsewhere the next time.
+                Link::AddsNothing => {
+                    root.root.path.clone_from(&root.place);
+                    placed.push(root);
                 }
+                Link::Planted(link) => refused.push(keep_out(root.root, Refusal::PlantedLink(link))),
             }
         }
         RootSet::new(placed, refused)
@@ -48,15 +78,53 @@ impl RootSet {
     }
 }
 
-fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<PlacedRoot, Refusal> {
+fn keep_out(root: Root, reason: Refusal) -> RefusedRoot {
+    RefusedRoot { text: root.path.display().to_string(), root: Some(root), reason }
+}
+
+/// Judges the links on the way to each root.
+fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Link> {
+    if found.iter().all(|one| one.links.is_empty()) {
+        return found.iter().map(|_| Link::Trusted).collect();
+    }
+    let material = material();
+    let is_suspect = |index: usize, link: &Path| {
+        let holder = link.parent().unwrap_or(link);
+        let in_writable_root = |(other, around): (usize, &Found)| {
+            other != index && around.placed.root.access.contains(Access::WRITE) && around.placed.holds(holder)
+        };
+        material.holds(holder) || found.iter().enumerate().any(in_writable_root)
+    };
+    let suspects: Vec<Option<&PathBuf>> =
+        found.iter().enumerate().map(|(index, one)| one.links.iter().find(|link| is_suspect(index, link))).collect();
+    let is_open_without = |one: &PlacedRoot| {
+        let firm = found.iter().zip(&suspects).filter(|(_, suspect)| suspect.is_none());
+        firm.map(|(other, _)| &other.placed)
+            .any(|other| other.holds(&one.place) && other.root.access.contains(one.root.access))
+    };
+    let judged = found.iter().zip(&suspects).map(|(one, suspect)| match suspect {
+        None => Link::Trusted,
+        Some(_) if is_open_without(&one.placed) => Link::AddsNothing,
+        Some(link) => Link::Planted(PathBuf::clone(link)),
+    });
+    judged.collect()
+}
+
+fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, Refusal> {
     judge(validation, root.origin, &root.path)?;
-    let found =
-        guess(resolver, root.path.as_os_str().as_bytes(), Leaf::Follow, Climb::Anywhere).map_err(
-            |lost| match lost.why {
-                Why::System(error) => refusal(error),
-                Why::Climbs | Why::MagicLink => Refusal::Unreachable(std::io::ErrorKind::PermissionDenied),
-            },
-        )?;
+    let lost = |lost: Lost| match lost.why {
+        Why::System(error) => refusal(error),
+        Why::Climbs | Why::MagicLink => Refusal::Unreachable(std::io::ErrorKind::PermissionDenied),
+    };
+    let text = root.path.as_os_str().as_bytes();
+    let mut found = guess(resolver, text, Leaf::Follow, Climb::Anywhere).map_err(lost)?;
+    let mut links = Vec::new();
+    if found.place != text {
+        // The place and the links that lead there are from one walk: a link that changes meanwhile is seen in both or in neither.
+        let (walked, passed) = follow(text).map_err(lost)?;
+        found = walked;
+        links = passed.into_iter().map(|link| PathBuf::from(OsString::from_vec(link))).collect();
+    }
     if found.id.is_none() {
         return Err(Refusal::Missing);
     }
@@ -71,7 +139,7 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Pla
     }
     let (kind, id) = look(resolver, &place).map_err(refusal)?;
     let kind = kind.ok_or(Refusal::Special)?;
-    Ok(PlacedRoot { root: root.clone(), place, kind, id })
+    Ok(Found { placed: PlacedRoot { root: root.clone(), place, kind, id }, links })
 }
 
 fn judge(validation: &Validation, origin: Origin, path: &Path) -> Result<(), Refusal> {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::access::Access;
@@ -63,6 +63,12 @@ pub enum Refusal {
     /// A saved root that is reached by a link: what lies there is not what the user said yes to.
     #[error("a link leads elsewhere from there")]
     Linked,
+    /// The path passes a link in a place that a confined command could write.
+    #[error(
+        "`{}` is a link that a confined server could have made; name its target, or run `rootward roots add`",
+        Shown::new(.0)
+    )]
+    PlantedLink(PathBuf),
 }
 
 impl fmt::Display for RefusedRoot {

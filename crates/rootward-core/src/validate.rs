@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::env::Directories;
+use crate::material::{Material, WritableRecord};
 use crate::places::SECRET;
 use crate::root::Origin;
 use crate::style::PathStyle;
@@ -51,12 +53,24 @@ enum Store {
 pub struct Validation {
     homes: Vec<PathBuf>,
     store: Store,
+    record: Option<WritableRecord>,
 }
 
 impl Validation {
     /// `home` is one's own; without it, every home is another's.
     pub fn new(home: Option<PathBuf>) -> Validation {
-        Validation { homes: home.into_iter().collect(), store: Store::Judged }
+        Validation { homes: home.into_iter().collect(), store: Store::Judged, record: None }
+    }
+
+    /// The user's own home, and the record of what confined commands could write.
+    pub fn of(directories: &Directories) -> Validation {
+        Validation { record: directories.writable_record(), ..Validation::new(directories.home.clone()) }
+    }
+
+    /// What confined commands could write, as the record says now. A record that cannot be read trusts nothing.
+    pub(crate) fn material_ambient(&self) -> Material {
+        let Some(record) = &self.record else { return Material::default() };
+        record.read_ambient().unwrap_or_else(|_| Material::everything())
     }
 
     /// Another spelling of one's own home: where it really lies, if `/home` or the home is a link (`/var/home` on some systems).

@@ -100,7 +100,7 @@ impl Settings {
         let directories = Directories::new(environment);
         let home = directories.home.clone();
         let said = Said::read(environment, home.as_deref())?;
-        let mut settings = Settings::new(home);
+        let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
         settings.policy = said.policy()?;
         let place = |roots: Vec<Root>| RootSet::place_ambient(roots, &settings.validation);
         let ceiling = said.roots.map(|(roots, _)| roots.into_iter().map(|named| named.root).collect());
@@ -121,7 +121,8 @@ impl Settings {
     /// The defaults for the user and the places that the environment names; what else it says is not asked.
     fn of_user(environment: &Environment) -> Settings {
         let directories = Directories::new(environment);
-        let mut settings = Settings::new(directories.home.clone());
+        let home = directories.home.clone();
+        let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
         // SECURITY: a server that can write Rootward's settings chooses its own roots, wherever those settings are
         // (test: the_defaults_close_rootwards_own_places)
         settings.close(directories.closed_ambient(settings.guard.resolver).unwrap_or_else(|_| {

@@ -233,7 +233,7 @@ impl Ground {
 
     /// Looks roots up on disk.
     pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
-        let validation = Validation::new(self.directories.home.clone());
+        let validation = Validation::of(&self.directories);
         let set = RootSet::place_ambient(named.iter().map(|named| named.root.clone()), &validation);
         let left_out = set.refused().iter().map(|refused| {
             let as_written = named.iter().find(|named| Some(&named.root) == refused.root.as_ref());

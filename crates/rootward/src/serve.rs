@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use rootward_core::Validation;
 use rootward_core::session::Sources;
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
@@ -90,6 +91,7 @@ impl Serve {
             saved.warn();
         }
         let mut settings = Settings::with_guard(ground.guard_options(None));
+        settings.validation = Validation::of(&ground.directories);
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
         settings.audit = self.recording.open_ambient(ground)?;

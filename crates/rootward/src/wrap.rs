@@ -142,7 +142,6 @@ impl Wrap {
     fn rules(&self, ground: &Ground) -> Result<Rules> {
         let ceiling = ground.in_force_of_operator(&self.roots)?;
         ceiling.warn();
-        let home = ground.directories.home.clone();
         let fallback = ground.fallback();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
@@ -157,7 +156,7 @@ impl Wrap {
             policy: ground.settings.policy(),
             sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
             guard: ground.guard_options(None),
-            validation: Validation::new(home),
+            validation: Validation::of(&ground.directories),
             expansion: expansion(),
             enforce: match self.enforce {
                 Enforcing::Refuse => Enforce::Refuse,

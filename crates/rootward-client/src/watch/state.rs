@@ -26,7 +26,7 @@ impl State {
         match self {
             State::Shared(_) => "shared",
             State::NotShared(Refusal::Missing) => "missing",
-            State::NotShared(Refusal::Linked) => "replaced",
+            State::NotShared(Refusal::Linked | Refusal::PlantedLink(_)) => "replaced",
             State::NotShared(Refusal::Unreachable(_)) => "unreachable",
             State::NotShared(Refusal::Unusable(_) | Refusal::NotShareable(_) | Refusal::Special) => "refused",
         }

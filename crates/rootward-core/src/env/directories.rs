@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::denial::Denial;
 use crate::lookout::spellings_ambient;
+use crate::material::WritableRecord;
 use crate::resolve::Resolver;
 use crate::restriction::{Closed, Restriction};
 
@@ -51,6 +52,11 @@ impl Directories {
     /// The directory of the audit log, whether or not it exists.
     pub fn audit_log(&self) -> Option<PathBuf> {
         Some(self.state.as_ref()?.join("audit"))
+    }
+
+    /// The record of what confined commands could write, whether or not it exists.
+    pub fn writable_record(&self) -> Option<WritableRecord> {
+        Some(WritableRecord::in_state_directory(self.state.as_ref()?))
     }
 
     /// The places that are Rootward's own, and never inside a grant.

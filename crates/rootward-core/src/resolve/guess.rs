@@ -68,7 +68,14 @@ pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf, climb: Climb<'_
             Ok(None) | Err(_) => {}
         }
     }
-    by_walk(path, leaf, climb)
+    by_walk(path, leaf, climb, &mut |_| {})
+}
+
+/// Follows an absolute path, links included, and says which links were on the way: each by its own place.
+pub(crate) fn follow(path: &[u8]) -> Result<(Guess, Vec<Vec<u8>>), Lost> {
+    let mut links = Vec::new();
+    let guess = by_walk(path, Leaf::Follow, Climb::Anywhere, &mut |link| links.push(link.to_vec()))?;
+    Ok((guess, links))
 }
 
 fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
@@ -82,8 +89,8 @@ fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
 }
 
 /// Component by component, the way the kernel does it. Only the present directory is held: where it changes its place
-/// meanwhile, the guess is wrong, and will be found out.
-fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
+/// meanwhile, the guess is wrong, and will be found out. `passes` is told the place of each link.
+fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u8])) -> Result<Guess, Lost> {
     let mut here = os::pin_slash()?;
     let mut place: Vec<u8> = Vec::new();
     let mut ahead: Vec<Vec<u8>> = Vec::new();
@@ -127,6 +134,7 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>) -> Result<Guess, Lost> {
                     return Err(lost(Errno::LOOP));
                 }
                 let target = os::target_of(next.as_fd()).map_err(lost)?;
+                passes(&place);
                 place.truncate(above);
                 if target.starts_with(b"/") {
                     here = os::pin_slash()?;

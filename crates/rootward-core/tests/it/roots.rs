@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
+use rootward_core::env::{Directories, Environment};
 use rootward_core::{Access, Cause, Code, Guard, GuardOptions, Origin, Refusal, Root, RootKind, RootSet, Validation};
 
 use crate::yard::Yard;
@@ -81,6 +82,76 @@ fn a_client_root_that_links_to_a_system_place_is_refused() {
     assert!(matches!(by(Origin::Client).refused()[0].reason, Refusal::NotShareable(_)));
     assert_eq!(by(Origin::Client).len(), 1);
     assert_eq!(by(Origin::Flag).len(), 2);
+}
+
+/// What is left of these roots, by the names of their places, and the first reason why one was left out.
+fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, Option<Refusal>) {
+    let roots = roots.iter().map(|root| Root::from_typed(root.as_ref(), &yard.path(""), None, Origin::Client).unwrap());
+    let set = RootSet::place_ambient(roots, validation);
+    assert_eq!(set.place_again_ambient(validation).roots().len(), set.len(), "the same set is found again");
+    let name = |place: &std::path::Path| place.strip_prefix(yard.path("")).unwrap().display().to_string();
+    let refused = set.refused().first().map(|refused| refused.reason.clone());
+    (set.roots().iter().map(|root| name(&root.place)).collect(), refused)
+}
+
+#[test]
+fn a_nested_root_that_became_a_link_is_left_out() {
+    let yard = Yard::new();
+    let nobody = Validation::new(None);
+    let named = yard.set(Origin::Client, &["root", "root/a"]);
+    assert_eq!(named.len(), 2);
+    fs::rename(yard.path("root/a"), yard.path("root/moved")).unwrap();
+    yard.link("root/a", "../outside");
+    for roots in [["root", "root/a"], ["root/a", "root"]] {
+        let (kept, refused) = left(&yard, &nobody, &roots);
+        assert_eq!(kept, ["root"]);
+        assert_eq!(refused, Some(Refusal::PlantedLink(yard.path("root/a"))));
+    }
+    let told = Refusal::PlantedLink("/p/app".into()).to_string();
+    assert_eq!(
+        told,
+        "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
+    );
+    // In a root that is not written, the link is the user's. So is one beside the roots.
+    assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
+    yard.link("beside", "outside");
+    assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);
+    // Where the target is shared without the link, the link adds nothing, as long as it asks for no more.
+    assert_eq!(left(&yard, &nobody, &["root", "root/a", "outside"]).0, ["root", "outside"]);
+    assert_eq!(left(&yard, &nobody, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
+    let narrow = yard.set(Origin::Client, &["root", "outside:ro", "root/a"]);
+    assert_eq!(narrow.roots()[1].root.access, Access::READ, "the link asks for more than the target has");
+    // One link may lead over another.
+    yard.link("root/b", "a");
+    assert_eq!(left(&yard, &nobody, &["root", "root/b"]).0, ["root"]);
+    yard.link("way", "root/a");
+    assert_eq!(left(&yard, &nobody, &["root", "way"]).0, ["root"]);
+    // Nor does one suspect vouch for another.
+    yard.link("root/c", "../outside");
+    assert_eq!(left(&yard, &nobody, &["root", "root/a", "root/c"]).0, ["root"]);
+}
+
+#[test]
+fn a_link_in_a_place_that_was_ever_given_for_writing_is_left_out() {
+    let yard = Yard::new();
+    let environment = Environment::from([("HOME", yard.path("home")), ("XDG_STATE_HOME", yard.path("state"))]);
+    let directories = Directories::new(&environment);
+    let record = directories.writable_record().unwrap();
+    let remembering = Validation::of(&directories);
+    yard.link("root/app", "../outside");
+    assert_eq!(left(&yard, &remembering, &["root/app"]).0, ["outside"], "nobody was given `root`");
+    record.add_ambient([yard.path("root")]).unwrap();
+    let (kept, refused) = left(&yard, &remembering, &["root/app"]);
+    assert_eq!((kept.len(), refused), (0, Some(Refusal::PlantedLink(yard.path("root/app")))));
+    let by_flag = yard.set(Origin::Flag, &["root/app"]).place_again_ambient(&remembering);
+    assert_eq!(by_flag.len(), 0);
+    // `~/code -> /data/code` goes on working when `/data/code` was given.
+    yard.link("code", "root");
+    assert_eq!(left(&yard, &remembering, &["code/a"]).0, ["root/a"]);
+    // Without the record, no link is trusted.
+    fs::write(record.path(), "damaged").unwrap();
+    assert_eq!(left(&yard, &remembering, &["code"]).0, [""; 0]);
+    assert_eq!(left(&yard, &remembering, &["root"]).0, ["root"]);
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! Writable material: whatever a confined command could have written, now or at an earlier start.
+//!
+//! A link, a script's first line or a settings file in such a place may have been planted by the command that it would give
+//! more to. So nothing found there may name a place that is not open already.
+
+mod record;
+
+use std::path::{Path, PathBuf};
+
+pub use record::{WritableRecord, WritableRecordError};
+
+/// The places that confined commands could write, topmost only.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Material {
+    places: Vec<PathBuf>,
+    extent: Extent,
+}
+
+/// How much of the disk is writable material.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Extent {
+    /// The listed places.
+    #[default]
+    Listed,
+    /// All of it: the record could not be read.
+    Everything,
+}
+
+impl Material {
+    /// These places, which are resolved, and all below them.
+    pub fn new(places: impl IntoIterator<Item = PathBuf>) -> Material {
+        let mut material = Material::default();
+        material.extend(places);
+        material
+    }
+
+    /// Nothing on this disk is trusted.
+    pub fn everything() -> Material {
+        Material { places: Vec::new(), extent: Extent::Everything }
+    }
+
+    /// Adds places, which are resolved. One that lies in another adds nothing.
+    pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) {
+        for place in places {
+            if !self.holds(&place) {
+                self.places.retain(|known| !known.starts_with(&place));
+                self.places.push(place);
+            }
+        }
+    }
+
+    /// Whether a place, which is resolved, is writable material.
+    pub fn holds(&self, place: &Path) -> bool {
+        self.extent == Extent::Everything || self.places.iter().any(|known| place.starts_with(known))
+    }
+
+    /// The topmost places.
+    pub fn places(&self) -> &[PathBuf] {
+        &self.places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_topmost_places_are_kept() {
+        let mut material = Material::new(["/a/b", "/a/b/c", "/d"].map(PathBuf::from));
+        assert_eq!(material.places(), ["/a/b", "/d"].map(Path::new));
+        material.extend([PathBuf::from("/a")]);
+        assert_eq!(material.places(), ["/d", "/a"].map(Path::new));
+        for (place, expect) in [("/a", true), ("/a/x", true), ("/ab", false), ("/", false), ("/d/e", true)] {
+            assert_eq!(material.holds(Path::new(place)), expect, "{place}");
+        }
+        assert!(Material::everything().holds(Path::new("/usr")));
+    }
+}
