@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 
 use rootward_core::{Access, Extent, Guard, GuardOptions, RootKind, RootSet, Validation};
 
-use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, gaps};
+use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, Withheld, gaps};
 use crate::error::ConfinementError;
 use crate::kernel::landlock_abi;
 use crate::options::{Options, UnheldPolicy};
-use crate::places::{Rule, named_ambient, needed_ambient, root};
-use crate::profile::Profile;
+use crate::places::{Rule, is_secret_ambient, named_ambient, needed_ambient, root};
+use crate::profile::{Finding, Profile, Trust};
 
 /// How many entries of a root are looked through for closed places.
 const MOST_ENTRIES: usize = 1_000_000;
@@ -69,14 +69,44 @@ impl Confinement {
     }
 
     /// The enforcement of a command whose rules these are.
-    pub(crate) fn enforcement(&self, unheld: Vec<Unheld>) -> Enforcement {
+    pub(crate) fn enforcement(&self, unheld: Vec<Unheld>, withheld: Vec<Withheld>) -> Enforcement {
         Enforcement {
             strength: Strength::Landlock,
             landlock_abi: Some(self.abi),
             network: self.options.network,
             unheld,
+            withheld,
             gaps: gaps(self.abi, self.options.network, self.options.unix_sockets),
         }
+    }
+
+    /// What is open whatever the command is: roots and additions.
+    pub(crate) fn open_places(&self) -> Vec<PathBuf> {
+        let roots = self.guard.roots().iter().map(|placed| &placed.place);
+        roots.chain(self.additions.iter().map(|rule| &rule.place)).cloned().collect()
+    }
+
+    /// Whether a place is secret, lies in one that is, or holds one. Known runtimes are not looked through.
+    // SECURITY: a link among the surroundings of a program leads to no secret, whoever put it there
+    // (test: the_profile_opens_no_secret_place)
+    pub(crate) fn holds_secrets_ambient(&self, found: &Finding, trust: &Trust<'_>) -> bool {
+        let place = &found.place;
+        if is_secret_ambient(place) {
+            return true;
+        }
+        if trust.runtimes.iter().any(|runtime| place.starts_with(&runtime.top)) {
+            return false;
+        }
+        let reads = |unheld: &Unheld| unheld.open.contains(Access::READ);
+        if self.guard.roots().iter().any(|root| place.starts_with(&root.place)) {
+            // The roots have been looked through.
+            return self.unheld.iter().any(|unheld| reads(unheld) && unheld.place.starts_with(place));
+        }
+        let Some(root) = root(place, found.access) else { return true };
+        let set = RootSet::place_ambient([root], &Validation::new(None));
+        let around =
+            Guard::new(set, GuardOptions { restrictions: self.guard.restrictions(), ..GuardOptions::default() });
+        closed_below(&around).map_or(true, |closed| closed.iter().any(reads))
     }
 
     /// Every open place, with what of it cannot be held.

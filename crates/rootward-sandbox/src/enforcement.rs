@@ -7,6 +7,7 @@ use rootward_core::{Access, Shown};
 use serde::{Deserialize, Serialize};
 
 use crate::options::{Network, UnixSockets};
+use crate::profile::{Untrusted, Why};
 
 /// The strength of a confinement, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub struct Enforcement {
     pub network: Network,
     /// What the roots or settings ask for and the kernel cannot hold.
     pub unheld: Vec<Unheld>,
+    /// What the command seems to need and is not given.
+    pub withheld: Vec<Withheld>,
     /// What Landlock alone leaves open, and what became of it.
     pub gaps: Vec<Gap>,
 }
@@ -51,6 +54,7 @@ impl Enforcement {
             landlock_abi: None,
             network: Network::On,
             unheld: Vec::new(),
+            withheld: Vec::new(),
             gaps: Vec::new(),
         }
     }
@@ -112,6 +116,30 @@ impl fmt::Display for Unheld {
             }
         }
     }
+}
+
+/// A place that the surroundings of a command name and that it is not given.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Withheld {
+    /// Where.
+    #[serde(serialize_with = "shown")]
+    pub place: PathBuf,
+    /// What it would be needed for.
+    #[serde(serialize_with = "in_words")]
+    pub why: Why,
+    /// Why it is not given.
+    #[serde(serialize_with = "in_words")]
+    pub reason: Untrusted,
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({}) is not given: {}", Shown::new(&self.place), self.why, self.reason)
+    }
+}
+
+fn in_words<S: serde::Serializer>(words: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(words)
 }
 
 fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {

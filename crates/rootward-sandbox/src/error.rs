@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rootward_core::Shown;
+use rootward_core::{Shown, WritableRecordError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -78,6 +78,12 @@ pub enum StartError {
     /// It cannot be confined.
     #[error(transparent)]
     Confinement(#[from] ConfinementError),
+    /// What was given for writing, now or earlier, cannot be known.
+    #[error(transparent)]
+    Record(#[from] WritableRecordError),
+    /// There is no place for the packages that the command fetches.
+    #[error("the package cache cannot be used")]
+    Cache(#[source] io::Error),
     /// The orders for the launcher could not be prepared.
     #[error("the launcher cannot be prepared")]
     Prepare(#[source] io::Error),

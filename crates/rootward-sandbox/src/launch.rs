@@ -1,22 +1,24 @@
 //! The host's side of a start: orders for the launcher, and what it tells back.
 
-use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use rootward_core::RootKind;
+use rootward_core::env::{Directories, Environment};
+use rootward_core::{Access, Material, RootKind, WritableRecordError};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::confinement::{CommandLine, Confinement};
-use crate::enforcement::Enforcement;
+use crate::enforcement::{Enforcement, Withheld};
 use crate::error::StartError;
 use crate::launcher::{self, Failure, Ready};
 use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
 use crate::places::Rule;
-use crate::profile::{self, Private, Program, Surroundings};
+use crate::profile::{
+    self, Finding, KnownCommand, Need, Private, Profile, ProgramError, Says, Trust, Untrusted, Why, make_cache_ambient,
+};
 use crate::rights;
 use crate::sys;
 
@@ -79,30 +81,45 @@ pub struct Refused {
 }
 
 impl Confinement {
-    /// Gets everything ready: finds the program, makes the rules, and writes the orders.
+    /// Looks the command up and gets everything ready for its start.
     pub fn prepare_ambient(&self, line: &CommandLine) -> Result<Prepared, StartError> {
-        let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        self.prepare_known_ambient(line, &KnownCommand::look_up_ambient(line)?)
+    }
+
+    /// Gets everything ready for the start of a command that was looked up: judges what its surroundings say, makes the rules, puts on
+    /// record what is given for writing, and writes the orders.
+    pub fn prepare_known_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Prepared, StartError> {
+        let environment: Environment = known.variables().iter().cloned().collect();
+        let directories = Directories::new(&environment);
+        let record = directories.writable_record();
+        let mut material = match &record {
+            Some(record) => record.read_ambient()?,
+            None => Material::default(),
+        };
+        let open = self.open_places();
+        material.extend(open.iter().cloned());
         let private = Private::make_ambient().map_err(StartError::Prepare)?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let program = Program::find_ambient(&line.program, variable("PATH").as_deref(), &here)?;
         let directory = self.directory(line, &here, &private);
-        let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let cache = cache_ambient(line, variable("XDG_CACHE_HOME"), home.as_deref());
-        let surroundings = Surroundings {
-            program: &program,
-            arguments: &line.arguments,
-            directory: &here,
-            home: home.as_deref(),
-            cache: cache.as_deref(),
-            variables: &variables,
-            passed: &self.options.variables,
-        };
-        let mut profile = profile::of_ambient(&surroundings, &private);
+        let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;
+        let mut profile = profile::of_start(known, &self.options.variables, &private, cache.as_deref());
         for (name, value) in &line.variables {
             profile.sets(name, value);
         }
+        let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
+        let withheld = self.add_surroundings_ambient(known, &trust, &mut profile)?;
+        let program = known.program();
         let (rules, unheld) = self.rules(&profile)?;
+        let given = rules.iter().filter(|rule| rule.access.contains(Access::WRITE));
+        let given = given.filter(|rule| !rule.place.starts_with(private.path()) && !rule.place.starts_with("/dev"));
+        let given: Vec<PathBuf> = given.map(|rule| rule.place.clone()).collect();
+        // SECURITY: what a command could have written is not trusted at any later start
+        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+        match &record {
+            Some(record) => record.add_ambient(given)?,
+            None if given.is_empty() => {}
+            None => return Err(WritableRecordError::NoDirectory.into()),
+        }
         let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let orders = Orders {
@@ -127,8 +144,43 @@ impl Confinement {
         command.arg0("rootward").env_clear();
         let given = vec![end_of_launcher, told_by_launcher];
         let handles = rules.into_iter().map(|rule| rule.handle).collect();
-        let handshake = Handshake { enforcement: self.enforcement(unheld), given, handles, lifeline, report, private };
+        let enforcement = self.enforcement(unheld, withheld);
+        let handshake = Handshake { enforcement, given, handles, lifeline, report, private };
         Ok(Prepared { command, orders, way, handshake })
+    }
+
+    /// Adds what the surroundings say and may be trusted; returns what is withheld.
+    fn add_surroundings_ambient(
+        &self,
+        known: &KnownCommand,
+        trust: &Trust<'_>,
+        profile: &mut Profile,
+    ) -> Result<Vec<Withheld>, StartError> {
+        let mut withheld: Vec<Withheld> = Vec::new();
+        for finding in &known.findings().0 {
+            let judged = trust.judge(finding);
+            let judged = judged.and_then(|given| match self.holds_secrets_ambient(given, trust) {
+                true => Err(Untrusted::Secret),
+                false => Ok(given),
+            });
+            let reason = match judged {
+                Ok(Finding { place, access, why, .. }) => {
+                    let says = Says::Surroundings(*why);
+                    profile.needs.push(Need { path: place.clone(), access: *access, says });
+                    continue;
+                }
+                Err(reason) => reason,
+            };
+            if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
+                let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
+                return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
+            }
+            let one = Withheld { place: finding.place.clone(), why: finding.why, reason };
+            if !withheld.contains(&one) {
+                withheld.push(one);
+            }
+        }
+        Ok(withheld)
     }
 
     /// Where the command starts.
@@ -253,22 +305,4 @@ fn open_place(rule: &Rule) -> OpenPlace {
         RootKind::File => rights::of_file(rule.access),
     };
     OpenPlace { place: bytes(&rule.place), handle: rule.handle.as_raw_fd(), rights: given.bits() }
-}
-
-/// Where what this very command fetches is kept: a directory of its own, made if need be.
-#[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own, below the user's cache")]
-fn cache_ambient(line: &CommandLine, variable: Option<OsString>, home: Option<&Path>) -> Option<PathBuf> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let base = variable.map(PathBuf::from).filter(|base| base.is_absolute());
-    let base = base.or_else(|| Some(home?.join(".cache")))?;
-    let mut hasher = DefaultHasher::new();
-    (&line.program, &line.arguments).hash(&mut hasher);
-    let fetches = ["npx", "npm", "uvx", "uv", "pipx", "bunx"];
-    let name = Path::new(&line.program).file_name()?.to_str()?;
-    if !fetches.contains(&name) {
-        return None;
-    }
-    let cache = base.join("rootward/packages").join(format!("{name}-{:016x}", hasher.finish()));
-    std::fs::create_dir_all(&cache).ok()?;
-    Some(cache)
 }

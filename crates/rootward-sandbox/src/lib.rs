@@ -54,11 +54,11 @@ pub mod seatbelt;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};
-pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
+pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, Withheld, gaps};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
-pub use profile::{Program, ProgramError};
+pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why};

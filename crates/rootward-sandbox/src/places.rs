@@ -39,22 +39,16 @@ impl Rule {
 
 /// What there is of a profile's needs. One that is missing is no error: a list serves many systems.
 pub(crate) fn needed_ambient(needs: &[Need]) -> Vec<Rule> {
-    let (own, found): (Vec<_>, Vec<_>) = needs.iter().partition(|need| need.says == Says::System);
+    let (system, others): (Vec<_>, Vec<_>) = needs.iter().partition(|need| need.says == Says::System);
     let mut rules: Vec<Rule> = Vec::with_capacity(needs.len());
     let mut add = |need: &Need| {
         let Ok(rule) = find_ambient(need) else { return };
-        if rules.iter().any(|around| around.covers(&rule)) {
-            return;
+        if !rules.iter().any(|around| around.covers(&rule)) {
+            rules.push(rule);
         }
-        // SECURITY: a link among the places of the profile leads to no secret, whoever put it there
-        // (test: the_profile_opens_no_secret_place)
-        if need.says == Says::Profile && is_secret(&rule.place) {
-            return;
-        }
-        rules.push(rule);
     };
     // The system's own come first: much of what else is needed lies in them.
-    own.into_iter().chain(found).for_each(&mut add);
+    system.into_iter().chain(others).for_each(&mut add);
     rules
 }
 
@@ -64,11 +58,14 @@ fn find_ambient(need: &Need) -> Result<Rule, Errno> {
     let (handle, place) = match straight {
         // Without a link on the way, a place is where its name says.
         Some((Ok(handle), place)) => (handle, place),
-        None | Some((Err(Errno::LOOP), _)) => {
+        // SECURITY: only the system's own places are reached by links. The others were judged where they lie; a link that is there by
+        // now was put there meanwhile (test: a_place_that_became_a_link_is_not_opened)
+        None | Some((Err(Errno::LOOP), _)) if need.says == Says::System => {
             let handle = pin_ambient(&need.path, ResolveFlags::NO_MAGICLINKS)?;
             let place = lies_at_ambient(&handle)?;
             (handle, place)
         }
+        None => return Err(Errno::INVAL),
         Some((Err(error), _)) => return Err(error),
     };
     let kind = match FileType::from_raw_mode(fstat(&handle)?.st_mode) {
@@ -96,7 +93,7 @@ fn lies_at_ambient(handle: &OwnedFd) -> Result<PathBuf, Errno> {
 }
 
 /// Whether a place is, or lies in, one that holds secrets. What holds one somewhere below is another question.
-fn is_secret(place: &Path) -> bool {
+pub(crate) fn is_secret_ambient(place: &Path) -> bool {
     let Some(top) = root(Path::new("/"), Access::READ) else { return true };
     let set = RootSet::place_ambient([top], &Validation::new(None));
     Guard::new(set, GuardOptions::default()).check(place, Access::READ).is_err()
@@ -146,6 +143,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::profile::Why;
 
     #[test]
     fn places_are_found_where_links_lead_and_covered_ones_left_out() {
@@ -162,10 +160,23 @@ mod tests {
         assert_eq!(places(&[need("link", read, Says::System)]), ["a/b"]);
         assert_eq!(places(&[need("none", read, Says::System), need("a", read, Says::Own)]), ["a"]);
         // In one that gives as much, in whatever order; not in one that gives less.
-        assert_eq!(places(&[need("link", read, Says::Profile), need("a", read, Says::System)]), ["a"]);
-        assert_eq!(places(&[need("link", all, Says::Profile), need("a", read, Says::System)]), ["a", "a/b"]);
+        let found = Says::Surroundings(Why::Libraries);
+        assert_eq!(places(&[need("a/b", read, found), need("a", read, Says::System)]), ["a"]);
+        assert_eq!(places(&[need("a/b", all, found), need("a", read, Says::System)]), ["a", "a/b"]);
         // The text of a path with `..` says nothing about where it leads.
         assert_eq!(places(&[need("link/../b", read, Says::System)]), ["a/b"]);
         assert!(places(&[need("link/../a", read, Says::System)]).is_empty());
+    }
+
+    #[test]
+    fn a_place_that_became_a_link_is_not_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("elsewhere/lib")).unwrap();
+        symlink(top.join("elsewhere"), top.join("prefix")).unwrap();
+        for (says, opened) in [(Says::Surroundings(Why::Libraries), 0), (Says::Own, 0), (Says::System, 1)] {
+            let need = Need { path: top.join("prefix/lib"), access: Access::READ, says };
+            assert_eq!(needed_ambient(&[need]).len(), opened, "{says:?}");
+        }
     }
 }

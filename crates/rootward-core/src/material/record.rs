@@ -98,7 +98,7 @@ impl WritableRecord {
         Ok(Material::new(places))
     }
 
-    /// Adds what is not on record yet. Once this returns, the places are on disk.
+    /// Adds what is not on record yet. Once this returns, every process sees it.
     pub fn add_ambient(&self, places: impl IntoIterator<Item = PathBuf>) -> Result<(), WritableRecordError> {
         let known = self.read_ambient()?;
         let mut new = Material::default();
@@ -109,8 +109,9 @@ impl WritableRecord {
         let system = |source| self.system(source);
         let mut file = lock_ambient(&self.file).map_err(system)?;
         if known.places().len() < COMPACTED_FROM {
-            // SECURITY: on disk before the command can write there (test: what_was_given_is_on_record)
-            return file.write_all(&written(&new)).and_then(|()| file.sync_data()).map_err(system);
+            // Not flushed: a power failure that loses it loses what the command wrote after it, too.
+            // SECURITY: written before the command can write there (test: what_was_given_is_on_record)
+            return file.write_all(&written(&new)).map_err(system);
         }
         // Read again, now that nobody adds.
         let mut all =
@@ -178,6 +179,7 @@ fn replace_ambient(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options.write(true).create(true).truncate(true).mode(0o600).custom_flags(SAFELY.bits().cast_signed());
     let mut file = options.open(&shorter)?;
     file.write_all(bytes)?;
+    // Renamed before it is on disk, an empty file could be left of all that was on record.
     file.sync_data()?;
     std::fs::rename(&shorter, path)
 }

@@ -1,10 +1,11 @@
 //! The environment of a confined command: a list of names that hold no secrets, and whatever was named.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rootward_core::Access;
 
+use super::finding::{Findings, Trail, Why};
 use super::{Private, Profile, Surroundings};
 
 /// Passed on as they are.
@@ -58,9 +59,19 @@ const CERTIFICATES: &[&str] = &[
     "GIT_SSL_CAINFO",
 ];
 
-pub(super) fn add(surroundings: &Surroundings<'_>, private: &Private, profile: &mut Profile) {
+/// What variables name and programs read.
+pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
     for (name, value) in surroundings.variables {
-        let named = surroundings.passed.contains(name);
+        let certificates = name.to_str().is_some_and(|name| CERTIFICATES.contains(&name));
+        if certificates && surroundings.is_its_own_ambient(Path::new(value)) {
+            findings.seek_ambient(Path::new(value), Access::READ, Why::Variable, &Trail::default());
+        }
+    }
+}
+
+pub(super) fn add(variables: &[(OsString, OsString)], passed: &[OsString], private: &Private, profile: &mut Profile) {
+    for (name, value) in variables {
+        let named = passed.contains(name);
         let Some(text) = name.to_str() else {
             if named {
                 profile.variables.push((name.clone(), value.clone()));
@@ -68,9 +79,6 @@ pub(super) fn add(surroundings: &Surroundings<'_>, private: &Private, profile: &
             continue;
         };
         let address = ADDRESSES.contains(&text) && !value.as_encoded_bytes().contains(&b'@');
-        if CERTIFICATES.contains(&text) && surroundings.is_its_own_ambient(Path::new(value)) {
-            profile.needs(value, Access::READ);
-        }
         // SECURITY: whatever else the environment holds (tokens, keys) stays here unless it is named
         // (test: secrets_in_the_environment_are_passed_only_when_named)
         if named || PLAIN.contains(&text) || text.starts_with("LC_") || address || CERTIFICATES.contains(&text) {
@@ -78,7 +86,7 @@ pub(super) fn add(surroundings: &Surroundings<'_>, private: &Private, profile: &
         }
     }
     for (name, place) in [("HOME", private.home()), ("TMPDIR", private.temporary())] {
-        if !surroundings.passed.iter().any(|passed| passed == OsStr::new(name)) {
+        if !passed.iter().any(|passed| passed == OsStr::new(name)) {
             profile.sets(name, place);
         }
     }

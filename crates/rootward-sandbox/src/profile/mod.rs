@@ -1,23 +1,35 @@
 //! What a server needs to live, besides its roots: the system's runtime, its own interpreter and packages, a home and a
 //! temporary directory that are nobody else's, and an environment without secrets.
 //!
-//! One file for each kind of need. A profile is a list of places and variables; nothing is opened here.
+//! One file for each kind of need. What the surroundings of a command say is found once (`finding.rs`, [`KnownCommand`]) and judged
+//! at every start (`trust.rs`); a profile is what comes of it: places and variables. Nothing is opened here.
 
+mod cache;
 mod environment;
+mod finding;
+mod known;
 mod node;
 mod private;
 mod program;
 mod python;
+mod runtimes;
 mod system;
+mod trust;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::Access;
+use rootward_core::{Access, follow_ambient};
 
+pub(crate) use cache::make_ambient as make_cache_ambient;
+pub(crate) use finding::Finding;
+pub use finding::Why;
+pub use known::KnownCommand;
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
+pub(crate) use trust::Trust;
+pub use trust::Untrusted;
 
 /// Reading and running, never changing: what programs and libraries are shared for.
 pub(crate) const RUN: Access = Access::READ.with(Access::EXECUTE);
@@ -27,8 +39,8 @@ pub(crate) const RUN: Access = Access::READ.with(Access::EXECUTE);
 pub(crate) enum Says {
     /// This profile's list of the system's own places, whose names no user can change.
     System,
-    /// This profile, which never opens a secret place.
-    Profile,
+    /// The surroundings of the command, which never open a secret place.
+    Surroundings(Why),
     /// Rootward, which has just made it.
     Own,
 }
@@ -49,10 +61,6 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    fn needs(&mut self, path: impl Into<PathBuf>, access: Access) {
-        self.needs.push(Need { path: path.into(), access, says: Says::Profile });
-    }
-
     fn needs_of_own(&mut self, path: impl Into<PathBuf>, access: Access) {
         self.needs.push(Need { path: path.into(), access, says: Says::Own });
     }
@@ -75,16 +83,12 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) program: &'s Program,
     /// Its arguments.
     pub(crate) arguments: &'s [OsString],
-    /// Where it starts.
+    /// Where it is typed.
     pub(crate) directory: &'s Path,
     /// The user's own home, of which the command sees nothing but its interpreter.
     pub(crate) home: Option<&'s Path>,
-    /// Where packages that the command fetches are kept for its next start.
-    pub(crate) cache: Option<&'s Path>,
     /// The environment of this process.
     pub(crate) variables: &'s [(OsString, OsString)],
-    /// The variables that are passed on because somebody named them.
-    pub(crate) passed: &'s [OsString],
 }
 
 impl Surroundings<'_> {
@@ -100,47 +104,40 @@ impl Surroundings<'_> {
     #[expect(clippy::disallowed_methods, reason = "the operator's own command: what lies beside its script")]
     fn is_its_own_ambient(&self, directory: &Path) -> bool {
         let shared = directory.metadata().is_ok_and(|seen| seen.permissions().mode() & 0o1000 != 0);
-        let lies_at = directory.canonicalize();
-        !shared && !self.holds_home(directory) && !lies_at.is_ok_and(|lies_at| self.holds_home(&lies_at))
+        let lies_at = follow_ambient(directory).map(|followed| followed.place);
+        !shared && !self.holds_home(directory) && !lies_at.is_some_and(|lies_at| self.holds_home(&lies_at))
     }
 }
 
-/// The profile of a command.
-pub(crate) fn of_ambient(surroundings: &Surroundings<'_>, private: &Private) -> Profile {
+/// What every start of a command needs: variables, the system's places, the private directories, and the cache.
+pub(crate) fn of_start(known: &KnownCommand, passed: &[OsString], private: &Private, cache: Option<&Path>) -> Profile {
     let mut profile = Profile::default();
-    environment::add(surroundings, private, &mut profile);
+    environment::add(known.variables(), passed, private, &mut profile);
     system::add(&mut profile);
-    for program in surroundings.program.chain() {
-        profile.needs(program, RUN);
-        add_prefix(program, surroundings, &mut profile);
-    }
-    node::add_ambient(surroundings, &mut profile);
-    python::add_ambient(surroundings, &mut profile);
+    node::add(known.program(), cache, &mut profile);
+    python::add(known.program(), known.home(), cache, &mut profile);
     profile
 }
 
-/// The libraries beside a program: `lib` beside the `bin` it lies in. Never the prefix itself, which may be `~/.local`.
-fn add_prefix(program: &Path, surroundings: &Surroundings<'_>, profile: &mut Profile) {
-    let Some(bin) = program.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin")) else { return };
-    let Some(prefix) = bin.parent().filter(|prefix| !surroundings.holds_home(prefix)) else { return };
-    for part in ["bin", "lib", "lib64", "libexec"] {
-        profile.needs(prefix.join(part), RUN);
-    }
-}
-
-/// What an interpreter is asked to run: the first argument that is no option, if it is a file.
+/// What an interpreter is asked to run: the first argument that is no option.
 // SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
 // (test: code_on_the_command_line_opens_nothing)
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: whether its argument is a script")]
-fn script_ambient(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
+fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
     const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
-    for argument in surroundings.arguments {
+    for argument in arguments {
         if CODE.iter().any(|option| argument == option) {
             return None;
         }
         if !argument.as_encoded_bytes().starts_with(b"-") {
-            return Some(surroundings.directory.join(argument)).filter(|script| script.is_file());
+            return Some(argument);
         }
     }
     None
+}
+
+/// The script that an interpreter is asked to run, if it is a file.
+#[expect(clippy::disallowed_methods, reason = "the operator's own command: whether its argument is a script")]
+fn script_ambient(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
+    let script = surroundings.directory.join(script_argument(surroundings.arguments)?);
+    script.is_file().then_some(script)
 }

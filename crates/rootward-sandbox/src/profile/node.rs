@@ -2,29 +2,56 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_core::Access;
+use rootward_core::{Access, follow_ambient};
 
-use super::{Profile, Surroundings, script_ambient};
+use super::finding::{Anchor, Finding, Findings, Trail, Why};
+use super::program::Program;
+use super::{Profile, RUN, Surroundings, script_ambient};
 
-pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile) {
-    for file in surroundings.program.chain() {
-        if let Some(modules) = outermost_modules(file) {
-            profile.needs(modules, super::RUN);
+const PROGRAMS: [&str; 8] = ["node", "nodejs", "npm", "npx", "npm-cli.js", "npx-cli.js", "bun", "deno"];
+
+/// Directories of a package that hold what is run.
+const PARTS: [&str; 6] = ["dist", "build", "lib", "src", "bin", "out"];
+
+pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
+    for run in surroundings.program.chain() {
+        for file in run.paths() {
+            if let Some(modules) = outermost_modules(file) {
+                findings.seek_ambient(&modules, RUN, Why::NodeModules, &run.trail);
+            }
         }
     }
-    if !surroundings.program.is_any_of(&["node", "nodejs", "npm", "npx", "npm-cli.js", "npx-cli.js", "bun", "deno"]) {
+    if !surroundings.program.is_any_of(&PROGRAMS) {
         return;
     }
-    if let Some(script) = script_ambient(surroundings) {
-        let script = real_ambient(&script);
-        match outermost_modules(&script).or_else(|| package_ambient(&script, surroundings)) {
-            Some(package) => profile.needs(package, super::RUN),
-            None => profile.needs(script, Access::READ),
-        }
+    let Some(script) = script_ambient(surroundings) else { return };
+    let Some(followed) = follow_ambient(&script) else { return };
+    let lies_at = followed.place;
+    let by_links = Trail { named_in: followed.links, own: Vec::new() };
+    if let Some(modules) = outermost_modules(&lies_at) {
+        let own = outermost_modules(&script).and_then(|typed| Anchor::find_ambient(&typed)).into_iter().collect();
+        findings.seek_ambient(&modules, RUN, Why::NodeModules, &Trail { own, ..by_links });
+        return;
     }
+    findings.seek_ambient(&lies_at, Access::READ, Why::Script, &by_links);
+    // Whoever can write where the script lies decides where its package begins.
+    let by_script = by_links.past([lies_at.clone()]);
+    if let Some(package) = package_ambient(&lies_at, surroundings) {
+        let otherwise = typed_package(&lies_at).filter(|directory| surroundings.is_its_own_ambient(directory));
+        let otherwise = otherwise.and_then(|directory| Finding::seek_ambient(&directory, RUN, Why::Package, &by_links));
+        findings.seek_or_ambient(Finding::seek_ambient(&package, RUN, Why::Package, &by_script), otherwise);
+    }
+    // A workspace keeps packages above the one of the script.
+    let above = lies_at.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));
+    for directory in above {
+        findings.seek_ambient(&directory.join("node_modules"), RUN, Why::NodeModules, &by_script);
+    }
+}
+
+pub(super) fn add(program: &Program, cache: Option<&Path>, profile: &mut Profile) {
     // SECURITY: the user's own cache is not written, or one server could change what another, or the user, runs next; each
     // command has its own (test: a_package_cache_belongs_to_one_command)
-    if let Some(cache) = surroundings.cache {
+    if let (true, Some(cache)) = (program.is_any_of(&PROGRAMS), cache) {
         profile.needs_of_own(cache, Access::ALL);
         profile.sets("npm_config_cache", cache.join("npm"));
         profile.sets("npm_config_update_notifier", "false");
@@ -32,7 +59,7 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
 }
 
 /// The topmost `node_modules` that a file lies in: packages there find each other.
-fn outermost_modules(file: &Path) -> Option<PathBuf> {
+pub(super) fn outermost_modules(file: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in file.components() {
         path.push(component);
@@ -51,9 +78,11 @@ fn package_ambient(script: &Path, surroundings: &Surroundings<'_>) -> Option<Pat
     package.map(Path::to_owned)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: where its script lies")]
-fn real_ambient(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+/// The package of a script by its path alone: the directory it lies in, or the one above where that is a part of a package.
+fn typed_package(script: &Path) -> Option<PathBuf> {
+    let directory = script.parent()?;
+    let is_part = directory.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));
+    Some(if is_part { directory.parent()? } else { directory }.to_owned())
 }
 
 #[cfg(test)]
@@ -68,5 +97,15 @@ mod tests {
         check("/p/node_modules/a/node_modules/b/x.js", Some("/p/node_modules"));
         check("/usr/lib/node_modules/npm/bin/npx-cli.js", Some("/usr/lib/node_modules"));
         check("/p/src/x.js", None);
+    }
+
+    #[test]
+    fn the_package_by_the_path_alone() {
+        let check = |file: &str, expect: &str| {
+            assert_eq!(typed_package(Path::new(file)), Some(PathBuf::from(expect)), "{file}");
+        };
+        check("/p/tool/dist/index.js", "/p/tool");
+        check("/p/tool/index.js", "/p/tool");
+        check("/p/tool/server/index.js", "/p/tool/server");
     }
 }

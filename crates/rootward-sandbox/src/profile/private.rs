@@ -20,8 +20,9 @@ impl Private {
         // SECURITY: whatever permissions the command gives to what is inside, other users do not get in
         // (test: the_private_directories_are_this_users_alone)
         let this_user = std::fs::Permissions::from_mode(0o700);
-        let directory = tempfile::Builder::new().prefix("rootward-").permissions(this_user).tempdir()?;
         // The rules are made for places without links.
+        let temporary = std::env::temp_dir().canonicalize()?;
+        let directory = tempfile::Builder::new().prefix("rootward-").permissions(this_user).tempdir_in(temporary)?;
         let private = Private(directory);
         std::fs::create_dir(private.home())?;
         std::fs::create_dir(private.temporary())?;

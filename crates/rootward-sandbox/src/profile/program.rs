@@ -1,13 +1,15 @@
 //! Finding the program that is asked for, and what runs it: links, and the interpreter that a script names.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::Shown;
+use rootward_core::{Shown, follow_ambient};
 use thiserror::Error;
+
+use super::finding::{Anchor, Trail, read_ambient};
+use super::node::outermost_modules;
 
 /// How many interpreters of interpreters are followed; the kernel follows five (`execve(2)`).
 const LONGEST_CHAIN: usize = 5;
@@ -21,6 +23,21 @@ pub enum ProgramError {
     /// It is there and is no program.
     #[error("command `{}` cannot be run: not an executable file", Shown::new(.0))]
     NotExecutable(OsString),
+    /// A confined command could have chosen it.
+    #[error(
+        "command `{}` cannot be run: `{}` leads to `{}`, and a confined server could have written that",
+        Shown::new(command),
+        Shown::new(named_in),
+        Shown::new(place)
+    )]
+    Planted {
+        /// As it was typed.
+        command: OsString,
+        /// The link or file that names the place.
+        named_in: PathBuf,
+        /// What is not run.
+        place: PathBuf,
+    },
 }
 
 /// A program as it was found.
@@ -30,8 +47,33 @@ pub struct Program {
     typed: OsString,
     /// Where it was found, links not followed.
     found: PathBuf,
-    /// The file itself and, for a script, what runs it; as found and where that lies.
-    chain: Vec<PathBuf>,
+    /// The file itself and, for a script, what runs it.
+    chain: Vec<Run>,
+}
+
+/// One of the files that run: the program, or the interpreter of the one before it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Run {
+    /// Where its name stands, which may be a link.
+    pub(crate) entry: PathBuf,
+    /// Where it lies.
+    pub(crate) lies_at: PathBuf,
+    /// How it was come upon, links included.
+    pub(crate) trail: Trail,
+}
+
+impl Run {
+    fn follow_ambient(path: &Path, trail: &Trail) -> Option<Run> {
+        let directory = follow_ambient(path.parent()?)?;
+        let entry = directory.place.join(path.file_name()?);
+        let followed = follow_ambient(path)?;
+        Some(Run { entry, lies_at: followed.place, trail: trail.past(followed.links) })
+    }
+
+    /// Where it is called by, and where it lies.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.entry, &self.lies_at].into_iter().take(if self.entry == self.lies_at { 1 } else { 2 })
+    }
 }
 
 impl Program {
@@ -47,17 +89,21 @@ impl Program {
         if !is_program_ambient(&found) {
             return Err(ProgramError::NotExecutable(command.to_owned()));
         }
-        let mut chain = Vec::new();
-        let mut next = Some(found.clone());
-        for _ in 0..LONGEST_CHAIN {
-            let Some(program) = next.take() else { break };
-            let lies_at = lies_at_ambient(&program);
-            next = interpreter_ambient(&lies_at, path, directory);
-            chain.push(program);
-            chain.push(lies_at);
+        let first = Run::follow_ambient(&found, &Trail::default());
+        let mut first = first.ok_or_else(|| ProgramError::NotFound(command.to_owned()))?;
+        // What follows from the name that was typed, whatever lies there.
+        let typed = [prefix(&found), outermost_modules(&found)].into_iter().flatten();
+        first.trail.own = typed.filter_map(|directory| Anchor::find_ambient(&directory)).collect();
+        let mut chain = vec![first];
+        while let Some(last) = chain.last()
+            && chain.len() < LONGEST_CHAIN
+        {
+            let Some(next) = interpreter_ambient(&last.lies_at, path, directory) else { break };
+            // SECURITY: whoever wrote the script chose what runs it (test: a_script_chooses_no_interpreter_elsewhere)
+            let trail = last.trail.past([last.lies_at.clone()]);
+            let Some(next) = Run::follow_ambient(&next, &trail) else { break };
+            chain.push(next);
         }
-        // By their text: paths that differ by a `.` compare as equal, and the one that is kept must be the plain one.
-        chain.dedup_by(|one, other| one.as_os_str() == other.as_os_str());
         Ok(Program { typed: command.to_owned(), found, chain })
     }
 
@@ -72,8 +118,8 @@ impl Program {
     }
 
     /// The file itself and what runs it.
-    pub(crate) fn chain(&self) -> impl Iterator<Item = &PathBuf> {
-        self.chain.iter()
+    pub(crate) fn chain(&self) -> &[Run] {
+        &self.chain
     }
 
     /// Whether the program, or what runs it, has one of these names; a version behind the name does not count.
@@ -82,11 +128,17 @@ impl Program {
             let name = path.file_name()?.to_str()?;
             Some(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.').to_owned())
         };
-        self.chain.iter().filter_map(plain).any(|name| names.contains(&name.as_str()))
+        self.chain.iter().flat_map(Run::paths).filter_map(plain).any(|name| names.contains(&name.as_str()))
     }
 }
 
-fn in_path_ambient(command: &OsStr, path: Option<&OsStr>, directory: &Path) -> Option<PathBuf> {
+/// What a program was installed to: the directory above the `bin` that it lies in.
+pub(crate) fn prefix(program: &Path) -> Option<PathBuf> {
+    let bin = program.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin"))?;
+    bin.parent().map(Path::to_owned)
+}
+
+pub(crate) fn in_path_ambient(command: &OsStr, path: Option<&OsStr>, directory: &Path) -> Option<PathBuf> {
     let candidates = std::env::split_paths(path?).map(|entry| directory.join(entry).join(command));
     candidates.into_iter().find(|candidate| is_program_ambient(candidate))
 }
@@ -101,37 +153,49 @@ fn is_program_ambient(path: &Path) -> bool {
     path.metadata().is_ok_and(|seen| seen.is_file() && seen.permissions().mode() & 0o111 != 0)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the operator's own command: where its links lead is where its libraries are"
-)]
-fn lies_at_ambient(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
 /// What the first line of a script names.
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: its first line says what runs it")]
 fn interpreter_ambient(program: &Path, path: Option<&OsStr>, directory: &Path) -> Option<PathBuf> {
-    let mut start = Vec::new();
-    std::fs::File::open(program).ok()?.take(256).read_to_end(&mut start).ok()?;
-    let interpreter = interpreter(&start)?;
-    if interpreter.as_bytes().contains(&b'/') {
-        Some(interpreter.into())
-    } else {
-        in_path_ambient(interpreter, path, directory)
+    let start = read_ambient(program, 256)?;
+    match interpreter(&start)? {
+        Interpreter::At(path) => Some(path.to_owned()),
+        Interpreter::Named(name) => in_path_ambient(name, path, directory),
     }
 }
 
-/// The interpreter in a script's first line; through `env`, the name that it looks up.
-fn interpreter(start: &[u8]) -> Option<&OsStr> {
+/// What a script's first line names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Interpreter<'l> {
+    /// A file.
+    At(&'l Path),
+    /// Through `env`, a name that is looked up in `PATH`.
+    Named(&'l OsStr),
+}
+
+/// The interpreter in a script's first line. A line that is not understood names none: what runs the script is then found by the
+/// kernel, among what is open.
+// SECURITY: an argument of an option is no interpreter (test: first_lines)
+fn interpreter(start: &[u8]) -> Option<Interpreter<'_>> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let first = words.next()?;
-    if !first.ends_with(b"/env") {
-        return Some(OsStr::from_bytes(first));
+    let by_path = |word: &'_ [u8]| word.starts_with(b"/");
+    if !by_path(first) {
+        return None;
     }
-    let is_name = |word: &&[u8]| !word.starts_with(b"-") && !word.contains(&b'=');
-    words.find(is_name).map(OsStr::from_bytes)
+    if !first.ends_with(b"/env") {
+        return Some(Interpreter::At(Path::new(OsStr::from_bytes(first))));
+    }
+    let name = match words.next()? {
+        // env(1): the rest of the line is split into words; assignments come before the name.
+        b"-S" => words.find(|word| word.starts_with(b"-") || !word.contains(&b'='))?,
+        word => word,
+    };
+    match name {
+        option if option.starts_with(b"-") => None,
+        path if by_path(path) => Some(Interpreter::At(Path::new(OsStr::from_bytes(path)))),
+        path if path.contains(&b'/') => None,
+        name => Some(Interpreter::Named(OsStr::from_bytes(name))),
+    }
 }
 
 #[cfg(test)]
@@ -140,15 +204,25 @@ mod tests {
 
     #[test]
     fn first_lines() {
-        let check = |line: &str, expect: Option<&str>| {
-            assert_eq!(interpreter(line.as_bytes()), expect.map(OsStr::new), "{line}");
+        use Interpreter::{At, Named};
+        let at = |path: &'static str| Some(At(Path::new(path)));
+        let named = |name: &'static str| Some(Named(OsStr::new(name)));
+        let check = |line: &str, expect: Option<Interpreter<'_>>| {
+            assert_eq!(interpreter(line.as_bytes()), expect, "{line}");
         };
-        check("#!/bin/sh\necho", Some("/bin/sh"));
-        check("#! /usr/bin/python3 -I\n", Some("/usr/bin/python3"));
-        check("#!/usr/bin/env node\n", Some("node"));
-        check("#!/usr/bin/env -S A=b deno run\n", Some("deno"));
+        check("#!/bin/sh\necho", at("/bin/sh"));
+        check("#! /usr/bin/python3 -I\n", at("/usr/bin/python3"));
+        check("#!/usr/bin/env node\n", named("node"));
+        check("#!/usr/bin/env -S A=b deno run\n", named("deno"));
+        check("#!/usr/bin/env -S /opt/x/bin/python3 -I\n", at("/opt/x/bin/python3"));
+        check("#!/usr/bin/env -S -u /home/me/.pyenv/shims/x /usr/bin/python3", None);
+        check("#!/usr/bin/env -S -C /home/me python3", None);
+        check("#!/usr/bin/env -i python3", None);
+        check("#!/usr/bin/env ../x", None);
+        check("#!python3", None);
         check("\x7fELF", None);
         check("#!", None);
+        check("#!/usr/bin/env", None);
     }
 
     #[test]
@@ -157,11 +231,10 @@ mod tests {
             |command: &str| Program::find_ambient(command.as_ref(), Some("/nowhere:/bin".as_ref()), Path::new("/"));
         let sh = find("sh").unwrap();
         assert_eq!(sh.path(), Path::new("/bin/sh"));
-        assert!(sh.chain().count() >= 1);
+        assert_eq!(sh.chain().len(), 1);
         assert_eq!(find("bin/sh").unwrap().path(), Path::new("/bin/sh"));
         let plain = find("./bin/../bin/./sh").unwrap();
-        let lies_at = sh.chain().last().unwrap();
-        assert!(plain.chain().any(|path| path.as_os_str() == lies_at.as_os_str()), "{plain:?}");
+        assert_eq!(plain.chain()[0].lies_at, sh.chain()[0].lies_at);
         assert_eq!(find("no-such-command"), Err(ProgramError::NotFound("no-such-command".into())));
         assert_eq!(find("/etc/passwd"), Err(ProgramError::NotExecutable("/etc/passwd".into())));
         assert_eq!(find("/etc"), Err(ProgramError::NotExecutable("/etc".into())));

@@ -2,68 +2,93 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_core::Access;
+use rootward_core::{Access, follow_ambient};
 
+use super::finding::{Anchor, Findings, Trail, Why, read_ambient};
+use super::program::{Program, Run};
 use super::{Profile, RUN, Surroundings, script_ambient};
 
-pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile) {
-    add_pyenv(surroundings, profile);
-    let python = surroundings.program.is_any_of(&["python", "pypy", "pip", "pipx"]);
-    let uv = surroundings.program.is_any_of(&["uv", "uvx"]);
+const PYTHON: [&str; 4] = ["python", "pypy", "pip", "pipx"];
+const UV: [&str; 2] = ["uv", "uvx"];
+
+/// As much as is read of `pyvenv.cfg`, in bytes.
+const LONGEST_SETTINGS: u64 = 64 << 10;
+
+pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, runtimes: &[Anchor], findings: &mut Findings) {
+    for run in surroundings.program.chain() {
+        for top in run.paths().filter_map(|path| manager_of(path, runtimes)) {
+            findings.seek_ambient(&top, RUN, Why::Versions, &run.trail);
+        }
+    }
+    let python = surroundings.program.is_any_of(&PYTHON);
+    let uv = surroundings.program.is_any_of(&UV);
     if !python && !uv {
         return;
     }
-    for program in surroundings.program.chain() {
-        add_environment_ambient(program, surroundings, profile);
+    for run in surroundings.program.chain() {
+        for path in run.paths() {
+            add_environment_ambient(path, run, surroundings, findings);
+        }
     }
     if python && let Some(script) = script_ambient(surroundings) {
         // Modules beside a script are imported from there (`sys.path[0]`).
+        let links = follow_ambient(&script).map(|followed| followed.links).unwrap_or_default();
+        let trail = Trail { named_in: links, own: Vec::new() };
         match script.parent().filter(|directory| surroundings.is_its_own_ambient(directory)) {
-            Some(directory) => profile.needs(directory, Access::READ),
-            None => profile.needs(script, Access::READ),
+            Some(directory) => findings.seek_ambient(directory, Access::READ, Why::BesideScript, &trail),
+            None => findings.seek_ambient(&script, Access::READ, Why::Script, &trail),
         }
     }
-    if let (true, Some(cache)) = (uv, surroundings.cache) {
+    if let (true, Some(home)) = (uv, surroundings.home) {
+        findings.seek_ambient(&home.join(VERSIONS_OF_UV), RUN, Why::Versions, &Trail::default());
+    }
+}
+
+/// Where uv keeps the versions of Python that it installed, below the home.
+const VERSIONS_OF_UV: &str = ".local/share/uv/python";
+
+pub(super) fn add(program: &Program, home: Option<&Path>, cache: Option<&Path>, profile: &mut Profile) {
+    let uv = program.is_any_of(&UV);
+    if !uv && !program.is_any_of(&PYTHON) {
+        return;
+    }
+    if let (true, Some(cache)) = (uv, cache) {
         profile.needs_of_own(cache, Access::ALL);
         profile.sets("UV_CACHE_DIR", cache.join("uv"));
         profile.sets("UV_TOOL_DIR", cache.join("uv-tools"));
     }
-    if let (true, Some(home)) = (uv, surroundings.home) {
-        let versions = home.join(".local/share/uv/python");
-        profile.needs(&versions, RUN);
-        profile.sets("UV_PYTHON_INSTALL_DIR", versions);
+    if let (true, Some(home)) = (uv, home) {
+        profile.sets("UV_PYTHON_INSTALL_DIR", home.join(VERSIONS_OF_UV));
     }
     // Compiled modules are kept beside their sources, where nothing can be written.
     profile.sets("PYTHONDONTWRITEBYTECODE", "1");
 }
 
-/// A shim of pyenv is a script that looks for the version and runs it.
-fn add_pyenv(surroundings: &Surroundings<'_>, profile: &mut Profile) {
-    let shim = |program: &PathBuf| {
-        let shims = program.parent().filter(|directory| directory.file_name().is_some_and(|name| name == "shims"))?;
-        shims.parent().map(Path::to_owned)
-    };
-    if let Some(top) = surroundings.program.chain().find_map(shim).filter(|top| !surroundings.holds_home(top)) {
-        profile.needs(&top, RUN);
-        profile.sets("PYENV_ROOT", top);
-    }
+/// A shim of a version manager is a script that looks for the version and runs it.
+// SECURITY: any directory could be called `shims` (test: a_directory_called_shims_opens_nothing)
+fn manager_of(program: &Path, runtimes: &[Anchor]) -> Option<PathBuf> {
+    let shims = program.parent().filter(|directory| directory.file_name().is_some_and(|name| name == "shims"))?;
+    let top = shims.parent()?;
+    runtimes.iter().any(|runtime| runtime.top == top).then(|| top.to_owned())
 }
 
 /// The virtual environment that a program lies in, and the Python that it was made from.
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: what its interpreter belongs to")]
-fn add_environment_ambient(program: &Path, surroundings: &Surroundings<'_>, profile: &mut Profile) {
+fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surroundings<'_>, findings: &mut Findings) {
     let Some(top) = program.parent().and_then(Path::parent) else { return };
-    let Ok(settings) = std::fs::read_to_string(top.join("pyvenv.cfg")) else { return };
+    let settings_file = top.join("pyvenv.cfg");
+    let Some(settings) = read_ambient(&settings_file, LONGEST_SETTINGS) else { return };
+    let settings = String::from_utf8_lossy(&settings);
     if surroundings.is_its_own_ambient(top) {
-        profile.needs(top, RUN);
+        findings.seek_ambient(top, RUN, Why::VirtualEnvironment, &run.trail);
     } else {
         for part in ["pyvenv.cfg", "bin", "lib", "lib64"] {
-            profile.needs(top.join(part), RUN);
+            findings.seek_ambient(&top.join(part), RUN, Why::VirtualEnvironment, &run.trail);
         }
     }
+    let trail = run.trail.past([settings_file]);
     if let Some(base) = base_of(&settings).and_then(Path::parent) {
         for part in ["bin", "lib", "lib64"] {
-            profile.needs(base.join(part), RUN);
+            findings.seek_ambient(&base.join(part), RUN, Why::BasePython, &trail);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What every program needs of the system: libraries and programs, name resolution, certificates, time zone, locale, a few
 //! devices and a few files of `/proc`.
 
+use std::path::Path;
+
 use rootward_core::Access;
 
 use super::{Profile, RUN};
@@ -90,6 +92,11 @@ const MACHINE: &[&str] = &[
     "/sys/devices/system/node",
     "/sys/kernel/mm/transparent_hugepage",
 ];
+
+/// Whether a place lies in what every command has of the system's programs and libraries.
+pub(super) fn holds(place: &Path) -> bool {
+    RUNTIME.iter().any(|runtime| place.starts_with(runtime))
+}
 
 pub(super) fn add(profile: &mut Profile) {
     for place in RUNTIME {

@@ -12,5 +12,6 @@ mod corpus;
 mod ending;
 mod hostile;
 mod living;
+mod planted;
 mod rules;
 mod scene;

@@ -73,8 +73,8 @@ fn try_it() -> Result<(), String> {
     let guard = Guard::new(RootSet::default(), GuardOptions::default());
     let confinement =
         rootward_sandbox::Confinement::new(guard, Options::default()).map_err(|error| error.to_string())?;
-    let line =
-        CommandLine { program: "/proc/self/exe".into(), arguments: vec!["--version".into()], ..CommandLine::default() };
+    let program = std::env::current_exe().map_err(|error| error.to_string())?.into();
+    let line = CommandLine { program, arguments: vec!["--version".into()], ..CommandLine::default() };
     let mut prepared = confinement.prepare_ambient(&line).map_err(says)?;
     prepared.command().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let ended = prepared.spawn().map_err(says)?.child.wait().map_err(|error| error.to_string())?;

@@ -1,0 +1,63 @@
+//! The known runtimes: where version managers keep what they install. A program in a place that confined commands can write may
+//! choose among these; it may not name any other.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use rootward_core::follow_ambient;
+
+use super::finding::Anchor;
+use super::program::in_path_ambient;
+
+/// By the variable that moves it, and where it is below the home without that.
+const MANAGERS: &[(&str, &str)] = &[
+    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("NVM_DIR", ".nvm"),
+    ("FNM_DIR", ".local/share/fnm"),
+    ("", ".fnm"),
+    ("VOLTA_HOME", ".volta"),
+    ("MISE_DATA_DIR", ".local/share/mise"),
+    ("ASDF_DATA_DIR", ".asdf"),
+    ("", "miniconda3"),
+    ("", "anaconda3"),
+    ("", "miniforge3"),
+    ("", "mambaforge"),
+    ("MAMBA_ROOT_PREFIX", "micromamba"),
+];
+
+/// Not in anybody's home.
+const SHARED: &[&str] = &["/opt/conda", "/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
+
+/// The interpreters whose place the user's `PATH` decides.
+const INTERPRETERS: [&str; 5] = ["python3", "python", "node", "bun", "deno"];
+
+/// What the user has of them.
+pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString)], here: &Path) -> Vec<Anchor> {
+    let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str());
+    let mut runtimes = Vec::new();
+    let mut add = |path: &Path, links: Vec<PathBuf>| {
+        let Some(mut found) = Anchor::find_ambient(path) else { return };
+        found.links.extend(links);
+        runtimes.push(found);
+    };
+    for (name, usual) in MANAGERS {
+        let named = variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        if let Some(path) = named.or_else(|| Some(home?.join(usual))) {
+            add(&path, Vec::new());
+        }
+    }
+    for path in SHARED {
+        add(Path::new(path), Vec::new());
+    }
+    for name in INTERPRETERS {
+        let Some(found) = in_path_ambient(OsStr::new(name), variable("PATH"), here) else { continue };
+        let Some(followed) = follow_ambient(&found) else { continue };
+        let bin = followed.place.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin"));
+        match bin.and_then(Path::parent) {
+            Some(prefix) => add(prefix, followed.links),
+            None => add(&followed.place, followed.links),
+        }
+    }
+    runtimes
+}
