@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, RootKind, RootSet};
-use rootward_sandbox::{CommandLine, Confinement, Lifeline, Options, StartError, spawn_kept};
+use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, spawn_kept};
 
 use super::engine::Change;
 
@@ -108,13 +108,20 @@ impl Launch {
         CommandLine { program: self.program.clone(), arguments, directory, variables }
     }
 
-    /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds.
-    pub(super) fn start_ambient(&self, guard: &Guard) -> Result<Started, StartError> {
+    /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds. `known` is what earlier starts
+    /// found out about the command.
+    pub(super) fn start_ambient(&self, guard: &Guard, known: &mut Option<KnownCommand>) -> Result<Started, StartError> {
         let line = self.line(guard.root_set());
         match &self.confine {
             Confine::To(options) => {
                 let confinement = Confinement::new(guard.clone(), Options::clone(options))?;
-                let mut prepared = confinement.prepare_ambient(&line)?;
+                // SECURITY: between two starts, the server could change what would be found
+                // (test: a_restarted_server_gets_what_was_found_at_first)
+                let known = match known.take().filter(|known| known.is_for(&line)) {
+                    Some(again) => known.insert(again),
+                    None => known.insert(KnownCommand::look_up_ambient(&line)?),
+                };
+                let mut prepared = confinement.prepare_known_ambient(&line, known)?;
                 prepared.command().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
                 let confined = prepared.spawn()?;
                 started(confined.child, confined.line, None)

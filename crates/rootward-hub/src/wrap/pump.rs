@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rootward_core::Shown;
-use rootward_sandbox::PassedSignals;
+use rootward_sandbox::{KnownCommand, PassedSignals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
@@ -61,6 +61,8 @@ enum State {
 pub(super) struct Pump<'n> {
     engine: Engine,
     launch: Launch,
+    /// What the first start found out about the command.
+    known: Option<KnownCommand>,
     limit: usize,
     notice: &'n mut dyn FnMut(Notice<'_>),
     processes: BTreeMap<ChildNumber, Process>,
@@ -108,6 +110,7 @@ impl<'n> Pump<'n> {
         Ok(Pump {
             engine,
             launch,
+            known: None,
             limit: longest,
             notice,
             processes: BTreeMap::new(),
@@ -198,7 +201,7 @@ impl<'n> Pump<'n> {
             return self.engine.not_started(number, "the session ends");
         }
         let Some(guard) = self.engine.guard_of(number) else { return };
-        match self.launch.start_ambient(guard) {
+        match self.launch.start_ambient(guard, &mut self.known) {
             Ok(started) => {
                 widen(&started.output);
                 for pipe in [&started.input, &started.output] {
