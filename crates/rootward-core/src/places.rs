@@ -155,9 +155,10 @@ pub const SECRET: &[&str] = &[
     ".psql_history",
     ".python_history",
     ".node_repl_history",
-    // Rootward's own settings, store and audit log.
+    // Rootward's own settings, store, audit log and cache.
     ".config/rootward",
     ".local/state/rootward",
+    ".cache/rootward",
     "Library/Application Support/rootward",
     "AppData/Roaming/rootward",
 ];

@@ -20,8 +20,8 @@ use crate::root::{Origin, RootKind};
 use crate::tree::components;
 use pattern::Pattern;
 
-/// Rootward's own settings, store and audit log, at their usual places: never inside a grant, whoever names them.
-const OWN: &[&str] = &[".config/rootward", ".local/state/rootward"];
+/// Rootward's own settings, store, audit log and cache, at their usual places: never inside a grant, whoever names them.
+const OWN: &[&str] = &[".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
 /// How far a place is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -325,6 +325,7 @@ mod tests {
         check("/p", ".vscode/tasks.json", "write, delete");
         check("/h", ".bashrc", "write, delete");
         check("/h", ".config/rootward/roots.toml", ALL);
+        check("/h", ".cache/rootward/packages", ALL);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Settings {
         };
         let own = directories.closed_ambient(settings.guard.resolver).map_err(|denial| EnvironmentError {
             says: denial.for_operator(),
-            hint: "Rootward's own files must be where they can be closed: correct XDG_CONFIG_HOME and XDG_STATE_HOME"
+            hint: "Rootward's own files must be where they can be closed: correct XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME"
                 .to_owned(),
         })?;
         settings.close(own);

@@ -10,7 +10,7 @@ use crate::restriction::{Closed, Restriction};
 use super::Environment;
 
 /// Where Rootward's own files usually are, as the standard restrictions call these places.
-pub const OWN_USUAL: [&str; 2] = [".config/rootward", ".local/state/rootward"];
+pub const OWN_USUAL: [&str; 3] = [".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
 /// The places of one user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +21,8 @@ pub struct Directories {
     pub settings: Option<PathBuf>,
     /// What Rootward keeps of its own accord: the audit log.
     pub state: Option<PathBuf>,
+    /// What Rootward can make again: packages that servers were started from.
+    pub cache: Option<PathBuf>,
 }
 
 impl Directories {
@@ -34,6 +36,7 @@ impl Directories {
         Directories {
             settings: below("XDG_CONFIG_HOME", ".config"),
             state: below("XDG_STATE_HOME", ".local/state"),
+            cache: below("XDG_CACHE_HOME", ".cache"),
             home,
         }
     }
@@ -55,7 +58,7 @@ impl Directories {
 
     /// The places that are Rootward's own, and never inside a grant.
     pub fn own(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.settings, &self.state].into_iter().flatten()
+        [&self.settings, &self.state, &self.cache].into_iter().flatten()
     }
 
     /// These places closed, wherever the environment puts them, as spelled and where that leads, before they exist, too.
@@ -84,21 +87,25 @@ mod tests {
 
     #[test]
     fn places_come_from_the_environment() {
-        let check = |environment: Environment, settings: Option<&str>, state: Option<&str>| {
+        let check = |environment: Environment, expect: [Option<&str>; 3]| {
             let found = Directories::new(&environment);
-            assert_eq!(found.settings, settings.map(PathBuf::from));
-            assert_eq!(found.state, state.map(PathBuf::from));
+            assert_eq!([found.settings, found.state, found.cache], expect.map(|place| place.map(PathBuf::from)));
         };
-        check([("HOME", "/h")].into(), Some("/h/.config/rootward"), Some("/h/.local/state/rootward"));
+        let usual = [Some("/h/.config/rootward"), Some("/h/.local/state/rootward"), Some("/h/.cache/rootward")];
+        check([("HOME", "/h")].into(), usual);
         check(
-            [("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")].into(),
-            Some("/c/rootward"),
-            Some("/s/rootward"),
+            [("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "/k")].into(),
+            [Some("/c/rootward"), Some("/s/rootward"), Some("/k/rootward")],
         );
-        check([("HOME", "/h"), ("XDG_CONFIG_HOME", "c")].into(), Some("/h/.config/rootward"), {
-            Some("/h/.local/state/rootward")
-        });
-        check([("HOME", "h")].into(), None, None);
-        check([("HOME", ""), ("XDG_CONFIG_HOME", "/c")].into(), Some("/c/rootward"), None);
+        check([("HOME", "/h"), ("XDG_CONFIG_HOME", "c"), ("XDG_CACHE_HOME", "k")].into(), usual);
+        check([("HOME", "h")].into(), [None; 3]);
+        check([("HOME", ""), ("XDG_CONFIG_HOME", "/c")].into(), [Some("/c/rootward"), None, None]);
+    }
+
+    #[test]
+    fn the_cache_is_one_of_its_own_places() {
+        let found = Directories::new(&[("HOME", "/h")].into());
+        let own: Vec<_> = found.own().map(|place| place.strip_prefix("/h").unwrap().to_str().unwrap()).collect();
+        assert_eq!(own, OWN_USUAL);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
     // SECURITY: the user's own cache is not written, or one server could change what another, or the user, runs next; each
     // command has its own (test: a_package_cache_belongs_to_one_command)
     if let Some(cache) = surroundings.cache {
-        profile.needs(cache, Access::ALL);
+        profile.needs_of_own(cache, Access::ALL);
         profile.sets("npm_config_cache", cache.join("npm"));
         profile.sets("npm_config_update_notifier", "false");
     }

@@ -24,7 +24,7 @@ pub(super) fn add_ambient(surroundings: &Surroundings<'_>, profile: &mut Profile
         }
     }
     if let (true, Some(cache)) = (uv, surroundings.cache) {
-        profile.needs(cache, Access::ALL);
+        profile.needs_of_own(cache, Access::ALL);
         profile.sets("UV_CACHE_DIR", cache.join("uv"));
         profile.sets("UV_TOOL_DIR", cache.join("uv-tools"));
     }

@@ -257,7 +257,7 @@ fn a_package_cache_belongs_to_one_command() {
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let cache = |package: &str| {
         let mut command = host(&spec);
-        command.env("XDG_CACHE_HOME", scene.path("cache")).arg(tools.join("npx")).args(["-y", package]);
+        command.env("XDG_CACHE_HOME", scene.path(".cache")).arg(tools.join("npx")).args(["-y", package]);
         let run = finish(&mut command);
         assert_eq!(run.code, Some(0), "{run:?}");
         run.out
@@ -265,7 +265,7 @@ fn a_package_cache_belongs_to_one_command() {
     let (one, other) = (cache("one"), cache("other"));
     assert_ne!(one, other);
     assert_eq!(one, cache("one"), "kept for the next start");
-    assert!(one.starts_with(scene.path("cache").to_str().unwrap()), "{one}");
+    assert!(one.starts_with(scene.path(".cache/rootward/packages").to_str().unwrap()), "{one}");
 }
 
 #[test]

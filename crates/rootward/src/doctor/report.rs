@@ -262,7 +262,7 @@ fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
 
 /// Variables that should name a directory and are passed over because their path is not absolute.
 fn relative_directories(environment: &Environment) -> impl Iterator<Item = &'static str> {
-    let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+    let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
     names.into_iter().filter(|name| environment.get(name).is_some() && environment.directory(name).is_none())
 }
 

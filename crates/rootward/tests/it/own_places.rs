@@ -18,8 +18,8 @@ fn rootwards_own_places_are_closed() {
     };
     let stage = Stage::new();
     stage.write("conf/rootward/config.toml", "");
-    let (conf, log) = (stage.path("conf"), stage.path("state"));
-    let stage = stage.with("XDG_CONFIG_HOME", conf).with("XDG_STATE_HOME", log);
+    let (conf, log, cache) = (stage.path("conf"), stage.path("state"), stage.path("cache"));
+    let stage = stage.with("XDG_CONFIG_HOME", conf).with("XDG_STATE_HOME", log).with("XDG_CACHE_HOME", cache);
     for roots in
         [["."].as_slice(), &["conf"], &["conf/rootward"], &["conf/rootward/config.toml"], &[".", "conf/rootward"]]
     {
@@ -27,6 +27,7 @@ fn rootwards_own_places_are_closed() {
     }
     // Closed before it exists, so that nobody makes it.
     check(&stage, "state/rootward/audit/new", &["."]);
+    check(&stage, "cache/rootward/packages/new", &["."]);
 
     // Where the directory is reached through a link, its real place is closed, too.
     let stage = Stage::new();
