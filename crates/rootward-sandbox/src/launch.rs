@@ -10,10 +10,11 @@ use std::process::{Child, Command};
 use rootward_core::RootKind;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::confinement::{CommandLine, Confinement};
+use crate::confinement::{CommandLine, Confinement, Wall};
 use crate::enforcement::Enforcement;
 use crate::error::StartError;
 use crate::launcher::{self, Failure, Ready};
+use crate::open_files::RaisedLimit;
 use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
 use crate::places::Rule;
 use crate::profile::{self, Private, Program, Surroundings};
@@ -46,6 +47,8 @@ pub struct Handshake {
     given: Vec<OwnedFd>,
     /// The places that are open, which the launcher has as well.
     handles: Vec<OwnedFd>,
+    /// Up to then there is room for so many.
+    _raised: Option<RaisedLimit>,
     lifeline: OwnedFd,
     report: OwnedFd,
     private: Private,
@@ -102,7 +105,7 @@ impl Confinement {
         for (name, value) in &line.variables {
             profile.sets(name, value);
         }
-        let (rules, unheld) = self.rules(&profile)?;
+        let Wall { rules, enforcement, raised } = self.wall(&profile)?;
         let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let orders = Orders {
@@ -117,6 +120,7 @@ impl Confinement {
             variables: profile.variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
             directory: bytes(directory),
             start: None,
+            open_files: raised.as_ref().and_then(RaisedLimit::before),
             private: bytes(private.path()),
             lifeline: end_of_launcher.as_raw_fd(),
             report: told_by_launcher.as_raw_fd(),
@@ -127,7 +131,7 @@ impl Confinement {
         command.arg0("rootward").env_clear();
         let given = vec![end_of_launcher, told_by_launcher];
         let handles = rules.into_iter().map(|rule| rule.handle).collect();
-        let handshake = Handshake { enforcement: self.enforcement(unheld), given, handles, lifeline, report, private };
+        let handshake = Handshake { enforcement, given, handles, _raised: raised, lifeline, report, private };
         Ok(Prepared { command, orders, way, handshake })
     }
 

@@ -23,8 +23,8 @@
 //!
 //! # Layout
 //!
-//! - `confinement.rs`: roots and profile become rules; what Landlock cannot express is found. `places.rs` takes handles, `rights.rs`
-//!   maps access.
+//! - `confinement.rs`: roots and profile become rules. `closed.rs` finds what must stay closed below them, `split.rs` gives the entries
+//!   around it rules of their own. `places.rs` takes handles, `rights.rs` maps access, `open_files.rs` makes room for many handles.
 //! - `profile/`: what a server needs to live, one file per kind of need.
 //! - `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
@@ -38,6 +38,7 @@
 compile_error!("rootward-sandbox confines by Linux means");
 
 mod broker;
+mod closed;
 mod confinement;
 mod enforcement;
 mod error;
@@ -45,16 +46,18 @@ mod kept;
 mod kernel;
 mod launch;
 mod launcher;
+mod open_files;
 mod options;
 mod orders;
 mod places;
 mod profile;
 mod rights;
 pub mod seatbelt;
+mod split;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};
-pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, gaps};
+pub use enforcement::{Enforcement, Gap, GapState, SplitDirectory, Strength, Unheld, UnheldRule, gaps};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};

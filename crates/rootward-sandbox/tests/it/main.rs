@@ -12,5 +12,7 @@ mod corpus;
 mod ending;
 mod hostile;
 mod living;
+mod planting;
 mod rules;
 mod scene;
+mod split;
