@@ -44,7 +44,7 @@
 //!   `os.rs` makes the system calls: the only file that names a file to the system.
 //! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change. [`Shown`]: any text, safe to print.
 //! - [`Resolver`]: by `openat2`, or by walking where there is none.
-//! - [`Guard::pin_root`], [`Guard::closed_places_below`]: what a kernel's own fence around a process is built from.
+//! - [`Guard::pin_root`], [`Guard::closed_places_below`], [`names_in`], [`pin_entry`]: what a kernel's own fence around a process is built from.
 //!
 //! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
@@ -66,6 +66,7 @@ mod guard;
 mod lookout;
 mod material;
 mod os;
+mod pinned;
 pub mod places;
 mod placing;
 mod resolve;
@@ -89,9 +90,10 @@ pub use grant::{
     Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Version, Visit, WalkEntry, WalkOptions,
     WalkSummary,
 };
-pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
+pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Protects, Step, TextForm, WeakGuard};
 pub use lookout::{Followed, follow_ambient, lookout_ambient, spellings_ambient};
 pub use material::{Material, WritableRecord, WritableRecordError};
+pub use pinned::{names_in, pin_entry};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};

@@ -56,3 +56,33 @@ pub fn spellings_ambient(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf
     let spelled: PathBuf = place.components().collect();
     Ok(if spelled == lies_at { vec![spelled] } else { vec![spelled, lies_at] })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree")]
+    fn every_link_on_the_way_is_found_where_it_lies() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        symlink("a", top.join("one")).unwrap();
+        symlink(top.join("one/b"), top.join("two")).unwrap();
+        symlink("../b/../gone", top.join("a/b/three")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        let check = |path: &str, expect: &[&str]| {
+            let found = follow_ambient(&top.join(path)).unwrap().links;
+            let found: Vec<_> = found.iter().map(|link| link.strip_prefix(&top).unwrap().to_str().unwrap()).collect();
+            assert_eq!(found, expect, "{path}");
+        };
+        check("a/b/none", &[]);
+        check("one/x", &["one"]);
+        check("two/x", &["two", "one"]);
+        check("two/../b/three/x", &["two", "one", "a/b/three"]);
+        check("gone/one", &[]);
+        assert_eq!(follow_ambient(&top.join("loop/x")), None);
+    }
+}

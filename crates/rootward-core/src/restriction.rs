@@ -65,11 +65,14 @@ pub struct Restriction {
     closed: Closed,
     reach: Reach,
     holds: Holds,
+    /// The place itself, if it protects Rootward's own files.
+    own: Option<Box<Path>>,
 }
 
 impl Restriction {
     fn new(shown: &str, pattern: Pattern, closed: Closed) -> Restriction {
-        Restriction { shown: shown.to_owned().into(), pattern, closed, reach: Reach::Below, holds: Holds::Always }
+        let (reach, holds) = (Reach::Below, Holds::Always);
+        Restriction { shown: shown.to_owned().into(), pattern, closed, reach, holds, own: None }
     }
 
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
@@ -98,6 +101,17 @@ impl Restriction {
         Restriction::new(&place.display().to_string(), Pattern::place(place), closed)
     }
 
+    /// Closes one of Rootward's own places, which is resolved, and all below it. A wall holds it before it exists, too.
+    pub fn own(place: &Path) -> Restriction {
+        Restriction { own: Some(place.into()), ..Restriction::place(place, Closed::Entirely) }
+    }
+
+    /// Closes a link on the way to one of Rootward's own places: a link that leads elsewhere would bring other settings.
+    pub fn own_link(link: &Path) -> Restriction {
+        let own = Some(link.into());
+        Restriction { own, reach: Reach::EntryOnly, ..Restriction::place(link, Closed::ForWriting) }
+    }
+
     /// What is closed below any root unless something else is said: secret places, and places that run code for the user.
     /// The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
@@ -107,6 +121,7 @@ impl Restriction {
             closed,
             reach: Reach::Below,
             holds: Holds::UnlessNamedByOperator,
+            own: None,
         };
         let secret = places::SECRET.iter().map(|names| rule(names, Closed::Entirely));
         let code = places::RUNS_CODE.iter().map(|names| rule(names, Closed::ForWriting));
@@ -124,6 +139,11 @@ impl Restriction {
     /// How far its place is closed.
     pub fn closed(&self) -> Closed {
         self.closed
+    }
+
+    /// The place, if it protects Rootward's own files.
+    pub fn own_place(&self) -> Option<&Path> {
+        self.own.as_deref()
     }
 }
 

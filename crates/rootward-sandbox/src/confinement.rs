@@ -1,20 +1,20 @@
 //! A confinement: a guard's roots and a profile, turned into the rules of one command.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use rootward_core::{Access, Extent, Guard, GuardOptions, RootKind, RootSet, Validation};
+use rootward_core::{Access, Guard, GuardOptions, RootKind, RootSet, Validation};
 
+use crate::closed::{self, Closed, ClosedTree};
 use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, Withheld, gaps};
 use crate::error::ConfinementError;
 use crate::kernel::landlock_abi;
+use crate::open_files::RaisedLimit;
 use crate::options::{Options, UnheldPolicy};
-use crate::places::{Rule, is_secret_ambient, named_ambient, needed_ambient, root};
-use crate::profile::{Finding, Profile, Trust};
-
-/// How many entries of a root are looked through for closed places.
-const MOST_ENTRIES: usize = 1_000_000;
+use crate::places::{Rule, named_ambient, needed_ambient, root};
+use crate::profile::Profile;
+use crate::split::{Held, Pieces, SplitError, must_split};
 
 /// The command to confine.
 #[derive(Clone, Debug, Default)]
@@ -35,49 +35,37 @@ pub struct Confinement {
     pub(crate) guard: Guard,
     pub(crate) options: Options,
     pub(crate) abi: i32,
-    /// What the roots ask for and the kernel cannot hold.
-    unheld: Vec<Unheld>,
+    /// What must stay closed below the roots and additions.
+    closed: Vec<Closed>,
+    /// The roots that are too large to know that.
+    too_large: Vec<Unheld>,
     /// What the operator added.
     additions: Vec<Rule>,
 }
 
+/// What a command is given.
+#[derive(Debug)]
+pub(crate) struct Wall {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) enforcement: Enforcement,
+    /// Holds the limit of open files up while the handles of the rules are held.
+    pub(crate) raised: Option<RaisedLimit>,
+}
+
 impl Confinement {
-    /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all; what it cannot hold is known from then on
-    /// ([`Confinement::unheld`]), and keeps commands from being prepared unless the options allow it.
+    /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all; what it cannot hold is known when a command
+    /// is prepared, and keeps it from being prepared unless the options allow it.
     pub fn new(guard: Guard, options: Options) -> Result<Confinement, ConfinementError> {
         let abi = landlock_abi().map_err(ConfinementError::Kernel)?;
         let additions = additions(&options)?;
-        let mut unheld = nested(&guard);
-        unheld.extend(closed_below(&guard)?);
+        let (mut closed, mut too_large) = closed::below_roots(&guard)?;
+        closed.extend(closed::nested(&guard));
         if !additions.is_empty() {
-            unheld.extend(closed_below(&added_guard(&guard, &additions))?);
+            let (below, large) = closed::below_roots(&guard_around(&guard, additions.iter().map(|rule| &rule.place)))?;
+            closed.extend(below);
+            too_large.extend(large);
         }
-        Ok(Confinement { guard, options, abi, unheld, additions })
-    }
-
-    /// The rules that cannot be held.
-    pub fn unheld(&self) -> &[Unheld] {
-        &self.unheld
-    }
-
-    fn judge(&self, unheld: Vec<Unheld>) -> Result<Vec<Unheld>, ConfinementError> {
-        let serious = unheld.iter().any(Unheld::is_serious);
-        if serious && self.options.unheld == UnheldPolicy::Refuse {
-            return Err(ConfinementError::Unheld(unheld));
-        }
-        Ok(unheld)
-    }
-
-    /// The enforcement of a command whose rules these are.
-    pub(crate) fn enforcement(&self, unheld: Vec<Unheld>, withheld: Vec<Withheld>) -> Enforcement {
-        Enforcement {
-            strength: Strength::Landlock,
-            landlock_abi: Some(self.abi),
-            network: self.options.network,
-            unheld,
-            withheld,
-            gaps: gaps(self.abi, self.options.network, self.options.unix_sockets),
-        }
+        Ok(Confinement { guard, options, abi, closed, too_large, additions })
     }
 
     /// What is open whatever the command is: roots and additions.
@@ -86,31 +74,13 @@ impl Confinement {
         roots.chain(self.additions.iter().map(|rule| &rule.place)).cloned().collect()
     }
 
-    /// Whether a place is secret, lies in one that is, or holds one. Known runtimes are not looked through.
-    // SECURITY: a link among the surroundings of a program leads to no secret, whoever put it there
-    // (test: the_profile_opens_no_secret_place)
-    pub(crate) fn holds_secrets_ambient(&self, found: &Finding, trust: &Trust<'_>) -> bool {
-        let place = &found.place;
-        if is_secret_ambient(place) {
-            return true;
-        }
-        if trust.runtimes.iter().any(|runtime| place.starts_with(&runtime.top)) {
-            return false;
-        }
-        let reads = |unheld: &Unheld| unheld.open.contains(Access::READ);
-        if self.guard.roots().iter().any(|root| place.starts_with(&root.place)) {
-            // The roots have been looked through.
-            return self.unheld.iter().any(|unheld| reads(unheld) && unheld.place.starts_with(place));
-        }
-        let Some(root) = root(place, found.access) else { return true };
-        let set = RootSet::place_ambient([root], &Validation::new(None));
-        let around =
-            Guard::new(set, GuardOptions { restrictions: self.guard.restrictions(), ..GuardOptions::default() });
-        closed_below(&around).map_or(true, |closed| closed.iter().any(reads))
+    /// Whether the operator added a place, or one that it lies in.
+    pub(crate) fn is_added(&self, place: &Path) -> bool {
+        self.additions.iter().any(|rule| place.starts_with(&rule.place))
     }
 
     /// Every open place, with what of it cannot be held.
-    pub(crate) fn rules(&self, profile: &Profile) -> Result<(Vec<Rule>, Vec<Unheld>), ConfinementError> {
+    pub(crate) fn wall(&self, profile: &Profile, withheld: Vec<Withheld>) -> Result<Wall, ConfinementError> {
         let mut rules = Vec::new();
         for (index, placed) in self.guard.roots().iter().enumerate() {
             let place = placed.place.clone();
@@ -124,40 +94,95 @@ impl Confinement {
             rules.push(Rule { place: rule.place.clone(), handle, access: rule.access, kind: rule.kind });
         }
         rules.extend(needed_ambient(&profile.needs));
-        let mut unheld = self.unheld.clone();
-        unheld.extend(self.deny(&mut rules)?);
-        let rules = merged(rules);
+        let denied = self.deny(&mut rules)?;
+        // SECURITY: a secret below what the surroundings of a program give is held like one below a root
+        // (test: secrets_below_what_a_program_needs_stay_closed)
+        let (found, too_large) = closed::below_roots(&guard_around(&self.guard, &profile.unknown))?;
+        let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).collect();
+        let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
+        let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
         // SECURITY: what Landlock cannot hold is refused or named, never passed over
-        // (test: a_secret_below_a_root_keeps_the_command_from_starting)
-        Ok((rules, self.judge(unheld)?))
+        // (test: what_cannot_be_split_keeps_the_command_from_starting)
+        unheld.extend(still_open(&rules, &closed));
+        if self.options.unheld == UnheldPolicy::Refuse && unheld.iter().any(Unheld::is_serious) {
+            return Err(ConfinementError::Unheld(unheld));
+        }
+        let enforcement = Enforcement {
+            strength: Strength::Landlock,
+            landlock_abi: Some(self.abi),
+            network: self.options.network,
+            unheld,
+            split,
+            withheld,
+            gaps: gaps(self.abi, self.options.network, self.options.unix_sockets),
+        };
+        Ok(Wall { rules, enforcement, raised })
     }
 
-    /// Takes away what is denied; returns what lies below an open place and so cannot be.
-    fn deny(&self, rules: &mut [Rule]) -> Result<Vec<Unheld>, ConfinementError> {
+    /// Takes away what is denied from the rules at and below it; the rules above are split.
+    fn deny(&self, rules: &mut [Rule]) -> Result<Vec<Closed>, ConfinementError> {
         let read = self.options.filesystem.deny_read.iter().map(|path| (path, crate::profile::RUN));
         let writing = Access::READ_WRITE.without(Access::READ);
         let write = self.options.filesystem.deny_write.iter().map(|path| (path, writing));
-        let mut unheld = Vec::new();
-        for (path, denied) in read.chain(write) {
+        let mut closed = Vec::new();
+        for (path, taken) in read.chain(write) {
             // SECURITY: a denial whose path compares with no rule would be passed over in silence
             // (test: denials_hold_however_they_are_spelled)
             let place = spelled_out_ambient(path);
             let place = place.map_err(|reason| ConfinementError::Denial { path: path.clone(), reason })?;
-            for rule in rules.iter_mut() {
-                if rule.place.starts_with(&place) {
-                    rule.access = rule.access.without(denied);
-                } else if place.starts_with(&rule.place) && !(rule.access & denied).is_empty() {
-                    let open = rule.access & denied;
-                    unheld.push(Unheld { place: place.clone(), open, rule: UnheldRule::Denied });
-                }
+            for rule in rules.iter_mut().filter(|rule| rule.place.starts_with(&place)) {
+                rule.access = rule.access.without(taken);
             }
+            closed.push(Closed { place, taken, rule: UnheldRule::Denied });
         }
-        Ok(unheld)
+        Ok(closed)
     }
 }
 
-/// One rule for each place, with what any of them gives; none for a place in another that gives as much.
-fn merged(rules: Vec<Rule>) -> Vec<Rule> {
+/// The rules, each split where something below must stay closed.
+fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Result<Held, ConfinementError> {
+    if !closed.iter().any(|closed| closed.must_hold()) {
+        return Ok(Pieces::new().with(merged(rules)));
+    }
+    let tree = ClosedTree::new(closed.iter().copied());
+    // SECURITY: a place that is given inside a closed one, as the package cache is, is not covered by a rule that leaves the closed
+    // place out (test: what_is_given_inside_a_closed_place_stays_open)
+    let (whole, parted): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| !must_split(rule, &tree));
+    let mut whole = merged(whole);
+    let mut pieces = Pieces::new();
+    for rule in merged_places(parted) {
+        match pieces.add(&rule, &tree) {
+            Ok(()) => {}
+            Err(SplitError::TooMany(place)) => {
+                unheld.push(Unheld { place, open: rule.access, rule: UnheldRule::TooManyEntries });
+                whole.push(rule);
+            }
+            Err(SplitError::Limit(source)) => return Err(ConfinementError::OpenFiles(source)),
+        }
+    }
+    Ok(pieces.with(whole))
+}
+
+/// The closed places that rules above them leave open. A rule at or below such a place was made for it.
+fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unheld> {
+    if closed.is_empty() {
+        return Vec::new();
+    }
+    let mut given: HashMap<&Path, Access> = HashMap::new();
+    for rule in rules.iter().filter(|rule| rule.kind == RootKind::Directory) {
+        let known = given.entry(&rule.place).or_insert(Access::NONE);
+        *known = *known | rule.access;
+    }
+    let open = |closed: &&Closed| {
+        let above = closed.place.ancestors().skip(1).filter_map(|above| given.get(above));
+        let open = above.fold(Access::NONE, |sum, access| sum | *access) & closed.taken;
+        (!open.is_empty()).then(|| Unheld { place: closed.place.clone(), open, rule: closed.rule.clone() })
+    };
+    closed.iter().filter_map(open).collect()
+}
+
+/// One rule for each place, with what any of them gives.
+fn merged_places(rules: Vec<Rule>) -> impl Iterator<Item = Rule> {
     let mut merged: BTreeMap<OsString, Rule> = BTreeMap::new();
     for rule in rules {
         match merged.get_mut(rule.place.as_os_str()) {
@@ -165,54 +190,19 @@ fn merged(rules: Vec<Rule>) -> Vec<Rule> {
             None => drop(merged.insert(rule.place.clone().into(), rule)),
         }
     }
-    let mut kept: Vec<Rule> = Vec::new();
     // In the order of their bytes, whatever holds a place comes before it.
-    for rule in merged.into_values().filter(|rule| !rule.access.is_empty()) {
+    merged.into_values().filter(|rule| !rule.access.is_empty())
+}
+
+/// The same, with none for a place in another that gives as much.
+fn merged(rules: Vec<Rule>) -> Vec<Rule> {
+    let mut kept: Vec<Rule> = Vec::new();
+    for rule in merged_places(rules) {
         if !kept.iter().any(|around| around.covers(&rule)) {
             kept.push(rule);
         }
     }
     kept
-}
-
-/// Roots that lie in another root of more access: Landlock gives them the sum.
-fn nested(guard: &Guard) -> Vec<Unheld> {
-    let mut unheld = Vec::new();
-    for (inner, placed) in guard.roots().iter().enumerate() {
-        let outside = guard.roots().iter().enumerate().filter(|(outer, around)| {
-            *outer != inner && around.kind == RootKind::Directory && placed.place.starts_with(&around.place)
-        });
-        let sum = outside.fold(Access::NONE, |sum, (outer, _)| sum | guard.access_of_root(outer));
-        let open = sum.without(guard.access_of_root(inner));
-        if !open.is_empty() {
-            unheld.push(Unheld { place: placed.place.clone(), open, rule: UnheldRule::NestedRoot });
-        }
-    }
-    unheld
-}
-
-/// The closed places that exist below the roots.
-fn closed_below(guard: &Guard) -> Result<Vec<Unheld>, ConfinementError> {
-    let mut unheld = Vec::new();
-    for (index, placed) in guard.roots().iter().enumerate() {
-        let place = placed.place.clone();
-        if place == Path::new("/") {
-            return Err(ConfinementError::WholeDisk);
-        }
-        let access = guard.access_of_root(index);
-        let closed = guard.closed_places_below(index, MOST_ENTRIES);
-        let closed = closed.map_err(|source| ConfinementError::Root { place: place.clone(), source })?;
-        for found in closed.found {
-            let (open, rule) = (access & found.taken, UnheldRule::Restriction { pattern: found.pattern });
-            if !open.is_empty() {
-                unheld.push(Unheld { place: found.place, open, rule });
-            }
-        }
-        if closed.extent == Extent::Part {
-            unheld.push(Unheld { place, open: access, rule: UnheldRule::TooLarge });
-        }
-    }
-    Ok(unheld)
 }
 
 /// What `allowRead` and `allowWrite` name. The operator's word: one that cannot be had is an error.
@@ -241,10 +231,9 @@ fn spelled_out_ambient(path: &Path) -> Result<PathBuf, String> {
     Ok(if rest.as_os_str().is_empty() { above } else { above.join(rest) })
 }
 
-/// A guard over what the operator added, to find the closed places below.
-fn added_guard(guard: &Guard, additions: &[Rule]) -> Guard {
-    let roots = additions.iter().filter(|rule| rule.kind == RootKind::Directory);
-    let roots = roots.filter_map(|rule| root(&rule.place, rule.access));
+/// A guard over other directories, to find the closed places below. What is taken away there does not depend on what they give.
+fn guard_around<'p>(guard: &Guard, places: impl IntoIterator<Item = &'p PathBuf>) -> Guard {
+    let roots = places.into_iter().filter_map(|place| root(place, Access::ALL));
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     Guard::new(set, GuardOptions { restrictions: guard.restrictions(), ..GuardOptions::default() })
 }

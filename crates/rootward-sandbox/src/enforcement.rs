@@ -40,6 +40,8 @@ pub struct Enforcement {
     pub network: Network,
     /// What the roots or settings ask for and the kernel cannot hold.
     pub unheld: Vec<Unheld>,
+    /// The directories on the way to closed places, which are open only entry by entry.
+    pub split: Vec<SplitDirectory>,
     /// What the command seems to need and is not given.
     pub withheld: Vec<Withheld>,
     /// What Landlock alone leaves open, and what became of it.
@@ -54,9 +56,36 @@ impl Enforcement {
             landlock_abi: None,
             network: Network::On,
             unheld: Vec::new(),
+            split: Vec::new(),
             withheld: Vec::new(),
             gaps: Vec::new(),
         }
+    }
+}
+
+/// A directory below which a place must stay closed. Its entries that existed at the start are open; in the directory itself nothing
+/// can be created, renamed or removed, and it can be listed only if everything below it may be read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SplitDirectory {
+    /// Where.
+    #[serde(serialize_with = "shown")]
+    pub place: PathBuf,
+    /// What the directory itself does not give and would without the closed place.
+    pub lost: Access,
+    /// A closed place that causes it.
+    #[serde(serialize_with = "shown")]
+    pub because: PathBuf,
+}
+
+impl fmt::Display for SplitDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lost = match (self.lost.contains(Access::WRITE), self.lost.contains(Access::READ)) {
+            (true, true) => "cannot be listed, and nothing can be created, renamed or removed directly in it",
+            (false, true) => "cannot be listed",
+            (true, false) => "nothing can be created, renamed or removed directly in it",
+            (false, false) => "programs directly in it cannot be run",
+        };
+        write!(f, "`{}` contains `{}`, which stays closed: {lost}", Shown::new(&self.place), Shown::new(&self.because))
     }
 }
 
@@ -87,16 +116,31 @@ pub enum UnheldRule {
     Denied,
     /// The root has more entries than are looked through: closed places may be among them.
     TooLarge,
+    /// One of Rootward's own places, whether or not it exists.
+    Own,
+    /// A directory on the way to a closed place has more entries than rules can be made for.
+    TooManyEntries,
+}
+
+impl UnheldRule {
+    /// Whether it matters that this stays open.
+    pub(crate) fn is_serious(&self, open: Access) -> bool {
+        match self {
+            UnheldRule::Restriction { .. } => open.contains(Access::READ),
+            UnheldRule::NestedRoot
+            | UnheldRule::Denied
+            | UnheldRule::TooLarge
+            | UnheldRule::Own
+            | UnheldRule::TooManyEntries => true,
+        }
+    }
 }
 
 impl Unheld {
     /// Whether this keeps a command from starting unless it is allowed by name. What is only closed for writing is told and no
     /// more: every repository has such places.
     pub fn is_serious(&self) -> bool {
-        match self.rule {
-            UnheldRule::Restriction { .. } => self.open.contains(Access::READ),
-            UnheldRule::NestedRoot | UnheldRule::Denied | UnheldRule::TooLarge => true,
-        }
+        self.rule.is_serious(self.open)
     }
 }
 
@@ -113,6 +157,10 @@ impl fmt::Display for Unheld {
             UnheldRule::Denied => write!(f, "`{place}` is denied below an open place and stays open for {}", self.open),
             UnheldRule::TooLarge => {
                 write!(f, "root `{place}` is too large to be looked through for closed places")
+            }
+            UnheldRule::Own => write!(f, "`{place}` is Rootward's own and stays open for {}", self.open),
+            UnheldRule::TooManyEntries => {
+                write!(f, "`{place}` contains a closed place and has too many entries to open them one by one")
             }
         }
     }
@@ -142,7 +190,7 @@ fn in_words<S: serde::Serializer>(words: &impl fmt::Display, serializer: S) -> R
     serializer.collect_str(words)
 }
 
-fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&Shown::new(path))
 }
 

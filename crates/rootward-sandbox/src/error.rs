@@ -44,6 +44,9 @@ pub enum ConfinementError {
         /// Why.
         reason: String,
     },
+    /// There are more open places than open files are allowed, and the limit cannot be raised.
+    #[error("the limit of open files cannot be raised")]
+    OpenFiles(#[source] io::Error),
     /// There are rules that the kernel cannot hold.
     #[error("{}", held(.0))]
     Unheld(Vec<Unheld>),

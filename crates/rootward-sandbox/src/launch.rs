@@ -3,22 +3,21 @@
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use rootward_core::env::{Directories, Environment};
-use rootward_core::{Access, Material, RootKind, WritableRecordError};
+use rootward_core::{RootKind, WritableRecordError};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::confinement::{CommandLine, Confinement};
-use crate::enforcement::{Enforcement, Withheld};
+use crate::confinement::{CommandLine, Confinement, Wall};
+use crate::enforcement::Enforcement;
 use crate::error::StartError;
 use crate::launcher::{self, Failure, Ready};
+use crate::open_files::RaisedLimit;
 use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
 use crate::places::Rule;
-use crate::profile::{
-    self, Finding, KnownCommand, Need, Private, Profile, ProgramError, Says, Trust, Untrusted, Why, make_cache_ambient,
-};
+use crate::plan::Plan;
+use crate::profile::{KnownCommand, Private};
 use crate::rights;
 use crate::sys;
 
@@ -48,6 +47,8 @@ pub struct Handshake {
     given: Vec<OwnedFd>,
     /// The places that are open, which the launcher has as well.
     handles: Vec<OwnedFd>,
+    /// Up to then there is room for so many.
+    _raised: Option<RaisedLimit>,
     lifeline: OwnedFd,
     report: OwnedFd,
     private: Private,
@@ -86,40 +87,20 @@ impl Confinement {
         self.prepare_known_ambient(line, &KnownCommand::look_up_ambient(line)?)
     }
 
-    /// Gets everything ready for the start of a command that was looked up: judges what its surroundings say, makes the rules, puts on
-    /// record what is given for writing, and writes the orders.
+    /// Gets everything ready for the start of a command that was looked up: puts on record what is given for writing, and writes the
+    /// orders.
     pub fn prepare_known_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Prepared, StartError> {
-        let environment: Environment = known.variables().iter().cloned().collect();
-        let directories = Directories::new(&environment);
-        let record = directories.writable_record();
-        let mut material = match &record {
-            Some(record) => record.read_ambient()?,
-            None => Material::default(),
-        };
-        let open = self.open_places();
-        material.extend(open.iter().cloned());
-        let private = Private::make_ambient().map_err(StartError::Prepare)?;
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let directory = self.directory(line, &here, &private);
-        let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;
-        let mut profile = profile::of_start(known, &self.options.variables, &private, cache.as_deref());
-        for (name, value) in &line.variables {
-            profile.sets(name, value);
-        }
-        let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
-        let withheld = self.add_surroundings_ambient(known, &trust, &mut profile)?;
-        let program = known.program();
-        let (rules, unheld) = self.rules(&profile)?;
-        let given = rules.iter().filter(|rule| rule.access.contains(Access::WRITE));
-        let given = given.filter(|rule| !rule.place.starts_with(private.path()) && !rule.place.starts_with("/dev"));
-        let given: Vec<PathBuf> = given.map(|rule| rule.place.clone()).collect();
+        let plan = self.plan_ambient(line, known)?;
+        let given = plan.given_for_writing();
         // SECURITY: what a command could have written is not trusted at any later start
         // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
-        match &record {
+        match &plan.record {
             Some(record) => record.add_ambient(given)?,
             None if given.is_empty() => {}
             None => return Err(WritableRecordError::NoDirectory.into()),
         }
+        let Plan { wall: Wall { rules, enforcement, raised }, profile, private, directory, .. } = plan;
+        let program = known.program();
         let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let orders = Orders {
@@ -134,6 +115,7 @@ impl Confinement {
             variables: profile.variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
             directory: bytes(directory),
             start: None,
+            open_files: raised.as_ref().and_then(RaisedLimit::before),
             private: bytes(private.path()),
             lifeline: end_of_launcher.as_raw_fd(),
             report: told_by_launcher.as_raw_fd(),
@@ -144,54 +126,8 @@ impl Confinement {
         command.arg0("rootward").env_clear();
         let given = vec![end_of_launcher, told_by_launcher];
         let handles = rules.into_iter().map(|rule| rule.handle).collect();
-        let enforcement = self.enforcement(unheld, withheld);
-        let handshake = Handshake { enforcement, given, handles, lifeline, report, private };
+        let handshake = Handshake { enforcement, given, handles, _raised: raised, lifeline, report, private };
         Ok(Prepared { command, orders, way, handshake })
-    }
-
-    /// Adds what the surroundings say and may be trusted; returns what is withheld.
-    fn add_surroundings_ambient(
-        &self,
-        known: &KnownCommand,
-        trust: &Trust<'_>,
-        profile: &mut Profile,
-    ) -> Result<Vec<Withheld>, StartError> {
-        let mut withheld: Vec<Withheld> = Vec::new();
-        for finding in &known.findings().0 {
-            let judged = trust.judge(finding);
-            let judged = judged.and_then(|given| match self.holds_secrets_ambient(given, trust) {
-                true => Err(Untrusted::Secret),
-                false => Ok(given),
-            });
-            let reason = match judged {
-                Ok(Finding { place, access, why, .. }) => {
-                    let says = Says::Surroundings(*why);
-                    profile.needs.push(Need { path: place.clone(), access: *access, says });
-                    continue;
-                }
-                Err(reason) => reason,
-            };
-            if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
-                let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
-                return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
-            }
-            let one = Withheld { place: finding.place.clone(), why: finding.why, reason };
-            if !withheld.contains(&one) {
-                withheld.push(one);
-            }
-        }
-        Ok(withheld)
-    }
-
-    /// Where the command starts.
-    fn directory(&self, line: &CommandLine, here: &Path, private: &Private) -> PathBuf {
-        let set = self.guard.root_set();
-        let first = || set.first_directory().map(|root| root.place.clone());
-        match &line.directory {
-            Some(directory) => directory.clone(),
-            None if set.governing(here).is_some() => here.to_owned(),
-            None => first().unwrap_or_else(|| private.home()),
-        }
     }
 }
 

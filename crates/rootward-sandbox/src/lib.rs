@@ -23,10 +23,10 @@
 //!
 //! # Layout
 //!
-//! - `confinement.rs`: roots and profile become rules; what Landlock cannot express is found. `places.rs` takes handles, `rights.rs`
-//!   maps access.
+//! - `confinement.rs`: roots and profile become rules. `closed.rs` finds what must stay closed below them, `split.rs` gives the entries
+//!   around it rules of their own. `places.rs` takes handles, `rights.rs` maps access, `open_files.rs` makes room for many handles.
 //! - `profile/`: what a server needs to live, one file per kind of need.
-//! - `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
+//! - `plan.rs`: what a start comes to, place by place. `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
@@ -38,6 +38,7 @@
 compile_error!("rootward-sandbox confines by Linux means");
 
 mod broker;
+mod closed;
 mod confinement;
 mod enforcement;
 mod error;
@@ -45,20 +46,24 @@ mod kept;
 mod kernel;
 mod launch;
 mod launcher;
+mod open_files;
 mod options;
 mod orders;
 mod places;
+mod plan;
 mod profile;
 mod rights;
 pub mod seatbelt;
+mod split;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};
-pub use enforcement::{Enforcement, Gap, GapState, Strength, Unheld, UnheldRule, Withheld, gaps};
+pub use enforcement::{Enforcement, Gap, GapState, SplitDirectory, Strength, Unheld, UnheldRule, Withheld, gaps};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+pub use plan::{Explanation, GivenPlace};
 pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why};

@@ -45,6 +45,8 @@ pub(crate) struct Orders {
     pub(crate) directory: Bytes,
     /// The same as a handle that the launcher inherits; then the name does not count.
     pub(crate) start: Option<RawFd>,
+    /// The soft limit of open files that the command gets, if the launcher has another.
+    pub(crate) open_files: Option<u64>,
     /// What to remove when the command has ended.
     pub(crate) private: Bytes,
     /// Its other end closes when the host ends.

@@ -10,7 +10,7 @@ use rmcp::model::RequestStateCodec;
 use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{NoRoots, Policy, Sources};
-use rootward_core::{Audit, Closed, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
+use rootward_core::{Audit, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 
 use crate::given::GivenNow;
 use crate::guards::SharedGuards;
@@ -127,7 +127,7 @@ impl Settings {
         // (test: the_defaults_close_rootwards_own_places)
         settings.close(directories.closed_ambient(settings.guard.resolver).unwrap_or_else(|_| {
             // Where one cannot be looked at, as they are spelled.
-            directories.own().map(|place| Restriction::place(place, Closed::Entirely)).collect()
+            directories.own().map(|place| Restriction::own(place)).collect()
         }));
         settings
     }

@@ -129,9 +129,13 @@ impl Ground {
         let directories = Directories::new(&environment);
         let settings = Settings::load_ambient(&environment, &directories)?;
         let resolver = Resolver::detect();
-        let own = directories.own().map(|place| spellings(place, resolver)).collect::<Result<Vec<_>>>()?.concat();
+        let closed = directories.closed_ambient(resolver);
+        let closed = closed
+            .map_err(|denial| anyhow!("cannot tell where Rootward's own files lie: {}", denial.for_operator()))?;
+        let places = closed.iter().filter(|rule| rule.closed() == Closed::Entirely);
+        let own = places.filter_map(Restriction::own_place).map(Path::to_owned).collect();
         let saved = saved(&directories, resolver)?;
-        let rules = restrictions(&settings, &own, resolver)?;
+        let rules = restrictions(&settings, closed, resolver)?;
         let closed = saved.closed_ambient(resolver)?;
         Ok(Ground {
             environment,
@@ -337,7 +341,7 @@ fn options(
 }
 
 /// The standard closed places, those of the settings file, and Rootward's own.
-fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Result<Vec<Restriction>> {
+fn restrictions(settings: &Settings, own: Vec<Restriction>, resolver: Resolver) -> Result<Vec<Restriction>> {
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
@@ -349,12 +353,9 @@ fn restrictions(settings: &Settings, own: &[PathBuf], resolver: Resolver) -> Res
             }
         }
     }
-    for place in own {
-        // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the
-        // environment puts them, as spelled and where that leads, before they exist, too
-        // (test: rootwards_own_places_are_closed)
-        rules.push(Restriction::place(place, Closed::Entirely));
-    }
+    // SECURITY: a server that can write Rootward's settings chooses its own roots. They are closed wherever the environment puts
+    // them, as spelled and where that leads, before they exist, too (test: rootwards_own_places_are_closed)
+    rules.extend(own);
     Ok(rules)
 }
 

@@ -1,12 +1,12 @@
 //! Where the user's home and Rootward's own files are: from the environment, never from the working directory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::denial::Denial;
-use crate::lookout::spellings_ambient;
+use crate::lookout::{follow_ambient, spellings_ambient};
 use crate::material::WritableRecord;
 use crate::resolve::Resolver;
-use crate::restriction::{Closed, Restriction};
+use crate::restriction::Restriction;
 
 use super::Environment;
 
@@ -67,17 +67,37 @@ impl Directories {
         [&self.settings, &self.state, &self.cache].into_iter().flatten()
     }
 
-    /// These places closed, wherever the environment puts them, as spelled and where that leads, before they exist, too.
+    /// These places closed, wherever the environment puts them, as spelled and where that leads, before they exist, too; and
+    /// the links on the way.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
         let mut rules = Vec::new();
         for place in self.own() {
             // SECURITY: a server that can write Rootward's settings chooses its own roots
             // (test: rootwards_own_places_are_closed)
             let spellings = spellings_ambient(place, resolver)?;
-            rules.extend(spellings.iter().map(|place| Restriction::place(place, Closed::Entirely)));
+            rules.extend(spellings.iter().map(|place| Restriction::own(place)));
+            // SECURITY: a link inside a root on the way to the settings could be made to lead to others
+            // (test: a_link_on_the_way_to_rootwards_own_places_is_closed)
+            rules.extend(links_to(place).iter().map(|link| Restriction::own_link(link)));
+        }
+        for file in [self.settings_file(), self.saved_roots()].into_iter().flatten() {
+            let links = links_to(&file);
+            if links.is_empty() {
+                continue;
+            }
+            // SECURITY: a settings file may be a link to a file inside a root, as in a repository of dotfiles
+            // (test: a_settings_file_that_is_a_link_is_closed_where_it_leads)
+            let spellings = spellings_ambient(&file, resolver)?;
+            rules.extend(spellings.iter().map(|place| Restriction::own(place)));
+            rules.extend(links.iter().map(|link| Restriction::own_link(link)));
         }
         Ok(rules)
     }
+}
+
+/// Every link on the way to a place: if one is replaced, the place leads elsewhere.
+fn links_to(place: &Path) -> Vec<PathBuf> {
+    follow_ambient(place).map(|followed| followed.links).unwrap_or_default()
 }
 
 #[cfg(test)]

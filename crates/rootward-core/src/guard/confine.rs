@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
@@ -17,6 +17,7 @@ use super::root_handle::RootTrouble;
 use crate::access::Access;
 use crate::os;
 use crate::resolve::open;
+use crate::restriction::Closed;
 use crate::root::RootKind;
 
 /// A name below a place that no rule knows: what is taken away there is taken by rules about the place.
@@ -31,6 +32,17 @@ pub struct ClosedPlace {
     pub pattern: String,
     /// What is taken away there.
     pub taken: Access,
+    /// Whose files are protected.
+    pub protects: Protects,
+}
+
+/// Whose files a closed place protects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Protects {
+    /// The user's: secrets, and what runs code for the user.
+    User,
+    /// Rootward's own. Such a place is named whether or not it exists.
+    Rootward,
 }
 
 /// The closed places below a root, as far as it was looked through.
@@ -73,30 +85,48 @@ impl Guard {
         self.placed(index).root.access.without(self.0.taken_at_root[index as usize].0)
     }
 
-    /// The closed places that exist below the root with this number, after looking at no more than `most` entries. What lies in
-    /// another root of the set is left to that root. Directories that cannot be listed are passed over: what cannot be listed
-    /// by this user is not listed by its processes either.
+    /// The closed places that exist below the root with this number, after looking at no more than `most` entries, and Rootward's
+    /// own places below it whether or not they exist. What lies in another root of the set is left to that root. Directories that
+    /// cannot be listed are passed over: what cannot be listed by this user is not listed by its processes either.
     pub fn closed_places_below(&self, root: usize, most: usize) -> io::Result<ClosedPlaces> {
-        let index = self.index(root)?;
-        let placed = self.placed(index);
-        let mut closed_places = ClosedPlaces::default();
+        let placed = self.placed(self.index(root)?);
         if placed.kind == RootKind::File {
-            return Ok(closed_places);
+            return Ok(ClosedPlaces::default());
         }
         let top = placed.place.as_os_str().as_bytes();
         let start = self.pin_root(root)?;
+        let mut closed_places = self.existing_below(top, start.as_fd(), most);
+        let own = self.0.restrictions.rules().iter().filter_map(|rule| Some((rule, rule.own_place()?)));
+        for (rule, place) in own {
+            let rest = place.strip_prefix(&placed.place).ok().filter(|rest| !rest.as_os_str().is_empty());
+            let Some(rest) = rest else { continue };
+            // SECURITY: what is not there yet must not be made by whoever is held from it; what is there, or may be, is secret
+            // (test: own_places_are_closed_before_they_exist)
+            let taken = match open(self.0.resolver, start.as_fd(), rest.as_os_str().as_bytes(), os::PIN) {
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Closed::ForWriting.access(),
+                _ => rule.closed().access(),
+            };
+            let (place, pattern) = (place.to_owned(), rule.pattern().to_owned());
+            closed_places.found.push(ClosedPlace { place, pattern, taken, protects: Protects::Rootward });
+        }
+        Ok(closed_places)
+    }
+
+    /// The closed places that are found below a directory.
+    fn existing_below(&self, top: &[u8], start: BorrowedFd<'_>, most: usize) -> ClosedPlaces {
+        let mut closed_places = ClosedPlaces::default();
         let mut looked_at = 0;
         // The names below the root, and what is already known to be taken away there.
         let mut waiting = vec![(Vec::new(), Access::NONE)];
         while let Some((rest, taken_above)) = waiting.pop() {
             let flags = os::PIN.union(OFlags::DIRECTORY);
-            let opened = open(self.0.resolver, start.as_fd(), &rest, flags);
+            let opened = open(self.0.resolver, start, &rest, flags);
             let Ok(entries) = opened.and_then(|directory| os::entries(directory.as_fd())) else { continue };
             for (name, kind) in entries {
                 looked_at += 1;
                 if looked_at > most {
                     closed_places.extent = Extent::Part;
-                    return Ok(closed_places);
+                    return closed_places;
                 }
                 let below = if rest.is_empty() { name.clone() } else { [&rest, b"/".as_slice(), &name].concat() };
                 let place = [top.strip_suffix(b"/").unwrap_or(top), b"/", &below].concat();
@@ -109,7 +139,8 @@ impl Guard {
                     if let (Some(rule), false) = (closed.rule, taken_above.contains(closed.access)) {
                         let pattern = rule.pattern().to_owned();
                         let place = OsString::from_vec(place.clone()).into();
-                        closed_places.found.push(ClosedPlace { place, pattern, taken: closed.access });
+                        let (taken, protects) = (closed.access, Protects::User);
+                        closed_places.found.push(ClosedPlace { place, pattern, taken, protects });
                     }
                     // Some rules are about the entry alone: what they take is not taken from what lies in it.
                     taken = self.0.restrictions.taken_below(top, &[&below, INNOCENT].concat()).access;
@@ -119,7 +150,7 @@ impl Guard {
                 }
             }
         }
-        Ok(closed_places)
+        closed_places
     }
 
     /// The places that stay closed.
@@ -175,6 +206,41 @@ mod tests {
         assert_eq!(two.closed_places_below(1, 1000).unwrap().found, []);
         assert_eq!(two.closed_places_below(0, 1000).unwrap().found.len(), 5, "all but what lies in the others");
         assert!(two.closed_places_below(3, 1000).is_err());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree")]
+    fn own_places_are_closed_before_they_exist() {
+        use crate::restriction::{Restriction, Restrictions};
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("there/rootward")).unwrap();
+        std::fs::create_dir(top.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", top.join("link")).unwrap();
+        let own = ["there/rootward", "a/b/rootward", "there/gone", "link/rootward"].map(|place| top.join(place));
+        let mut rules: Vec<_> = own.iter().map(|place| Restriction::own(place)).collect();
+        rules.push(Restriction::own_link(&top.join("link")));
+        // Closed by the user, and absent: nothing to hold.
+        rules.push(Restriction::place(&top.join("secrets"), Closed::Entirely));
+        let found = |root: &std::path::Path| {
+            let root = Root::from_path(root, Origin::Flag).unwrap();
+            let restrictions = std::sync::Arc::new(Restrictions::new(rules.clone()));
+            let options = GuardOptions { restrictions, ..GuardOptions::default() };
+            let guard = Guard::new(RootSet::place_ambient([root], &Validation::new(None)), options);
+            let places = guard.closed_places_below(0, 1000).unwrap().found;
+            let places = places.into_iter().filter(|found| found.protects == Protects::Rootward);
+            let shown = |found: ClosedPlace| {
+                let place = found.place.strip_prefix(&top).unwrap().display().to_string();
+                (place, found.taken.contains(Access::READ))
+            };
+            places.map(shown).collect::<Vec<_>>()
+        };
+        let expect = [("there/rootward", true), ("a/b/rootward", false), ("there/gone", false)];
+        let expect = expect.into_iter().chain([("link/rootward", false), ("link", false)]);
+        let expect: Vec<_> = expect.map(|(place, secret)| (place.to_owned(), secret)).collect();
+        assert_eq!(found(&top), expect);
+        assert_eq!(found(&top.join("there")), [expect[0].clone(), expect[2].clone()]);
+        assert_eq!(found(&top.join("elsewhere")), []);
     }
 
     #[test]

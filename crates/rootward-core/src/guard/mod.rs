@@ -24,7 +24,7 @@ use crate::set::RootSet;
 use crate::text::PathText;
 use crate::tree::{RootIndex, RootTree};
 use crate::{PathStyle, text};
-pub use confine::{ClosedPlace, ClosedPlaces, Extent};
+pub use confine::{ClosedPlace, ClosedPlaces, Extent, Protects};
 use decide::{Ask, Opening};
 use explain::Silent;
 pub use explain::{Step, TextForm};

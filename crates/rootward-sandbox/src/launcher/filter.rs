@@ -441,6 +441,7 @@ mod tests {
             variables: Vec::new(),
             directory: Vec::new(),
             start: None,
+            open_files: None,
             private: Vec::new(),
             lifeline: -1,
             report: -1,

@@ -18,6 +18,7 @@ use rustix::termios::isatty;
 use super::filter::Filter;
 use super::{Failure, at, own};
 use crate::error::Step;
+use crate::open_files;
 use crate::options::Network;
 use crate::orders::{Bytes, Orders};
 use crate::rights;
@@ -77,6 +78,9 @@ pub(super) fn seal(
     hand_over(socket, &listener, &own).map_err(at(Step::Filter))?;
     drop((listener, own));
     sys::unblock_signals().map_err(at(Step::Execute))?;
+    if let Some(soft) = orders.open_files {
+        open_files::lower(soft).map_err(at(Step::Execute))?;
+    }
     Err(at(Step::Execute)(ready.program.execute(handles.start)))
 }
 

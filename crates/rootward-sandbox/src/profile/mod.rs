@@ -57,6 +57,8 @@ pub(crate) struct Need {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Profile {
     pub(crate) needs: Vec<Need>,
+    /// Those of them that are not known to be without secrets.
+    pub(crate) unknown: Vec<PathBuf>,
     pub(crate) variables: Vec<(OsString, OsString)>,
 }
 

@@ -62,6 +62,12 @@ impl Trust<'_> {
             || self.runtimes.iter().any(in_runtime)
     }
 
+    /// Whether a place is not looked through for secrets: the roots have been, and runtimes hold none.
+    pub(crate) fn is_known(&self, place: &Path) -> bool {
+        let runtimes = self.runtimes.iter().map(|runtime| &runtime.top);
+        self.open.iter().chain(runtimes).any(|known| place.starts_with(known))
+    }
+
     /// Whether a place is the home, lies above it, or holds one of its secret places.
     pub(crate) fn holds_home(&self, place: &Path) -> bool {
         let holds = |home: &PathBuf| {

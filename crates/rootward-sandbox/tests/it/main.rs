@@ -13,5 +13,7 @@ mod ending;
 mod hostile;
 mod living;
 mod planted;
+mod planting;
 mod rules;
 mod scene;
+mod split;

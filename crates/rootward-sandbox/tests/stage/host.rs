@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
     CommandLine, Confinement, Filesystem, Network, Options, StartError, Trace, UnheldPolicy, UnixSockets,
 };
@@ -72,5 +73,8 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
         variables: texts("variables").map(OsString::from).collect(),
         launcher: None,
     };
-    Ok(Confinement::new(Guard::new(set, GuardOptions::default()), options)?)
+    let mut rules = Restriction::standard();
+    rules.extend(texts("own").map(|place| Restriction::own(place.as_ref())));
+    let restrictions = Arc::new(Restrictions::new(rules));
+    Ok(Confinement::new(Guard::new(set, GuardOptions { restrictions, ..GuardOptions::default() }), options)?)
 }

@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rootward_core::Shown;
-use rootward_sandbox::{ConfinementError, Enforcement, Program, ProgramError, Refused, StartError, Step, Unheld};
+use rootward_sandbox::{
+    ConfinementError, Enforcement, Program, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld,
+};
 
 use super::hinted;
 use crate::message::{self, for_shell};
@@ -72,7 +74,20 @@ pub(crate) fn unheld(enforcement: &Enforcement) {
     for unheld in serious {
         message::warning(&unheld.to_string());
     }
+    split(&enforcement.split);
     open_for_writing(&rest);
+}
+
+/// The directories that are open entry by entry: one line for each closed place that causes it, at most a few.
+fn split(directories: &[SplitDirectory]) {
+    const MOST: usize = 3;
+    for directory in directories.iter().take(MOST) {
+        message::warning(&directory.to_string());
+    }
+    match directories.len().saturating_sub(MOST) {
+        0 => {}
+        more => message::warning(&format!("{more} more directories contain closed places; `--json` names them all")),
+    }
 }
 
 /// The places that are closed for writing and stay open: one line, because every repository has some.

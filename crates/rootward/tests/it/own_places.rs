@@ -49,3 +49,22 @@ fn rootwards_own_places_are_closed() {
         check(&stage, path, &["."]);
     }
 }
+
+/// Whether a write to `path` is allowed with this root.
+fn is_writable(stage: &Stage, root: &str, path: &str) -> bool {
+    let root = format!("{}:rw", stage.path(root).display());
+    let path = stage.path(path).display().to_string();
+    let run = stage.run(["check", "--access", "write", "--root", &root, &path]);
+    assert!(matches!(run.code, Some(0 | 1)), "{}", run.stderr);
+    run.code == Some(0)
+}
+
+#[test]
+fn a_settings_file_that_is_a_link_is_closed_where_it_leads() {
+    let stage = Stage::new();
+    stage.write("dotfiles/rootward.toml", "");
+    std::fs::create_dir_all(stage.path("home/.config/rootward")).unwrap();
+    symlink("../../../dotfiles/rootward.toml", stage.path("home/.config/rootward/config.toml")).unwrap();
+    assert!(!is_writable(&stage, "dotfiles", "dotfiles/rootward.toml"));
+    assert!(is_writable(&stage, "dotfiles", "dotfiles/other.toml"));
+}

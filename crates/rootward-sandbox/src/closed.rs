@@ -1,0 +1,189 @@
+//! What must stay closed below the places that are open: secrets, Rootward's own files, denied paths, roots of less access.
+//!
+//! Landlock cannot take away below a directory what a rule gives there. So before a rule is made, [`ClosedTree`] says whether
+//! anything below must stay closed; if so, the rule is split (`split.rs`).
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use rootward_core::{Access, Extent, Guard, Protects, RootKind};
+
+use crate::enforcement::{Unheld, UnheldRule};
+use crate::error::ConfinementError;
+
+/// How many entries of a root are looked through for closed places.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A place that is closed, whether or not it exists.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    /// Where it lies, without links.
+    pub(crate) place: PathBuf,
+    /// What is taken away there.
+    pub(crate) taken: Access,
+    /// Whose rule it is.
+    pub(crate) rule: UnheldRule,
+}
+
+impl Closed {
+    /// Whether rules above it are split. Places that are only closed for writing do not cause that: every repository has some, and
+    /// a server must be able to create files in its project.
+    pub(crate) fn must_hold(&self) -> bool {
+        self.rule.is_serious(self.taken)
+    }
+}
+
+/// The closed places below the roots, and the roots that are too large to be looked through.
+pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unheld>), ConfinementError> {
+    let (mut closed, mut unheld) = (Vec::new(), Vec::new());
+    for (index, placed) in guard.roots().iter().enumerate() {
+        let place = placed.place.clone();
+        if place == Path::new("/") {
+            return Err(ConfinementError::WholeDisk);
+        }
+        let access = guard.access_of_root(index);
+        let below = guard.closed_places_below(index, MOST_ENTRIES);
+        let below = below.map_err(|source| ConfinementError::Root { place: place.clone(), source })?;
+        closed.extend(below.found.into_iter().map(|found| Closed {
+            place: found.place,
+            taken: found.taken,
+            rule: match found.protects {
+                Protects::User => UnheldRule::Restriction { pattern: found.pattern },
+                Protects::Rootward => UnheldRule::Own,
+            },
+        }));
+        if below.extent == Extent::Part {
+            unheld.push(Unheld { place, open: access, rule: UnheldRule::TooLarge });
+        }
+    }
+    Ok((closed, unheld))
+}
+
+/// Roots that lie in another root of more access: what they lack is closed there.
+pub(crate) fn nested(guard: &Guard) -> impl Iterator<Item = Closed> {
+    guard.roots().iter().enumerate().filter_map(|(inner, placed)| {
+        let outside = guard.roots().iter().enumerate().filter(|(outer, around)| {
+            *outer != inner && around.kind == RootKind::Directory && placed.place.starts_with(&around.place)
+        });
+        let sum = outside.fold(Access::NONE, |sum, (outer, _)| sum | guard.access_of_root(outer));
+        let taken = sum.without(guard.access_of_root(inner));
+        (!taken.is_empty()).then(|| Closed { place: placed.place.clone(), taken, rule: UnheldRule::NestedRoot })
+    })
+}
+
+/// The closed places, by the names that lead to them. A list of nodes, because a path may be thousands of names long.
+#[derive(Debug)]
+pub(crate) struct ClosedTree(Vec<Node>);
+
+#[derive(Debug, Default)]
+struct Node {
+    /// What is taken away at this very place.
+    here: Access,
+    /// What is taken away somewhere below by places that must hold.
+    below: Access,
+    /// One of these places, to name.
+    example: Option<PathBuf>,
+    /// By name in lower case: some file systems ignore case, and closing too much is the safe mistake.
+    entries: HashMap<Vec<u8>, usize>,
+}
+
+/// A place in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClosedAt<'t> {
+    tree: &'t ClosedTree,
+    node: usize,
+}
+
+impl ClosedTree {
+    pub(crate) fn new<'c>(closed: impl IntoIterator<Item = &'c Closed>) -> ClosedTree {
+        let mut nodes = vec![Node::default()];
+        for closed in closed {
+            let must_hold = closed.must_hold();
+            let mut at = 0;
+            for name in names(&closed.place) {
+                let next = nodes.len();
+                let node = &mut nodes[at];
+                if must_hold {
+                    node.below = node.below | closed.taken;
+                    node.example.get_or_insert_with(|| closed.place.clone());
+                }
+                at = *node.entries.entry(name.to_ascii_lowercase()).or_insert(next);
+                if at == next {
+                    nodes.push(Node::default());
+                }
+            }
+            nodes[at].here = nodes[at].here | closed.taken;
+        }
+        ClosedTree(nodes)
+    }
+
+    /// A place, if anything at or below it is closed.
+    pub(crate) fn at(&self, place: &Path) -> Option<ClosedAt<'_>> {
+        names(place).try_fold(ClosedAt { tree: self, node: 0 }, ClosedAt::entry)
+    }
+}
+
+impl<'t> ClosedAt<'t> {
+    /// An entry of this place, if anything at or below it is closed.
+    pub(crate) fn entry(self, name: &[u8]) -> Option<ClosedAt<'t>> {
+        let node = self.node().entries.get(name.to_ascii_lowercase().as_slice());
+        node.map(|node| ClosedAt { tree: self.tree, node: *node })
+    }
+
+    /// What is taken away at this place.
+    pub(crate) fn taken(self) -> Access {
+        self.node().here
+    }
+
+    /// What is taken away below it by places that must hold.
+    pub(crate) fn taken_below(self) -> Access {
+        self.node().below
+    }
+
+    /// A place below that must hold.
+    pub(crate) fn example(self) -> Option<&'t Path> {
+        self.node().example.as_deref()
+    }
+
+    fn node(self) -> &'t Node {
+        &self.tree.0[self.node]
+    }
+}
+
+fn names(place: &Path) -> impl Iterator<Item = &[u8]> {
+    place.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.as_encoded_bytes()),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_tells_what_is_taken_here_and_below() {
+        let closed = |place: &str, taken, rule| Closed { place: place.into(), taken, rule };
+        let pattern = |pattern: &str| UnheldRule::Restriction { pattern: pattern.to_owned() };
+        let writing = Access::WRITE | Access::DELETE;
+        let tree = ClosedTree::new(&[
+            closed("/h/.ssh", Access::ALL, pattern(".ssh")),
+            closed("/h/.config/rootward", writing, UnheldRule::Own),
+            closed("/h/app/.git/hooks", writing, pattern(".git/hooks")),
+        ]);
+        let check = |place: &str, here: Access, below: Access| {
+            let node = tree.at(Path::new(place)).unwrap();
+            assert_eq!((node.taken(), node.taken_below()), (here, below), "{place}");
+        };
+        check("/", Access::NONE, Access::ALL);
+        check("/h", Access::NONE, Access::ALL);
+        check("/h/.SSH", Access::ALL, Access::NONE);
+        check("/h/.config", Access::NONE, writing);
+        check("/h/.config/rootward", writing, Access::NONE);
+        // Closed for writing only: honoured where a split arrives, never the reason for one.
+        check("/h/app/.git", Access::NONE, Access::NONE);
+        check("/h/app/.git/hooks", writing, Access::NONE);
+        assert!(tree.at(Path::new("/h/other")).is_none());
+        assert_eq!(tree.at(Path::new("/h")).unwrap().example(), Some(Path::new("/h/.ssh")));
+    }
+}

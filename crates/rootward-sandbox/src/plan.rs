@@ -1,0 +1,162 @@
+//! What a start of a command comes to: every place that it gets, with the reason, before anything is started.
+
+use std::path::{Path, PathBuf};
+
+use rootward_core::env::{Directories, Environment};
+use rootward_core::{Access, Material, WritableRecord};
+use serde::Serialize;
+
+use crate::confinement::{CommandLine, Confinement, Wall};
+use crate::enforcement::{Enforcement, Withheld, shown};
+use crate::error::StartError;
+use crate::places::{Rule, is_secret_ambient};
+use crate::profile::{
+    self, Finding, KnownCommand, Need, Private, Profile, ProgramError, Says, Trust, Untrusted, Why, make_cache_ambient,
+};
+
+/// A start that is ready to be carried out.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) wall: Wall,
+    pub(crate) profile: Profile,
+    pub(crate) private: Private,
+    /// Where the command starts.
+    pub(crate) directory: PathBuf,
+    /// Where it is put on record what is given for writing.
+    pub(crate) record: Option<WritableRecord>,
+}
+
+/// What a command would get, for people and programs to read.
+#[derive(Debug, Serialize)]
+pub struct Explanation {
+    /// Every place that it gets.
+    pub places: Vec<GivenPlace>,
+    /// How strongly it would be held, with what it does not get.
+    pub enforcement: Enforcement,
+}
+
+/// A place that a command gets.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GivenPlace {
+    /// Where.
+    #[serde(serialize_with = "shown")]
+    pub place: PathBuf,
+    /// What it may do there.
+    pub access: Access,
+    /// Why.
+    pub why: String,
+}
+
+impl Confinement {
+    /// What a command would get if it were started now. Nothing is started, and nothing is put on record.
+    pub fn explain_ambient(&self, line: &CommandLine) -> Result<Explanation, StartError> {
+        let Plan { wall, profile, private, .. } = self.plan_ambient(line, &KnownCommand::look_up_ambient(line)?)?;
+        let given = |rule: &Rule| GivenPlace {
+            place: rule.place.clone(),
+            access: rule.access,
+            why: self.why(&rule.place, &profile, &private),
+        };
+        Ok(Explanation { places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
+    }
+
+    /// Judges what the surroundings of a command say, and makes the rules.
+    pub(crate) fn plan_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Plan, StartError> {
+        let environment: Environment = known.variables().iter().cloned().collect();
+        let directories = Directories::new(&environment);
+        let record = directories.writable_record();
+        // SECURITY: a record that cannot be read is not an empty one
+        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+        let mut material = match &record {
+            Some(record) => record.read_ambient()?,
+            None => Material::default(),
+        };
+        let open = self.open_places();
+        material.extend(open.iter().cloned());
+        let private = Private::make_ambient().map_err(StartError::Prepare)?;
+        let directory = self.directory(line, &private);
+        let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;
+        let mut profile = profile::of_start(known, &self.options.variables, &private, cache.as_deref());
+        for (name, value) in &line.variables {
+            profile.sets(name, value);
+        }
+        let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
+        let withheld = add_surroundings_ambient(known, &trust, &mut profile)?;
+        let wall = self.wall(&profile, withheld)?;
+        Ok(Plan { wall, profile, private, directory, record })
+    }
+
+    /// Where the command starts.
+    fn directory(&self, line: &CommandLine, private: &Private) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let set = self.guard.root_set();
+        let first = || set.first_directory().map(|root| root.place.clone());
+        match &line.directory {
+            Some(directory) => directory.clone(),
+            None if set.governing(&here).is_some() => here,
+            None => first().unwrap_or_else(|| private.home()),
+        }
+    }
+
+    /// Why a place is given.
+    fn why(&self, place: &Path, profile: &Profile, private: &Private) -> String {
+        let need = profile.needs.iter().find(|need| need.path == place);
+        match need.map(|need| need.says) {
+            Some(Says::Surroundings(why)) => return why.to_string(),
+            Some(Says::Own) if place.starts_with(private.path()) => return "a directory of its own".to_owned(),
+            Some(Says::Own) => return "packages that it fetches".to_owned(),
+            Some(Says::System) | None => {}
+        }
+        match self.guard.root_set().governing(place) {
+            Some(root) if root.place == place => "a root".to_owned(),
+            Some(_) => "in a root".to_owned(),
+            None if self.is_added(place) => "allowed by a flag or the settings".to_owned(),
+            None => "the system".to_owned(),
+        }
+    }
+}
+
+impl Plan {
+    /// What outlives the command and can be written by it.
+    pub(crate) fn given_for_writing(&self) -> Vec<PathBuf> {
+        let lasts = |rule: &&Rule| {
+            rule.access.contains(Access::WRITE)
+                && !rule.place.starts_with(self.private.path())
+                && !rule.place.starts_with("/dev")
+        };
+        self.wall.rules.iter().filter(lasts).map(|rule| rule.place.clone()).collect()
+    }
+}
+
+/// Adds what the surroundings say and may be trusted; returns what is withheld.
+fn add_surroundings_ambient(
+    known: &KnownCommand,
+    trust: &Trust<'_>,
+    profile: &mut Profile,
+) -> Result<Vec<Withheld>, StartError> {
+    let mut withheld: Vec<Withheld> = Vec::new();
+    for finding in &known.findings().0 {
+        let reason = match trust.judge(finding) {
+            // SECURITY: nothing among the surroundings of a program leads to a secret, whoever put it there
+            // (test: the_profile_opens_no_secret_place)
+            Ok(given) if is_secret_ambient(&given.place) => Untrusted::Secret,
+            Ok(given) => {
+                let Finding { place, access, why, .. } = given;
+                profile.needs.push(Need { path: place.clone(), access: *access, says: Says::Surroundings(*why) });
+                if !trust.is_known(place) {
+                    profile.unknown.push(place.clone());
+                }
+                continue;
+            }
+            Err(reason) => reason,
+        };
+        if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
+            let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
+            return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
+        }
+        let one = Withheld { place: finding.place.clone(), why: finding.why, reason };
+        if !withheld.contains(&one) {
+            withheld.push(one);
+        }
+    }
+    Ok(withheld)
+}

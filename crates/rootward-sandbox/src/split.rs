@@ -1,0 +1,182 @@
+//! A rule for a directory below which something must stay closed, split into rules for its entries.
+//!
+//! What Landlock gives to a directory it gives to all below, for good. So a directory on the way to a closed place gets no rule of
+//! its own, or one that gives no more than the closed place may have, and never one that gives writing: then nothing in it can be
+//! created, renamed or removed, and the closed place can be neither made nor swapped in. Its other entries get the rule that the
+//! directory would have had, less what is taken away there.
+//!
+//! ```text
+//! ~:rw with ~/.ssh           ~ nothing        ~/notes.txt rw   ~/src rw   ~/.bashrc r   ~/.ssh nothing
+//! ~/.config/rootward absent  ~/.config read   ~/.config/git r   ~/.config/htop rw
+//! ```
+//!
+//! Entries are pinned below the directory's own handle, and no link is followed. An entry that is made later has no rule until the
+//! next start.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rootward_core::{Access, RootKind, names_in, pin_entry};
+use rustix::io::Errno;
+
+use crate::closed::{ClosedAt, ClosedTree};
+use crate::enforcement::SplitDirectory;
+use crate::open_files::RaisedLimit;
+use crate::places::Rule;
+use crate::profile::RUN;
+
+/// How many rules a start makes from entries, at most. Each is a handle that the supervisor holds.
+const MOST_PIECES: usize = 8_192;
+
+/// From how many pieces on the limit of open files is raised.
+const MANY: usize = 128;
+
+/// The rules of a start that come from entries.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    /// By their bytes: one for each place, whatever rules it came from.
+    rules: BTreeMap<PathBuf, Rule>,
+    directories: Vec<SplitDirectory>,
+    raised: Option<RaisedLimit>,
+    most: usize,
+}
+
+/// Rules that hold what must stay closed.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) rules: Vec<Rule>,
+    /// The directories that were split.
+    pub(crate) directories: Vec<SplitDirectory>,
+    /// Holds the limit of open files up while the handles of the rules are held.
+    pub(crate) raised: Option<RaisedLimit>,
+}
+
+/// Why a rule was not split.
+#[derive(Debug)]
+pub(crate) enum SplitError {
+    /// This directory has more entries than rules can be made for.
+    TooMany(PathBuf),
+    /// The limit of open files could not be raised.
+    Limit(io::Error),
+}
+
+/// A directory on the way to a closed place.
+#[derive(Debug)]
+struct Directory<'c> {
+    place: PathBuf,
+    handle: OwnedFd,
+    access: Access,
+    closed: ClosedAt<'c>,
+    /// What the directories above give to everything in it.
+    given: Access,
+}
+
+/// Whether something below a rule's place must stay closed for what it gives.
+pub(crate) fn must_split(rule: &Rule, closed: &ClosedTree) -> bool {
+    let below = closed.at(&rule.place).map_or(Access::NONE, ClosedAt::taken_below);
+    rule.kind == RootKind::Directory && !(rule.access & below).is_empty()
+}
+
+impl Pieces {
+    pub(crate) fn new() -> Pieces {
+        Pieces { most: MOST_PIECES, ..Pieces::default() }
+    }
+
+    /// Splits a rule.
+    pub(crate) fn add(&mut self, rule: &Rule, closed: &ClosedTree) -> Result<(), SplitError> {
+        let Some(closed) = closed.at(&rule.place) else { return Ok(()) };
+        let (place, access, given) = (rule.place.clone(), rule.access, Access::NONE);
+        let Some(handle) = self.with_room(&place, || rule.handle.try_clone())? else { return Ok(()) };
+        let mut waiting = vec![Directory { place, handle, access, closed, given }];
+        // A list and not a recursion: a hostile command can nest directories as deep as a path is long.
+        while let Some(directory) = waiting.pop() {
+            self.split(directory, &mut waiting)?;
+        }
+        Ok(())
+    }
+
+    /// These rules and those that were not split.
+    pub(crate) fn with(mut self, whole: Vec<Rule>) -> Held {
+        self.directories.sort_by(|one, other| one.place.cmp(&other.place));
+        self.directories.dedup_by(|one, other| one.place == other.place);
+        let rules = whole.into_iter().chain(self.rules.into_values()).collect();
+        Held { rules, directories: self.directories, raised: self.raised }
+    }
+
+    /// Gives each entry its rule; those that are to be split themselves are added to `waiting`.
+    fn split<'c>(&mut self, directory: Directory<'c>, waiting: &mut Vec<Directory<'c>>) -> Result<(), SplitError> {
+        let Directory { place, handle, access, closed, given } = directory;
+        // SECURITY: Landlock gives what a directory has to all below it: no writing, and nothing that is closed there
+        // (test: a_secret_below_a_root_is_neither_read_nor_listed, rootwards_own_places_cannot_be_planted)
+        let itself = (access & RUN).without(closed.taken_below());
+        let given = given | itself;
+        // What this user cannot list, its command cannot list either: then there is no entry to open.
+        let names = self.with_room(&place, || names_in(handle.as_fd()))?.unwrap_or_default();
+        if self.rules.len() + waiting.len() + names.len() > self.most {
+            return Err(SplitError::TooMany(place));
+        }
+        for name in names {
+            let node = closed.entry(name.as_bytes());
+            // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have
+            // (test: entries_closed_for_writing_are_read_only_where_a_split_arrives)
+            let access = access.without(node.map_or(Access::NONE, ClosedAt::taken));
+            let below = node.filter(|node| !(access & node.taken_below()).is_empty());
+            if below.is_none() && given.contains(access) {
+                continue;
+            }
+            if self.rules.len() >= MANY {
+                self.raise_limit()?;
+            }
+            // A link, or what cannot be pinned: nothing is opened by it.
+            let Some((handle, kind)) = self.with_room(&place, || pin_entry(handle.as_fd(), &name))?.flatten() else {
+                continue;
+            };
+            let place = place.join(&name);
+            match below {
+                Some(closed) if kind == RootKind::Directory => {
+                    waiting.push(Directory { place, handle, access, closed, given });
+                }
+                _ => self.push(Rule { place, handle, access, kind }),
+            }
+        }
+        let because = closed.example().unwrap_or(&place).to_owned();
+        self.directories.push(SplitDirectory { place: place.clone(), lost: access.without(given), because });
+        if !itself.is_empty() {
+            self.push(Rule { place, handle, access: itself, kind: RootKind::Directory });
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, rule: Rule) {
+        match self.rules.get_mut(&rule.place) {
+            Some(known) => known.access = known.access | rule.access,
+            None => drop(self.rules.insert(rule.place.clone(), rule)),
+        }
+    }
+
+    /// Does something that takes a descriptor, with more room if that is missing. `None` if it failed for another reason.
+    fn with_room<T>(&mut self, place: &Path, act: impl Fn() -> io::Result<T>) -> Result<Option<T>, SplitError> {
+        let no_room = |error: &io::Error| {
+            [Errno::MFILE, Errno::NFILE].iter().any(|number| error.raw_os_error() == Some(number.raw_os_error()))
+        };
+        match act() {
+            Err(error) if no_room(&error) => {}
+            done => return Ok(done.ok()),
+        }
+        self.raise_limit()?;
+        match act() {
+            Err(error) if no_room(&error) => Err(SplitError::TooMany(place.to_owned())),
+            done => Ok(done.ok()),
+        }
+    }
+
+    fn raise_limit(&mut self) -> Result<(), SplitError> {
+        if self.raised.is_none() {
+            self.raised = Some(RaisedLimit::new().map_err(SplitError::Limit)?);
+        }
+        Ok(())
+    }
+}
