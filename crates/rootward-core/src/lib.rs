@@ -90,7 +90,7 @@ pub use grant::{
     WalkSummary,
 };
 pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Protects, Step, TextForm, WeakGuard};
-pub use lookout::{lookout_ambient, spellings_ambient};
+pub use lookout::{links_ambient, lookout_ambient, spellings_ambient};
 pub use pinned::{names_in, pin_entry};
 pub use resolve::Resolver;
 pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};

@@ -35,7 +35,7 @@ const MOST_LINKS: usize = 40;
 
 /// Every link on the way to a place, where it really lies: if one is replaced, the place leads elsewhere.
 #[expect(clippy::disallowed_methods, reason = "looks where Rootward's own files lie; opens nothing")]
-pub(crate) fn links_ambient(place: &Path) -> Vec<PathBuf> {
+pub fn links_ambient(place: &Path) -> Vec<PathBuf> {
     let names = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<OsString>>();
     let mut links = Vec::new();
     let mut here = PathBuf::from("/");
