@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use rootward_core::{Access, Guard, GuardOptions, RootKind, RootSet, Validation};
+use rootward_core::{Access, Guard, GuardOptions, RootKind, RootSet, Validation, follow_ambient};
 
 use crate::closed::{self, Closed, ClosedTree};
 use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, Withheld, gaps};
@@ -134,6 +134,10 @@ impl Confinement {
                 rule.access = rule.access.without(taken);
             }
             closed.push(Closed { place, taken, rule: UnheldRule::Denied });
+            // SECURITY: a link on the way that leads elsewhere at the next start would open what was denied
+            // (test: a_link_on_the_way_to_a_denied_place_stays)
+            let links = follow_ambient(path).map(|followed| followed.links).unwrap_or_default().into_iter();
+            closed.extend(links.map(|place| Closed { place, taken: writing, rule: UnheldRule::Denied }));
         }
         Ok(closed)
     }

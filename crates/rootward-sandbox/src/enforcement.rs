@@ -82,10 +82,10 @@ impl fmt::Display for SplitDirectory {
         let lost = match (self.lost.contains(Access::WRITE), self.lost.contains(Access::READ)) {
             (true, true) => "cannot be listed, and nothing can be created, renamed or removed directly in it",
             (false, true) => "cannot be listed",
-            (true, false) => "nothing can be created, renamed or removed directly in it",
-            (false, false) => "programs directly in it cannot be run",
+            (true, false) => "gets no new entries: nothing can be created, renamed or removed directly in it",
+            (false, false) => "is open entry by entry",
         };
-        write!(f, "`{}` contains `{}`, which stays closed: {lost}", Shown::new(&self.place), Shown::new(&self.because))
+        write!(f, "`{}` must stay closed, so `{}` {lost}", Shown::new(&self.because), Shown::new(&self.place))
     }
 }
 

@@ -76,8 +76,14 @@ struct Directory<'c> {
 
 /// Whether something below a rule's place must stay closed for what it gives.
 pub(crate) fn must_split(rule: &Rule, closed: &ClosedTree) -> bool {
-    let below = closed.at(&rule.place).map_or(Access::NONE, ClosedAt::taken_below);
-    rule.kind == RootKind::Directory && !(rule.access & below).is_empty()
+    rule.kind == RootKind::Directory && closed.at(&rule.place).is_some_and(|closed| reaches(rule.access, closed))
+}
+
+/// Whether a rule that gives this would reach a place below that must stay closed, or could move it away.
+fn reaches(access: Access, closed: ClosedAt<'_>) -> bool {
+    let below = closed.taken_below();
+    let moving = access & (Access::WRITE | Access::DELETE);
+    !below.is_empty() && !(access & below | moving).is_empty()
 }
 
 impl Pieces {
@@ -123,7 +129,7 @@ impl Pieces {
             // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have
             // (test: entries_closed_for_writing_are_read_only_where_a_split_arrives)
             let access = access.without(node.map_or(Access::NONE, ClosedAt::taken));
-            let below = node.filter(|node| !(access & node.taken_below()).is_empty());
+            let below = node.filter(|node| reaches(access, *node));
             if below.is_none() && given.contains(access) {
                 continue;
             }
@@ -178,5 +184,30 @@ impl Pieces {
             self.raised = Some(RaisedLimit::new().map_err(SplitError::Limit)?);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closed::Closed;
+    use crate::enforcement::UnheldRule;
+
+    #[test]
+    fn what_could_move_a_closed_place_away_reaches_it() {
+        let check = |taken: Access, access: Access, expect: bool| {
+            let closed = Closed { place: "/p/a/b".into(), taken, rule: UnheldRule::Denied };
+            let tree = ClosedTree::new([&closed]);
+            let reached = ["/p", "/p/a"].map(|place| reaches(access, tree.at(Path::new(place)).unwrap()));
+            assert_eq!(reached, [expect; 2], "{taken} {access}");
+            assert!(!reaches(access, tree.at(&closed.place).unwrap()), "the place itself");
+        };
+        check(RUN, Access::READ, true);
+        check(RUN, Access::WRITE, true);
+        check(RUN, Access::DELETE, true);
+        check(Access::WRITE, Access::READ, false);
+        check(Access::WRITE, RUN, false);
+        check(Access::WRITE, Access::READ_WRITE, true);
+        check(Access::EXECUTE, Access::READ, false);
     }
 }

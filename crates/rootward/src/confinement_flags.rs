@@ -14,7 +14,8 @@ pub(crate) struct ConfinementFlags {
     /// How strongly to confine
     #[arg(long = "sandbox", value_name = "STRENGTH", value_enum, default_value_t = Wanted::Auto)]
     pub(crate) strength: Wanted,
-    /// What to do where the kernel cannot hold a rule: a secret place below a root, a root of less access inside another
+    /// What to do if the kernel cannot hold a rule: a root is too large to be searched for secret places, or a directory that
+    /// holds one has too many entries
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
     /// Whether the command can reach the network; it can unless the settings file says otherwise

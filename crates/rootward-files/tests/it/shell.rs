@@ -145,14 +145,32 @@ async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_secret_below_a_root_keeps_commands_from_starting() {
+async fn a_secret_below_a_root_is_closed_to_commands() {
     let stage = Stage::new();
     let mut client = start(&stage, &["root:rwx"]).await;
     assert_eq!(run(&mut client, json!({"command": "true"})).await["exitCode"], 0, "the control");
     stage.file("root/.ssh/id_ed25519", "SECRET");
+    stage.file("root/src/file", "text");
+    for (script, works) in [("cat src/file; touch src/ran", true), ("cat .ssh/id_ed25519", false), ("touch ran", false)]
+    {
+        let data = run(&mut client, json!({"command": script})).await;
+        assert_eq!(data["exitCode"] == 0, works, "{script}: {data}");
+        assert!(!data["stdout"].as_str().unwrap().contains("SECRET"), "{script}: {data}");
+    }
+    assert_eq!(stage.names("root/src"), ["file", "ran"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_held_keeps_commands_from_starting() {
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
+    stage.file("root/.ssh/id_ed25519", "SECRET");
+    for number in 0..8_192 {
+        symlink("x", stage.path(&format!("root/entry-{number}"))).unwrap();
+    }
     let said = client.why("shell", json!({"command": "touch ran"})).await;
     assert!(said.contains("the kernel cannot hold it to its rules") && said.contains("the other tools work"), "{said}");
-    assert_eq!(stage.names("root"), [".ssh"]);
+    assert!(!stage.names("root").contains(&"ran".to_owned()));
 }
 
 /// A loop that writes down that it still runs; it stops the moment it is ended.

@@ -191,7 +191,9 @@ fn a_root_of_less_access_in_another_is_held() {
     }
     let spec = nested("rwx", "rw");
     check(&spec, "src/script && echo x >> docs/page", true);
-    check(&spec, "docs/script", false);
+    for script in ["docs/script", "mv docs src/", "mkdir new"] {
+        check(&spec, script, false);
+    }
     for spec in [nested("ro", "rw"), nested("rw", "rw")] {
         check(&spec, "echo x >> docs/page", true);
     }
@@ -200,6 +202,19 @@ fn a_root_of_less_access_in_another_is_held() {
     spec["roots"].as_array_mut().unwrap().push(root(&inside.join("docs/deep"), "rw").into());
     check(&spec, "echo x > docs/deep/new", true);
     check(&spec, "mv docs/deep docs/other", false);
+}
+
+#[test]
+fn a_link_on_the_way_to_a_denied_place_stays() {
+    let scene = Scene::new();
+    let inside = scene.path("inside");
+    fs::create_dir_all(inside.join("real/kept")).unwrap();
+    fs::create_dir(inside.join("ways")).unwrap();
+    symlink("../real", inside.join("ways/link")).unwrap();
+    let spec = json!({"roots": [root(&inside, "rw")], "deny_write": [inside.join("ways/link/kept")]});
+    for script in ["echo x > real/kept/new", "mv ways/link real/", "rm ways/link", "mv ways real/", "mv real other"] {
+        check(&spec, script, false);
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub(crate) fn unheld(enforcement: &Enforcement) {
     open_for_writing(&rest);
 }
 
-/// The directories that are open entry by entry: one line for each closed place that causes it, at most a few.
+/// The directories that are open entry by entry: a line for each of the first few.
 fn split(directories: &[SplitDirectory]) {
     const MOST: usize = 3;
     for directory in directories.iter().take(MOST) {
@@ -86,7 +86,10 @@ fn split(directories: &[SplitDirectory]) {
     }
     match directories.len().saturating_sub(MOST) {
         0 => {}
-        more => message::warning(&format!("{more} more directories contain closed places; `--json` names them all")),
+        more => message::warning(&format!("{more} more directories contain closed places; `sandbox --json` names all")),
+    }
+    if !directories.is_empty() {
+        message::line("hint: share the directories that the command needs, not one that contains closed places");
     }
 }
 

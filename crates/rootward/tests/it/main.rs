@@ -11,6 +11,7 @@ mod doctor;
 mod explain;
 mod help;
 mod hints;
+mod home_root;
 mod own_places;
 mod roots;
 mod sandbox;

@@ -36,7 +36,6 @@ fn what_is_not_started() {
     assert_told!(
         "sandbox_refused",
         stage,
-        ["sandbox", ".", "--", "true"],
         ["sandbox", "src:rw", "src/../src:ro", "docs", "--", "no-such-command"],
         ["sandbox", "/:ro", "--", "true"],
         ["sandbox", "docs", "--allow-read", "gone", "--", "true"],
@@ -54,6 +53,11 @@ fn what_is_not_started() {
 #[test]
 fn places_that_cannot_be_held_are_named() {
     let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    for number in 0..8_192 {
+        std::os::unix::fs::symlink("x", stage.path(&format!("project/entry-{number}"))).unwrap();
+    }
+    let run = stage.run(["sandbox", ".", "--", "true"]);
+    assert!(run.code == Some(2) && run.stderr.contains("too many entries"), "{}", run.stderr);
     let run = stage.run(["sandbox", ".", "--unheld", "allow", "--json", "--", "true"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let enforcement: Value = serde_json::from_str(&run.stderr).unwrap();

@@ -106,7 +106,7 @@ fn start(roots: &Roots, options: Options, directory: &Grant, command: String) ->
         ..CommandLine::default()
     };
     // SECURITY: the roots of this very call, and what the kernel cannot hold keeps the command from starting
-    // (test: a_command_reaches_what_the_roots_give_and_nothing_else, a_secret_below_a_root_keeps_commands_from_starting)
+    // (test: a_command_reaches_what_the_roots_give_and_nothing_else, what_cannot_be_held_keeps_commands_from_starting)
     let confinement = Confinement::new(roots.guard().clone(), options).map_err(StartError::from);
     let confined = confinement.and_then(|confinement| {
         let mut prepared = confinement.prepare_ambient(&line)?;

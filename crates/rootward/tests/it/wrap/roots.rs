@@ -168,12 +168,34 @@ fn a_root_that_appears_later_is_found() {
     assert_eq!(client.end(), Some(0));
 }
 
-/// The kernel cannot hold a secret place below a root: the server is not started, and everybody is told.
+/// A secret place below a root stays closed, to calls and to the server; everything else works.
 #[test]
 fn a_root_with_secrets_in_it() {
     let scene = Scene::new();
     std::fs::create_dir(scene.path("project/.ssh")).unwrap();
     std::fs::write(scene.path("project/.ssh/id"), "secret").unwrap();
+    for _ in ["not remembered", "remembered"] {
+        let mut wrap = scene.wrap(&[]);
+        wrap.stderr(std::process::Stdio::piped());
+        let mut client = Client::begin(&mut wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(code(&client.tool("read", json!({"path": ".ssh/id"}))), "restricted");
+        client.close();
+        let run = client.child.wait_with_output().unwrap();
+        assert_eq!(run.status.code(), Some(0));
+        let says = String::from_utf8_lossy(&run.stderr);
+        assert!(says.contains(".ssh` must stay closed") && says.contains("hint:"), "{says}");
+    }
+}
+
+/// A directory with too many entries beside a secret place: the server is not started, and everybody is told.
+#[test]
+fn a_root_that_cannot_be_held() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.path("project/.ssh")).unwrap();
+    for number in 0..8_192 {
+        std::os::unix::fs::symlink("x", scene.path(&format!("project/entry-{number}"))).unwrap();
+    }
     for _ in ["not remembered", "remembered"] {
         let mut wrap = scene.wrap(&[]);
         wrap.stderr(std::process::Stdio::piped());
