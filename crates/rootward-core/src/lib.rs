@@ -91,7 +91,7 @@ pub use grant::{
 pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Step, TextForm, WeakGuard};
 pub use lookout::{lookout_ambient, spellings_ambient};
 pub use resolve::Resolver;
-pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
+pub use restriction::{Class, Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
 pub use set::{Change, Difference, Mode, Refusal, RefusedRoot, RootSet, UnknownMode};
 pub use shown::Shown;
