@@ -95,7 +95,7 @@ pub use lookout::{Followed, follow_ambient, lookout_ambient, spellings_ambient};
 pub use material::{Material, WritableRecord, WritableRecordError};
 pub use pinned::{names_in, pin_entry};
 pub use resolve::Resolver;
-pub use restriction::{Closed, Restriction, RestrictionError, Restrictions};
+pub use restriction::{Class, Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
 pub use set::{Change, Difference, Mode, Refusal, RefusedRoot, RootSet, UnknownMode};
 pub use shown::Shown;

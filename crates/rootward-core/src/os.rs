@@ -77,9 +77,14 @@ pub(crate) fn open_child(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) 
 }
 
 /// Creates one name in `directory`, which must not exist.
-pub(crate) fn create_child(directory: BorrowedFd<'_>, name: &[u8], mode: Mode) -> Result<OwnedFd, Errno> {
+pub(crate) fn create_child(
+    directory: BorrowedFd<'_>,
+    name: &[u8],
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
     debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
-    retrying(|| fs::openat(directory, name, CREATE, mode))
+    retrying(|| fs::openat(directory, name, CREATE.union(flags), mode))
 }
 
 /// Opens the root of the file system, where a walk over components starts.
@@ -161,6 +166,22 @@ pub(crate) fn rename(
     }
 }
 
+/// Gives a new file its name, unless something has that name.
+pub(crate) fn take_free_name(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
+    match fs::renameat_with(directory, temporary, directory, name, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS) => link_and_remove(directory, temporary, name),
+        answer => answer,
+    }
+}
+
+/// The same where the file system knows no flags (renameat2(2)), as NFS: a second name never replaces anything either.
+fn link_and_remove(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
+    fs::linkat(directory, temporary, directory, name, AtFlags::empty())?;
+    // The file has its name: what is left of the other one is no reason to say that it has not.
+    let _ = remove_file(directory, temporary);
+    Ok(())
+}
+
 /// All that is known about a pinned object.
 pub(crate) fn details(handle: impl AsFd) -> Result<Statx, Errno> {
     fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::BTIME)
@@ -214,4 +235,24 @@ pub(crate) fn identity(handle: impl AsFd) -> Result<FileId, Errno> {
 /// What kind of object a status is about.
 pub(crate) fn type_of(status: &Stat) -> FileType {
     FileType::from_raw_mode(status.st_mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_takes_only_a_free_name() {
+        for take in [take_free_name, link_and_remove] {
+            let directory = tempfile::tempdir().unwrap();
+            let at = |name: &str| directory.path().join(name);
+            std::fs::write(at("temporary"), "new").unwrap();
+            let handle = pin_anywhere(directory.path().as_os_str().as_encoded_bytes(), OFlags::DIRECTORY).unwrap();
+            take(handle.as_fd(), b"temporary", b"name").unwrap();
+            assert!(!at("temporary").exists());
+            std::fs::write(at("temporary"), "newer").unwrap();
+            assert_eq!(take(handle.as_fd(), b"temporary", b"name"), Err(Errno::EXIST));
+            assert_eq!(std::fs::read_to_string(at("name")).unwrap(), "new");
+        }
+    }
 }

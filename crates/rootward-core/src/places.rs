@@ -1,11 +1,11 @@
-//! The places that are not for sharing: secrets, and what runs code for the user.
+//! The places that are not for sharing: secrets, what runs code for the user, and files that projects keep secrets in.
 //!
 //! One table each, used both to refuse a root that lies in such a place and to keep the place closed below other roots.
 //! An entry is a sequence of components that is meant wherever it occurs in a path, with everything below it; `**` stands for any
-//! number of components, also none. ASCII case does not count: on a disk that ignores it, `.SSH` is `.ssh`.
+//! number of components, also none. The last component may begin or end with a `*`. ASCII case does not count: on a disk that
+//! ignores it, `.SSH` is `.ssh`.
 //!
-//! What projects share under the same name as something private (`.env`, `.npmrc`) is not here: closing it would break more than
-//! it saves, and who wants it closed says so in the settings.
+//! `docs/closed.md` lists all of them.
 
 /// No access.
 pub const SECRET: &[&str] = &[
@@ -163,6 +163,38 @@ pub const SECRET: &[&str] = &[
     "AppData/Roaming/rootward",
 ];
 
+/// No access in calls; open to processes.
+///
+/// A project's own programs need these files, so the kernel leaves them open to a confined server, and they are never a reason not
+/// to start one.
+pub const GUARDED: &[&str] = &[
+    ".env",
+    ".env.*",
+    "*.pem",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "terraform.tfstate",
+    "terraform.tfstate.backup",
+];
+
+/// The ends of names that stay open although `.env.*` matches them: templates, made to be shared.
+pub const TEMPLATES: &[&str] = &[".example", ".sample", ".template", ".dist"];
+
+/// Whether a name is that of a template for a `.env`: `.env.example`, `.env.local.sample`.
+pub(crate) fn is_template(name: &[u8]) -> bool {
+    let starts = name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b".env."));
+    starts && TEMPLATES.iter().any(|end| ends_with(name, end.as_bytes()))
+}
+
+/// Whether a name ends so, in whatever case.
+pub(crate) fn ends_with(name: &[u8], end: &[u8]) -> bool {
+    name.len().checked_sub(end.len()).is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
+}
+
 /// Not for writing.
 pub const RUNS_CODE: &[&str] = &[
     // Git runs hooks, and what its configuration names (githooks(5), git-config(1)); `commondir` says where that lies
@@ -177,9 +209,12 @@ pub const RUNS_CODE: &[&str] = &[
     ".git/modules/**/commondir",
     ".git/worktrees/**/config.worktree",
     ".git/worktrees/**/commondir",
+    // Attributes choose the filters, merge drivers and diff programs that git runs (gitattributes(5)).
+    ".gitattributes",
     ".gitconfig",
     ".config/git",
     ".husky",
+    ".pre-commit-config.yaml",
     ".hg/hgrc",
     ".hgrc",
     ".jj/repo/config.toml",
@@ -204,8 +239,12 @@ pub const RUNS_CODE: &[&str] = &[
     ".config/Claude",
     "Library/Application Support/Claude",
     "AppData/Roaming/Claude",
+    // Package managers: the program that runs scripts, the registry that they come from.
+    ".npmrc",
+    ".yarnrc.yml",
     // Editors: tasks, settings that name programs, start-up files.
     ".vscode",
+    "*.code-workspace",
     ".idea",
     ".zed",
     ".fleet",
@@ -277,6 +316,18 @@ pub const RUNS_CODE: &[&str] = &[
     ".local/bin",
     ".cargo/bin",
     ".cargo/env",
+    ".local/share/uv",
+    ".pyenv",
+    ".nvm",
+    ".fnm",
+    ".local/share/fnm",
+    ".volta",
+    ".asdf",
+    ".local/share/mise",
+    ".rbenv",
+    ".rustup",
+    ".bun",
+    ".deno",
     ".xinitrc",
     ".xprofile",
     ".xsession",
@@ -303,16 +354,18 @@ mod tests {
 
     #[test]
     fn entries_are_components() {
-        for table in [SECRET, RUNS_CODE] {
+        for table in [SECRET, RUNS_CODE, GUARDED] {
             let mut seen = BTreeSet::new();
             for entry in table {
                 assert!(seen.insert(entry.to_ascii_lowercase()), "{entry} is there twice");
-                for component in entry.split('/') {
+                let (above, last) = entry.rsplit_once('/').unwrap_or(("", entry));
+                let last = last.strip_prefix('*').or(last.strip_suffix('*')).unwrap_or(last);
+                for component in above.split('/').skip(usize::from(above.is_empty())).chain([last]) {
                     assert!(!matches!(component, "" | "." | ".."), "{entry}");
                     assert!(component == "**" || !component.contains(['*', '?', '[', '{', '\\']), "{entry}");
                 }
             }
         }
-        assert!(SECRET.iter().all(|entry| !entry.contains("**")), "`validate` compares components one by one");
+        assert!(SECRET.iter().all(|entry| !entry.contains('*')), "`validate` compares components one by one");
     }
 }

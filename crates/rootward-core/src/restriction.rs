@@ -4,20 +4,20 @@
 //! link and no other spelling of a root gets around it. Names are compared without regard to ASCII case, because some
 //! file systems do so, and closing too much is the safe mistake.
 
+mod last_names;
 mod pattern;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::access::Access;
 use crate::places;
 use crate::root::{Origin, RootKind};
 use crate::tree::components;
+use last_names::LastNames;
 use pattern::Pattern;
 
 /// Rootward's own settings, store, audit log and cache, at their usual places: never inside a grant, whoever names them.
@@ -42,6 +42,34 @@ impl Closed {
     }
 }
 
+/// Why a place is closed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Class {
+    /// It holds secrets.
+    Secret,
+    /// It runs code for the user.
+    RunsCode,
+    /// A project keeps secrets in it that its own programs need: refused in calls, left open by the kernel.
+    Guarded,
+    /// It is Rootward's own.
+    Own,
+    /// The operator or the user closed it.
+    Chosen,
+}
+
+impl Class {
+    /// The word for it, in tables and in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Class::Secret => "secret",
+            Class::RunsCode => "runs-code",
+            Class::Guarded => "guarded",
+            Class::Own => "own",
+            Class::Chosen => "chosen",
+        }
+    }
+}
+
 /// Whether a restriction covers what lies below its place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Reach {
@@ -62,6 +90,7 @@ pub struct Restriction {
     /// As it is shown.
     shown: Cow<'static, str>,
     pattern: Pattern,
+    class: Class,
     closed: Closed,
     reach: Reach,
     holds: Holds,
@@ -71,8 +100,8 @@ pub struct Restriction {
 
 impl Restriction {
     fn new(shown: &str, pattern: Pattern, closed: Closed) -> Restriction {
-        let (reach, holds) = (Reach::Below, Holds::Always);
-        Restriction { shown: shown.to_owned().into(), pattern, closed, reach, holds, own: None }
+        let (shown, reach, holds) = (shown.to_owned().into(), Reach::Below, Holds::Always);
+        Restriction { shown, pattern, class: Class::Chosen, closed, reach, holds, own: None }
     }
 
     /// Closes whatever `glob` matches, at any depth: `*.pem`, `private/keys`.
@@ -103,37 +132,46 @@ impl Restriction {
 
     /// Closes one of Rootward's own places, which is resolved, and all below it. A wall holds it before it exists, too.
     pub fn own(place: &Path) -> Restriction {
-        Restriction { own: Some(place.into()), ..Restriction::place(place, Closed::Entirely) }
+        Restriction { own: Some(place.into()), class: Class::Own, ..Restriction::place(place, Closed::Entirely) }
     }
 
     /// Closes a link on the way to one of Rootward's own places: a link that leads elsewhere would bring other settings.
     pub fn own_link(link: &Path) -> Restriction {
-        let own = Some(link.into());
-        Restriction { own, reach: Reach::EntryOnly, ..Restriction::place(link, Closed::ForWriting) }
+        let (own, class) = (Some(link.into()), Class::Own);
+        Restriction { own, class, reach: Reach::EntryOnly, ..Restriction::place(link, Closed::ForWriting) }
     }
 
-    /// What is closed below any root unless something else is said: secret places, and places that run code for the user.
+    /// What is closed below any root unless something else is said: secret places, places that run code for the user, guarded files.
     /// The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
-        let rule = |names: &&'static str, closed| Restriction {
+        let rule = |names: &&'static str, class, closed| Restriction {
             shown: Cow::Borrowed(names),
             pattern: Pattern::written(names),
+            class,
             closed,
             reach: Reach::Below,
             holds: Holds::UnlessNamedByOperator,
             own: None,
         };
-        let secret = places::SECRET.iter().map(|names| rule(names, Closed::Entirely));
-        let code = places::RUNS_CODE.iter().map(|names| rule(names, Closed::ForWriting));
+        let secret = places::SECRET.iter().map(|names| rule(names, Class::Secret, Closed::Entirely));
+        // SECURITY: what a project keeps secrets in is read by no call (test: guarded_files)
+        let guarded = places::GUARDED.iter().map(|names| rule(names, Class::Guarded, Closed::Entirely));
+        let code = places::RUNS_CODE.iter().map(|names| rule(names, Class::RunsCode, Closed::ForWriting));
         // Replacing `.git` itself would replace its hooks: a file `.git` may point to any directory (gitrepository-layout(5)).
-        let git = Restriction { reach: Reach::EntryOnly, ..rule(&".git", Closed::ForWriting) };
-        let own = OWN.iter().map(|names| Restriction { holds: Holds::Always, ..rule(names, Closed::Entirely) });
-        secret.chain(code).chain([git]).chain(own).collect()
+        let git = Restriction { reach: Reach::EntryOnly, ..rule(&".git", Class::RunsCode, Closed::ForWriting) };
+        let own =
+            OWN.iter().map(|names| Restriction { holds: Holds::Always, ..rule(names, Class::Own, Closed::Entirely) });
+        secret.chain(code).chain([git]).chain(guarded).chain(own).collect()
     }
 
     /// The pattern as it was given.
     pub fn pattern(&self) -> &str {
         &self.shown
+    }
+
+    /// Why its place is closed.
+    pub fn class(&self) -> Class {
+        self.class
     }
 
     /// How far its place is closed.
@@ -183,42 +221,18 @@ pub struct Restrictions {
     holders: OnceLock<Vec<Pattern>>,
 }
 
-/// Patterns by the name that their places end in: lets nearly every name pass without another look.
-#[derive(Clone, Debug)]
-struct LastNames {
-    /// Which patterns end in a name, in lower case.
-    by_name: HashMap<Box<[u8]>, SmallVec<[usize; 2]>>,
-    /// Which may end in any name.
-    any: Vec<usize>,
-    /// For each first byte, in lower case: a bit for each length that a last name with it has.
-    lengths: Box<[u64; 256]>,
+/// Whom a restriction is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum KeptFrom {
+    /// A call that names the path.
+    Calls,
+    /// A process, which the kernel confines.
+    Processes,
 }
 
-impl LastNames {
-    fn new<'p>(patterns: impl ExactSizeIterator<Item = &'p Pattern>) -> LastNames {
-        let by_name = HashMap::with_capacity(patterns.len());
-        let mut ends = LastNames { by_name, any: Vec::new(), lengths: Box::new([0; 256]) };
-        for (index, pattern) in patterns.enumerate() {
-            match pattern.last_name() {
-                Some(name @ [first, ..]) if name.len() < 64 => {
-                    ends.lengths[usize::from(first.to_ascii_lowercase())] |= 1 << name.len();
-                    ends.by_name.entry(name.to_ascii_lowercase().into()).or_default().push(index);
-                }
-                _ => ends.any.push(index),
-            }
-        }
-        ends
-    }
-
-    fn may_be(&self, name: &[u8]) -> bool {
-        let Some(first) = name.first() else { return false };
-        !self.any.is_empty()
-            || name.len() < 64 && self.lengths[usize::from(first.to_ascii_lowercase())] >> name.len() & 1 == 1
-    }
-
-    fn of(&self, name: &[u8]) -> impl Iterator<Item = usize> {
-        let named = self.by_name.get(name.to_ascii_lowercase().as_slice());
-        named.into_iter().flatten().chain(&self.any).copied()
+impl KeptFrom {
+    fn counts(self, rule: &Restriction) -> bool {
+        self == KeptFrom::Calls || rule.class != Class::Guarded
     }
 }
 
@@ -267,13 +281,22 @@ impl Restrictions {
 
     /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
     pub(crate) fn taken_below(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
+        self.kept_from(KeptFrom::Calls, root, rest)
+    }
+
+    /// The same for processes, from which guarded files are not kept.
+    pub(crate) fn taken_from_processes(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
+        self.kept_from(KeptFrom::Processes, root, rest)
+    }
+
+    fn kept_from(&self, kept_from: KeptFrom, root: &[u8], rest: &[u8]) -> Taken<'_> {
         let nothing = Taken { access: Access::NONE, rule: None };
         if !components(rest).any(|(name, _)| self.ends.may_be(name)) {
             return nothing;
         }
         let place = [root.strip_suffix(b"/").unwrap_or(root), b"/", rest].concat();
         let above = components(root).count();
-        self.taken(&place, above, |rule, leaf| leaf || rule.reach == Reach::Below)
+        self.taken(&place, above, |rule, leaf| (leaf || rule.reach == Reach::Below) && kept_from.counts(rule))
     }
 
     /// What is taken away everywhere in a root because it lies at or below a closed place.
@@ -297,7 +320,8 @@ impl Restrictions {
             }
             for rule in self.ends.of(name).map(|rule| &self.rules[rule]) {
                 let leaf = index + 1 == names.len();
-                if counts(rule, leaf) && rule.pattern.matches(&place[..*behind], &only_names[..=index]) {
+                let open = rule.class == Class::Guarded && places::is_template(name);
+                if !open && counts(rule, leaf) && rule.pattern.matches(&place[..*behind], &only_names[..=index]) {
                     taken.access = taken.access | rule.closed.access();
                     taken.rule.get_or_insert(rule);
                 }
@@ -320,7 +344,7 @@ mod tests {
     fn what_is_written_down_is_plain_names() {
         for rule in Restriction::standard() {
             let names: Vec<&str> = rule.pattern().split('/').collect();
-            assert!(names.iter().all(|name| !name.is_empty() && *name != "." && *name != ".."), "{}", rule.pattern());
+            assert!(names.iter().all(|name| !matches!(*name, "" | "." | ".." | "*")), "{}", rule.pattern());
         }
     }
 
@@ -346,6 +370,58 @@ mod tests {
         check("/h", ".bashrc", "write, delete");
         check("/h", ".config/rootward/roots.toml", ALL);
         check("/h", ".cache/rootward/packages", ALL);
+        check("/p", ".npmrc", "write, delete");
+        check("/p", "web/.yarnrc.yml", "write, delete");
+        check("/p", ".gitattributes", "write, delete");
+        check("/p", "My.code-workspace", "write, delete");
+        check("/p", ".code-workspaces", "none");
+        check("/p", ".pre-commit-config.yaml", "write, delete");
+    }
+
+    #[test]
+    fn guarded_files() {
+        const ALL: &str = "read, write, execute, delete";
+        let standard = Restrictions::standard();
+        let check = |rest: &str, expect: &str| {
+            let taken = standard.taken_below(b"/p", rest.as_bytes());
+            assert_eq!(taken.access.to_string(), expect, "{rest}");
+            let from_processes = standard.taken_from_processes(b"/p", rest.as_bytes());
+            assert_eq!(from_processes.access, Access::NONE, "{rest}");
+        };
+        for name in
+            [".env", ".ENV", ".env.local", ".env.production", ".env.example.local", "tls.pem", "TLS.PEM", ".pem"]
+        {
+            check(name, ALL);
+            check(&format!("a/b/{name}"), ALL);
+        }
+        for name in ["id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"] {
+            check(name, ALL);
+            check(&format!("{name}.pub"), "none");
+        }
+        check("terraform.tfstate", ALL);
+        check("infra/terraform.tfstate.backup", ALL);
+        for name in [
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            ".env.dist",
+            ".env.local.example",
+            ".ENV.Example",
+            ".environment",
+            "env",
+            "x.env",
+            ".env_",
+            "pem",
+            "a.pem.txt",
+            "id_",
+            "my_id_rsa",
+            "main.tf",
+            "terraform.tfstate.d",
+        ] {
+            check(name, "none");
+        }
+        let sealed = format!("{}.pem", "n".repeat(200));
+        check(&sealed, ALL);
     }
 
     #[test]
@@ -400,6 +476,10 @@ mod tests {
         assert_eq!(at("/p/.git/hooks", Origin::Flag), "none");
         assert_eq!(at("/p", Origin::Client), "none");
         assert_eq!(at("/h/.config/rootward", Origin::Flag), "read, write, execute, delete");
+        for guarded in ["/p/.env", "/p/.env.local", "/p/key.pem"] {
+            assert_eq!(at(guarded, Origin::Client), "read, write, execute, delete", "{guarded}");
+            assert_eq!(at(guarded, Origin::Flag), "none", "{guarded}");
+        }
         let file = restrictions.taken_at_root(b"/p/sub/.git", RootKind::File, Origin::Client);
         assert_eq!(file.access.to_string(), "write, delete", "a file `.git` says where git finds its hooks");
     }

@@ -1,5 +1,6 @@
 //! `rootward doctor`: what this machine can enforce, and which settings are in force.
 
+mod closed;
 mod confinement;
 mod kernel;
 mod report;
@@ -20,6 +21,13 @@ use crate::ground::Ground;
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Doctor {
+    /// Print what stays closed below every root, and nothing else
+    ///
+    /// Places that hold secrets, places that run code for you, guarded files, Rootward's own places, and what settings and saved
+    /// roots close. `--root` and the other sources of the operator open one by naming it.
+    #[arg(long)]
+    closed: bool,
+
     /// Answer with one JSON object
     #[arg(long)]
     json: bool,
@@ -29,6 +37,9 @@ const AFTER_HELP: &str = "Exit codes: 0 done, 2 wrong use, settings or saved roo
 
 impl Doctor {
     pub(crate) fn run(self) -> Result<Outcome> {
+        if self.closed {
+            return self.print_closed();
+        }
         // Whoever asks what is wrong is told, whatever is wrong.
         let report = match Ground::load_ambient() {
             Ok(ground) => report::Report::new(kernel::look_ambient(), &ground)?,
@@ -43,5 +54,18 @@ impl Doctor {
         }
         out.flush()?;
         Ok(if report.is_whole() { Outcome::Done } else { Outcome::Failed })
+    }
+
+    fn print_closed(&self) -> Result<Outcome> {
+        let list = closed::ClosedList::new(&Ground::load_ambient()?);
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer_pretty(&mut out, &list)?;
+            out.write_all(b"\n")?;
+        } else {
+            list.write(&mut out)?;
+        }
+        out.flush()?;
+        Ok(Outcome::Done)
     }
 }

@@ -163,6 +163,11 @@ impl Ground {
         self.directories.home.as_deref()
     }
 
+    /// What stays closed below every root.
+    pub(crate) fn restrictions(&self) -> &Restrictions {
+        &self.restrictions
+    }
+
     /// Whether a restriction with this pattern protects Rootward's own files.
     pub(crate) fn is_own(&self, pattern: &str) -> bool {
         OWN_USUAL.contains(&pattern) || self.own.iter().any(|place| place.as_os_str() == pattern)

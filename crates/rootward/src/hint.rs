@@ -136,6 +136,8 @@ fn more_access(root: &Root, asked: Access, ground: &Ground, in_force: &InForce) 
 
 fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &InForce) -> String {
     let known = |table: &[&str]| table.contains(&pattern);
+    // Naming a root does not open what the settings close as well.
+    let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
     let closed = refused.resolved.as_deref().and_then(|place| closed_above(place, pattern));
     let all_the_same = closed.map_or_else(String::new, |place| {
         format!("; to share this one all the same, {}", as_a_root_as_well(place, ground, in_force))
@@ -144,13 +146,14 @@ fn closed_place(pattern: &str, refused: &Refused, ground: &Ground, in_force: &In
         "Rootward's own settings, saved roots and audit log are never shared".to_owned()
     } else if known(places::SECRET) {
         format!("places that hold secrets stay closed below every root{all_the_same}")
+    } else if known(places::GUARDED) && entry.is_none() && ground.saved.root_with(pattern).is_none() {
+        format!("files that projects keep secrets in are guarded below every root{all_the_same}")
     } else if known(places::RUNS_CODE) || pattern == ".git" {
         format!("places that run code for you stay closed for writing below every root{all_the_same}")
     } else if let Some(root) = ground.saved.root_with(pattern) {
         let (typed, glob) = (for_shell(root, ground.home(), ""), for_shell(Path::new(pattern), None, ""));
         format!("closed by what was saved for a root: `rootward roots grant {typed} --open {glob}` opens it")
     } else {
-        let entry = ground.settings.restrict.value.iter().position(|restrict| restrict.pattern == pattern);
         let entry = entry.map_or_else(String::new, |index| format!("entry {} of ", index + 1));
         format!("closed by {entry}`restrict` in {}", settings_file(ground))
     }

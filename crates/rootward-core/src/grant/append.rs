@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 
 use rustix::fs::OFlags;
 
+use super::between::{self, Moment};
 use super::replace::make_room;
 use super::{Grant, GrantError, Target};
 use crate::access::Access;
@@ -15,22 +16,29 @@ impl Grant {
     /// beforehand; where a part was added all the same, the error is of the kind [`ErrorKind::WriteZero`].
     pub fn append(&self, contents: &[u8]) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
+        if !self.exists() {
+            match self.create_new(contents) {
+                // Somebody was first: both are added to the same file.
+                Err(error) if error.io_kind() == Some(ErrorKind::AlreadyExists) => {}
+                created => return created,
+            }
+        }
+        // SECURITY: between opening and writing, a replacement would take the name, and what is added would be lost
+        // (test: an_append_is_not_lost_to_an_edit)
+        let _turn = self.turn();
         let made;
         let pinned = match &self.target {
             Target::Object(pinned) => pinned,
-            Target::Absent(_) => match self.create_new(contents) {
-                // Somebody was first: both are added to the same file.
-                Err(error) if error.io_kind() == Some(ErrorKind::AlreadyExists) => {
-                    made = self.reopen(os::PIN)?;
-                    &made
-                }
-                created => return created,
-            },
+            Target::Absent(_) => {
+                made = self.reopen(os::PIN)?;
+                &made
+            }
         };
         // Looked at before it is opened: opening a device may already do something.
         self.regular(pinned)?;
         let handle = self.reopen(os::WRITE.union(OFlags::APPEND))?;
         let found = self.regular(&handle)?;
+        between::reached(Moment::OpenedToAppend);
         let size = u64::try_from(found.st_size).unwrap_or_default();
         make_room(&handle, size, contents.len() as u64).map_err(|error| self.failed(error))?;
         add(&mut File::from(handle), contents).map_err(|source| self.failed_with(source))

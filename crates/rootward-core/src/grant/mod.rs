@@ -4,11 +4,14 @@
 //! is the access the grant gives: a grant to read does not write.
 
 mod append;
+mod between;
 mod copy;
 mod create;
 mod directory;
 mod error;
 mod execute;
+#[cfg(test)]
+mod interleaved;
 mod list;
 mod metadata;
 mod moves;
@@ -18,6 +21,7 @@ mod read;
 mod remove;
 mod rename;
 mod replace;
+mod turns;
 mod version;
 mod walk;
 

@@ -91,7 +91,7 @@ impl OpenFile {
     }
 
     /// Reads the whole file, if it has at most `limit` bytes.
-    pub fn read_whole(mut self, limit: u64) -> Result<Vec<u8>, GrantError> {
+    pub fn read_whole(&self, limit: u64) -> Result<Vec<u8>, GrantError> {
         let too_large = |size| GrantError::TooLarge { path: self.path.clone(), size, limit };
         if self.size > limit {
             return Err(too_large(self.size));
@@ -99,11 +99,11 @@ impl OpenFile {
         let mut contents = Vec::new();
         reserve(&mut contents, self.size).map_err(|source| GrantError::Io { path: self.path.clone(), source })?;
         // One byte more than allowed shows that the file grew meanwhile.
-        let read = (&mut self.file).take(limit.saturating_add(1)).read_to_end(&mut contents);
+        let read = (&self.file).take(limit.saturating_add(1)).read_to_end(&mut contents);
         match read {
             Ok(read) if read as u64 > limit => Err(too_large(read as u64)),
             Ok(_) => Ok(contents),
-            Err(source) => Err(GrantError::Io { path: self.path, source }),
+            Err(source) => Err(GrantError::Io { path: self.path.clone(), source }),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Removing a file, a link or an empty directory.
 
+use std::os::fd::AsFd;
+
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{Grant, GrantError};
+use super::{Grant, GrantError, Version};
 use crate::access::Access;
 use crate::denial::{Cause, Code};
 use crate::os;
@@ -14,6 +16,7 @@ impl Grant {
         self.need(Access::DELETE)?;
         self.not_a_root()?;
         let status = os::status(self.object()?).map_err(|error| self.failed(error))?;
+        let _turn = self.turn();
         let (parent, name) = self.parent()?;
         let removed = match os::type_of(&status) {
             FileType::Directory => os::remove_directory(&parent, name),
@@ -21,6 +24,15 @@ impl Grant {
             _ => os::remove_file(&parent, name),
         };
         removed.map_err(|error| self.failed(error))
+    }
+
+    /// Removes the file if it is still the one that was read.
+    pub(super) fn remove_version(&self, version: Version) -> Result<(), GrantError> {
+        let _turn = self.turn();
+        let (parent, name) = self.parent()?;
+        let found = os::status_of_child(parent.as_fd(), name).map_err(|error| self.failed(error))?;
+        self.expect(version, &found)?;
+        os::remove_file(&parent, name).map_err(|error| self.failed(error))
     }
 
     pub(super) fn not_a_root(&self) -> Result<(), GrantError> {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{FileType, Mode, RenameFlags};
 use rustix::io::Errno;
 
+use super::between::{self, Moment};
 use super::moves::{a_directory_moves, nothing_moves};
 use super::{Grant, GrantError};
 use crate::access::Access;
@@ -35,7 +36,8 @@ impl Grant {
     /// Moves the entry to `target`. Needs delete here and write there; a link is moved, not what it leads to.
     ///
     /// A move that would carry a closed place or another root along, or bring something into a closed place, is refused.
-    /// Between file systems only a file can be moved: it is copied and then removed.
+    /// Between file systems only a file can be moved: it is copied and then removed. If it changed meanwhile, both stay, and the
+    /// answer is [`GrantError::Changed`].
     pub fn rename_to(&self, target: &Grant, replace: Replace) -> Result<(), GrantError> {
         self.need(Access::DELETE)?;
         target.need(Access::WRITE)?;
@@ -48,11 +50,13 @@ impl Grant {
         let kind = os::type_of(&os::status(object).map_err(|error| self.failed(error))?);
         let moved = match kind {
             FileType::Directory | FileType::Symlink => {
+                let _turns = self.turn_with(target);
                 let _moving = a_directory_moves();
                 self.rename_checked(target, object, kind, replace)
             }
             _ if self.rest.as_directory() || target.rest.as_directory() => Err(Moved::Failed(Errno::NOTDIR)),
             _ => {
+                let _turns = self.turn_with(target);
                 let _still = nothing_moves();
                 self.rename_checked(target, object, kind, replace)
             }
@@ -83,12 +87,15 @@ impl Grant {
         Ok(os::rename(&from, name, &to, new_name, replace.flags())?)
     }
 
-    fn copy_and_remove(&self, target: &Grant, replace: Replace) -> Result<(), GrantError> {
+    pub(super) fn copy_and_remove(&self, target: &Grant, replace: Replace) -> Result<(), GrantError> {
         let opened = self.open_unasked()?;
+        let version = opened.version();
         let mode = os::status(self.object()?).map_err(|error| self.failed(error))?.st_mode & 0o777;
         let mut source = opened.into_file();
         target.rewrite(Mode::from_raw_mode(mode), replace.into(), |file| std::io::copy(&mut source, file).map(drop))?;
-        self.remove()
+        between::reached(Moment::Copied);
+        // What was added since is not in the copy.
+        self.remove_version(version)
     }
 
     fn carries_nothing_along(&self, target: &Grant, directory: &OwnedFd) -> Result<(), GrantError> {

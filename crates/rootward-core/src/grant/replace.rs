@@ -6,11 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{
-    FallocateFlags, Gid, MemfdFlags, Mode, RenameFlags, Stat, Uid, fallocate, fchmod, fchown, memfd_create,
-};
+use rustix::fs::{FallocateFlags, Gid, MemfdFlags, Mode, OFlags, Stat, Uid, fallocate, fchmod, fchown, memfd_create};
 use rustix::io::Errno;
 
+use super::between::{self, Moment};
 use super::create::NEW_FILE;
 use super::moves::nothing_moves;
 use super::{Grant, GrantError, Replace, Target, Version};
@@ -40,7 +39,7 @@ impl Grant {
 
     /// Writes the file anew if it is still the one that was read: what somebody else wrote meanwhile is not lost.
     ///
-    /// Looked at last before the new file takes the name; who writes between the two, within microseconds, loses all the same.
+    /// No other verb in this process comes between the check and the new file. Another process still can, within microseconds.
     pub fn replace_version(&self, version: Version, contents: &[u8]) -> Result<(), GrantError> {
         self.rewrite(NEW_FILE, Existing::Expected(version), |file| file.write_all(contents))
     }
@@ -69,6 +68,7 @@ impl Grant {
         let written = write(&mut file)
             .and_then(|()| old.as_ref().map_or(Ok(()), |old| keep(&file, old).map_err(Into::into)))
             .map_err(|source| self.failed_with(source))
+            .inspect(|()| between::reached(Moment::Written))
             .and_then(|()| self.take_name(&parent, temporary.as_bytes(), name, existing));
         if written.is_err() {
             let _ = os::remove_file(&parent, temporary.as_bytes());
@@ -78,8 +78,9 @@ impl Grant {
 
     /// Gives the new file its name.
     fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], existing: Existing) -> Result<(), GrantError> {
+        let _turn = self.turn();
         // SECURITY: the directory may have been moved while the file was written, and the name be closed where it is now
-        // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place)
+        // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place, a_grant_older_than_a_move_creates_nothing_in_a_closed_place)
         let _still = nothing_moves();
         let (now, _) = self.parent()?;
         let id = |handle| os::identity(handle).map_err(|error| self.failed(error));
@@ -89,11 +90,18 @@ impl Grant {
         if let Existing::Expected(version) = existing {
             let found = os::status_of_child(parent.as_fd(), name).map_err(|error| self.failed(error))?;
             self.expect(version, &found)?;
+            between::reached(Moment::VersionChecked);
         }
-        os::rename(parent, temporary, parent, name, existing.flags()).map_err(|error| self.failed(error))
+        let named = match existing {
+            Existing::Kept => os::take_free_name(parent.as_fd(), temporary, name),
+            Existing::Replaced | Existing::Expected(_) => {
+                os::rename(parent, temporary, parent, name, Replace::Yes.flags())
+            }
+        };
+        named.map_err(|error| self.failed(error))
     }
 
-    fn expect(&self, version: Version, found: &Stat) -> Result<(), GrantError> {
+    pub(super) fn expect(&self, version: Version, found: &Stat) -> Result<(), GrantError> {
         if Version::of(found) == version { Ok(()) } else { Err(GrantError::Changed { path: self.named_path() }) }
     }
 
@@ -101,7 +109,7 @@ impl Grant {
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
             let name = format!(".rootward-{}-{number}.tmp", process::id());
-            match os::create_child(parent, name.as_bytes(), mode) {
+            match os::create_child(parent, name.as_bytes(), OFlags::empty(), mode) {
                 Ok(handle) => return Ok((handle.into(), name)),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(self.failed(error)),
@@ -123,22 +131,45 @@ impl Grant {
             Ok(aside.metadata()?.len())
         });
         let length = length.map_err(|source| self.failed_with(source))?;
-        let handle = if exists {
-            let handle = self.reopen(os::WRITE)?;
-            let found = self.regular(&handle)?;
-            if let Existing::Expected(version) = existing {
-                self.expect(version, &found)?;
-            }
-            // A full disk is found out before the old contents are touched.
-            make_room(&handle, 0, length).map_err(|error| self.failed(error))?;
-            handle
-        } else {
-            let (parent, name) = self.parent()?;
-            os::create_child(parent.as_fd(), name, NEW_FILE).map_err(|error| self.failed(error))?
+        let _turn = self.turn();
+        let handle = match existing {
+            Existing::Kept => return self.create_in_place(&mut aside, length),
+            Existing::Replaced if !exists => self.make_or_open()?,
+            Existing::Replaced | Existing::Expected(_) => self.reopen(os::WRITE)?,
         };
+        let found = self.regular(&handle)?;
+        if let Existing::Expected(version) = existing {
+            self.expect(version, &found)?;
+        }
+        // A full disk is found out before the old contents are touched.
+        make_room(&handle, 0, length).map_err(|error| self.failed(error))?;
         let mut file = File::from(handle);
         let written = io::copy(&mut aside, &mut file).and_then(|_| file.set_len(length));
         written.map_err(|source| self.failed_with(source))
+    }
+
+    /// Creates the file under its own name and fills it. Another process that finds it empty may add to it: nothing is written
+    /// over and nothing cut off.
+    fn create_in_place(&self, contents: &mut File, length: u64) -> Result<(), GrantError> {
+        let (parent, name) = self.parent()?;
+        let handle = os::create_child(parent.as_fd(), name, OFlags::APPEND, NEW_FILE);
+        let handle = handle.map_err(|error| self.failed(error))?;
+        between::reached(Moment::CreatedInPlace);
+        make_room(&handle, 0, length).map_err(|error| self.failed(error))?;
+        io::copy(contents, &mut File::from(handle)).map(drop).map_err(|source| self.failed_with(source))
+    }
+
+    /// The file that was not there, made now, or as somebody else has made it meanwhile.
+    fn make_or_open(&self) -> Result<OwnedFd, GrantError> {
+        let (parent, name) = self.parent()?;
+        match os::create_child(parent.as_fd(), name, OFlags::empty(), NEW_FILE) {
+            Err(Errno::EXIST) => {
+                // Looked at before it is opened: opening a device may already do something.
+                self.regular(&self.reopen(os::PIN)?)?;
+                self.reopen(os::WRITE)
+            }
+            made => made.map_err(|error| self.failed(error)),
+        }
     }
 }
 
@@ -162,15 +193,6 @@ pub(super) enum Existing {
     Expected(Version),
     /// It stays, and the answer is "exists already".
     Kept,
-}
-
-impl Existing {
-    fn flags(self) -> RenameFlags {
-        match self {
-            Existing::Replaced | Existing::Expected(_) => Replace::Yes.flags(),
-            Existing::Kept => Replace::No.flags(),
-        }
-    }
 }
 
 impl From<Replace> for Existing {

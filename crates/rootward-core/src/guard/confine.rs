@@ -135,7 +135,8 @@ impl Guard {
                 }
                 let mut taken = taken_above;
                 if self.0.restrictions.may_end_in(&name) {
-                    let closed = self.0.restrictions.taken_below(top, &below);
+                    // A guarded file is not among them: a project's own programs need it.
+                    let closed = self.0.restrictions.taken_from_processes(top, &below);
                     if let (Some(rule), false) = (closed.rule, taken_above.contains(closed.access)) {
                         let pattern = rule.pattern().to_owned();
                         let place = OsString::from_vec(place.clone()).into();
@@ -143,7 +144,7 @@ impl Guard {
                         closed_places.found.push(ClosedPlace { place, pattern, taken, protects });
                     }
                     // Some rules are about the entry alone: what they take is not taken from what lies in it.
-                    taken = self.0.restrictions.taken_below(top, &[&below, INNOCENT].concat()).access;
+                    taken = self.0.restrictions.taken_from_processes(top, &[&below, INNOCENT].concat()).access;
                 }
                 if kind == FileType::Directory && taken != Access::ALL {
                     waiting.push((below, taken));
@@ -241,6 +242,25 @@ mod tests {
         assert_eq!(found(&top), expect);
         assert_eq!(found(&top.join("there")), [expect[0].clone(), expect[2].clone()]);
         assert_eq!(found(&top.join("elsewhere")), []);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree")]
+    fn guarded_files_are_left_to_processes() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("dir.pem/.ssh")).unwrap();
+        for file in [".env", ".env.local", "key.pem", "id_rsa", "terraform.tfstate"] {
+            std::fs::write(top.join(file), "").unwrap();
+        }
+        let guard = guard(&[&top]);
+        let found = guard.closed_places_below(0, 1000).unwrap().found;
+        let places: Vec<_> = found.iter().map(|found| found.place.strip_prefix(&top).unwrap()).collect();
+        assert_eq!(places, [std::path::Path::new("dir.pem/.ssh")], "what lies in a guarded directory is looked at");
+        for file in [".env", ".env.local", "key.pem", "id_rsa", "terraform.tfstate", "dir.pem/x"] {
+            let refused = guard.check(file, Access::READ).unwrap_err();
+            assert_eq!(refused.code(), crate::Code::Restricted, "{file}");
+        }
     }
 
     #[test]

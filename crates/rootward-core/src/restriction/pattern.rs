@@ -1,7 +1,7 @@
 //! What a restriction's place looks like: fixed names, or a glob.
 //!
-//! Nearly all are fixed names. Those are compared name by name, which costs nothing to set up; `globset` is for what a user
-//! writes with wildcards.
+//! Nearly all are fixed names. Those are compared name by name, which costs nothing to set up, and so does a `*` at one end of the
+//! last name; `globset` is for what a user writes with wildcards.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -10,15 +10,38 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::places;
 use crate::tree::components;
 
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
-    /// The last names of a place, each behind a `/` but the first; `**` stands for any number of names.
+    /// The last names of a place, each behind a `/` but the first; `**` stands for any number of names. Those written down in this
+    /// crate may begin or end the last name with a `*`; what a user writes so is a glob.
     Names(Cow<'static, [u8]>),
     /// All names of a place, in the same form.
     Place(Box<[u8]>),
     Glob(Box<GlobMatcher>),
+}
+
+/// What is known of the last name of every matching place, in whatever case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LastName<'p> {
+    Is(&'p [u8]),
+    Begins(&'p [u8]),
+    Ends(&'p [u8]),
+    Any,
+}
+
+impl LastName<'_> {
+    /// Whether a name is such a name.
+    pub(super) fn matches(self, name: &[u8]) -> bool {
+        match self {
+            LastName::Is(whole) => name.eq_ignore_ascii_case(whole),
+            LastName::Begins(start) => name.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)),
+            LastName::Ends(end) => places::ends_with(name, end),
+            LastName::Any => true,
+        }
+    }
 }
 
 impl Pattern {
@@ -47,14 +70,16 @@ impl Pattern {
         Ok(Pattern::Glob(Box::new(glob.compile_matcher())))
     }
 
-    /// The name that every matching place ends in, if there is one, in whatever case.
-    pub(super) fn last_name(&self) -> Option<&[u8]> {
-        let last = match self {
-            Pattern::Names(names) => Some(split_last(names).1),
-            Pattern::Place(names) => Some(split_last(names).1),
-            Pattern::Glob(_) => None,
-        };
-        last.filter(|last| !last.is_empty() && last != b"**")
+    /// The name that every matching place ends in.
+    pub(super) fn last_name(&self) -> LastName<'_> {
+        match self {
+            Pattern::Names(names) => last_name(split_last(names).1),
+            Pattern::Place(names) => match split_last(names).1 {
+                b"" | b"**" => LastName::Any,
+                last => LastName::Is(last),
+            },
+            Pattern::Glob(_) => LastName::Any,
+        }
     }
 
     /// The directories above such a place that the pattern itself names: whatever comes to stand there may hold it.
@@ -77,7 +102,11 @@ impl Pattern {
     pub(super) fn matches(&self, place: &[u8], names: &[&[u8]]) -> bool {
         match self {
             Pattern::Glob(glob) => glob.is_match(Path::new(OsStr::from_bytes(place))),
-            Pattern::Names(last) => ends_with(names, last),
+            Pattern::Names(last) => match (split_last(last), names) {
+                ((_, b"**"), _) => ends_with(names, last),
+                ((before, last), [above @ .., name]) => last_name(last).matches(name) && ends_with(above, before),
+                (_, []) => last.is_empty(),
+            },
             Pattern::Place(all) => components(all).count() == names.len() && ends_with(names, all),
         }
     }
@@ -94,6 +123,16 @@ fn split_last(names: &[u8]) -> (&[u8], &[u8]) {
     match names.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&names[..at], &names[at + 1..]),
         None => (&[], names),
+    }
+}
+
+/// A last name as it is written down.
+fn last_name(written: &[u8]) -> LastName<'_> {
+    match written {
+        b"" | b"**" => LastName::Any,
+        [b'*', end @ ..] => LastName::Ends(end),
+        [start @ .., b'*'] => LastName::Begins(start),
+        whole => LastName::Is(whole),
     }
 }
 
@@ -139,9 +178,19 @@ mod tests {
         check("//.Git//hooks/", "/p/.git/HOOKS", true);
         check(".git/**/x/**/y", "/.git/a/x/y", true);
         check(".git/**/x/**/y", "/.git/a/y", false);
+        check("*.pem", "/p/KEY.PEM", true);
+        check("*.pem", "/p/.pem", true);
+        check("*.pem", "/p/key.pem.txt", false);
+        check("*.pem", "/p/key.pem/x", false);
+        check("*.pem", "/pem", false);
+        check("a/.env.*", "/a/.ENV.local", true);
+        check("a/.env.*", "/b/.env.local", false);
+        check(".env.*", "/.env", false);
+        check(".env.*", "/", false);
         assert!(matches(Pattern::written(".git/hooks"), "/p/.GIT/hooks"));
         assert!(matches(Pattern::place(Path::new("/a//b/")), "/a/b"));
         assert!(matches(Pattern::place(Path::new("/a/b")), "/a/B"));
         assert!(!matches(Pattern::place(Path::new("/a/b")), "/x/a/b"));
+        assert!(!matches(Pattern::place(Path::new("/a/*b")), "/a/xb"), "a name that holds a `*`");
     }
 }

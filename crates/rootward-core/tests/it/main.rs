@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests set up and look at files by name")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod closed;
 mod decisions;
 mod door;
 mod escapes;

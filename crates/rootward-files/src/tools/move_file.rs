@@ -45,6 +45,13 @@ impl FileTool for MoveFile {
 }
 
 fn failed(error: GrantError, destination: &RootedPath<Create>) -> Failure {
+    if let GrantError::Changed { path } = &error {
+        return Failure::said(format!(
+            "`{}` was changed while it was copied to another disk, so it stays, and so does the copy, `{}`; `delete_file` one of them",
+            Shown::new(path),
+            Shown::new(&destination.named_path())
+        ));
+    }
     let GrantError::Io { path, source } = &error else { return error.into() };
     let shown = Shown::new(path);
     match source.kind() {

@@ -46,14 +46,14 @@ impl FileTool for ReadMediaFile {
         let file = path.open()?;
         let name = file.path().to_owned();
         let bytes =
-            if file.size() <= SMALL { encoded(file)? } else { call.apart("bytes", move |_| encoded(file)).await? };
+            if file.size() <= SMALL { encoded(&file)? } else { call.apart("bytes", move |_| encoded(&file)).await? };
         let block = block(&name, bytes);
         let data = serde_json::to_value(&block).unwrap_or(Value::Null);
         Ok(Answer::Data { shown: vec![block], data: json!({ "content": [data] }) })
     }
 }
 
-fn encoded(file: OpenFile) -> Result<String, Failure> {
+fn encoded(file: &OpenFile) -> Result<String, Failure> {
     let path = file.path().to_owned();
     let bytes = file.read_whole(LARGEST).map_err(|error| match error {
         GrantError::TooLarge { size, .. } => Failure::said(format!(

@@ -81,7 +81,7 @@ impl FileTool for ReadMultipleFiles {
 
 async fn read(roots: &Roots, path: &str, call: &Call) -> Result<String, Failure> {
     let file = roots.check(path, Access::READ)?.open()?;
-    if file.size() <= SMALL { whole(file) } else { call.apart("files", move |_| whole(file)).await }
+    if file.size() <= SMALL { whole(&file) } else { call.apart("files", move |_| whole(&file)).await }
 }
 
 fn left_out() -> Failure {

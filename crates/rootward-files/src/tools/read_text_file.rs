@@ -104,7 +104,7 @@ impl Arguments {
 impl Part {
     fn of(self, file: OpenFile, did: Did<'_>) -> Result<String, Failure> {
         match self {
-            Part::Whole => whole(file),
+            Part::Whole => whole(&file),
             Part::Lines { first, count } => lines::from(file, first, count, did),
             Part::Last(count) => lines::last(&file, count, did),
         }
@@ -112,7 +112,7 @@ impl Part {
 }
 
 /// A whole file as text.
-pub(crate) fn whole(file: OpenFile) -> Result<String, Failure> {
+pub(crate) fn whole(file: &OpenFile) -> Result<String, Failure> {
     let path = file.path().to_owned();
     let bytes = file.read_whole(MOST_BYTES).map_err(|error| match error {
         GrantError::TooLarge { size, .. } => Failure::said(format!(

@@ -108,6 +108,49 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
     }
 }
 
+/// A project's secrets: no tool reads, lists, finds or changes them, and the operator can share one by its name.
+#[tokio::test]
+async fn guarded_files_are_closed_to_every_tool() {
+    let stage = Stage::new();
+    let guarded = [".env", ".env.local", "sub/.env", "tls.pem", "sub/id_rsa", "terraform.tfstate"];
+    let open = [".env.example", "sub/id_rsa.pub", "seen"];
+    for name in guarded.iter().chain(&open) {
+        stage.file(&format!("root/{name}"), "needle");
+    }
+    let mut client = Client::start(&stage, &["root"]).await;
+    let found = search(&mut client, &stage, json!({"pattern": "needle", "hidden": true})).await;
+    assert_eq!(found, ".env.example\n1:needle\n\nseen\n1:needle\n\nsub/id_rsa.pub\n1:needle");
+    let listed = client.text("list_directory", json!({"path": "."})).await;
+    assert_eq!(listed, "[FILE] .env.example\n[FILE] seen\n[DIR] sub");
+    let tree = client.text("directory_tree", json!({"path": "."})).await;
+    let names = client.text("search_files", json!({"path": ".", "pattern": "**"})).await;
+    for name in guarded {
+        let last = name.rsplit('/').next().unwrap();
+        assert!(!tree.contains(&format!("\"{last}\"")), "{name} in {tree}");
+        assert!(!names.lines().any(|line| line.ends_with(&format!("/{last}"))), "{name} in {names}");
+        for (tool, arguments) in [
+            ("read_text_file", json!({"path": name})),
+            ("get_file_info", json!({"path": name})),
+            ("search_content", json!({"pattern": "n", "path": name})),
+            ("write_file", json!({"path": name, "content": "x"})),
+            ("append_file", json!({"path": name, "content": "x"})),
+            ("edit_file", json!({"path": name, "edits": [{"oldText": "needle", "newText": "x"}]})),
+            ("move_file", json!({"source": name, "destination": "moved"})),
+            ("copy_file", json!({"source": name, "destination": "copied"})),
+            ("copy_file", json!({"source": "seen", "destination": format!("{name}.pem")})),
+            ("delete_file", json!({"path": name})),
+        ] {
+            let refused = client.call(tool, arguments.clone()).await;
+            assert_eq!(refused.code(), Some("restricted"), "{tool} {arguments}: {refused:?}");
+        }
+        assert_eq!(stage.read(&format!("root/{name}")), "needle");
+    }
+    let mut client = Client::start(&stage, &["root", "root/.env"]).await;
+    assert_eq!(client.text("read_text_file", json!({"path": ".env"})).await, "needle");
+    let other = client.call("read_text_file", json!({"path": ".env.local"})).await;
+    assert_eq!(other.code(), Some("restricted"));
+}
+
 #[tokio::test]
 async fn a_search_without_a_path_begins_at_the_first_root() {
     let stage = Stage::new();

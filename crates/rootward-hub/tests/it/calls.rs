@@ -1,5 +1,6 @@
 //! Calls of every kind, and which of them pass.
 
+use rootward_core::Code;
 use rootward_hub::check_path;
 use rootward_hub::scan::{Call, Need, ScanError, Tool, Treatment, Why, scan, tool_name};
 use serde_json::value::{RawValue, to_raw_value};
@@ -235,6 +236,27 @@ fn a_word_is_no_way_into_a_closed_place() {
     check("ro", ".ssh/authorized_keys", false);
     check("rw", ".git/hooks/pre-commit", false);
     check("ro", "link/new", false);
+}
+
+#[test]
+fn guarded_files_are_refused_in_calls() {
+    for key in ["path", "file", "target"] {
+        for (name, refused) in [
+            (".env", true),
+            ("a/.env", true),
+            ("./.env.local", true),
+            ("a/tls.pem", true),
+            ("a/id_ed25519", true),
+            ("a/terraform.tfstate", true),
+            (".env.example", false),
+            ("a/id_ed25519.pub", false),
+        ] {
+            let params = json!({"name": "read_file", "arguments": {key: name}});
+            let verdict = Yard::new("rw").check("tools/call", &params, None).unwrap();
+            let code = verdict.refused().map(|(_, refusal)| refusal.denial.code());
+            assert_eq!(code, refused.then_some(Code::Restricted), "{key}: {name}");
+        }
+    }
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn value<T>(name: &'static str, setting: &Setting<T>, value: &impl Serialize, sh
     }
 }
 
-fn closed_word(closed: Closed) -> &'static str {
+pub(super) fn closed_word(closed: Closed) -> &'static str {
     match closed {
         Closed::Entirely => "all",
         Closed::ForWriting => "writing",

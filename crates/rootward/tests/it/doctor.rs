@@ -57,6 +57,31 @@ fn json_of_restrictions_and_defaults() {
 }
 
 #[test]
+fn what_is_closed_is_listed_whole() {
+    let stage = Stage::new().with_settings("restrict = [{ pattern = '*.key' }, { pattern = 'x', closed = 'writing' }]");
+    let run = stage.run(["doctor", "--closed", "--json"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let list: Value = serde_json::from_str(&run.stdout).unwrap();
+    let has = |class: &str, pattern: &str, closed: &str| {
+        let entry = json!({"class": class, "pattern": pattern, "closed": closed});
+        assert!(list["closed"].as_array().unwrap().contains(&entry), "{entry}");
+    };
+    for rule in rootward_core::Restriction::standard() {
+        let own = matches!(rule.pattern(), ".config/rootward" | ".local/state/rootward");
+        let class = if own { "own" } else { rule.class().word() };
+        has(class, rule.pattern(), if rule.closed() == rootward_core::Closed::Entirely { "all" } else { "writing" });
+    }
+    has("chosen", "*.key", "all");
+    has("chosen", "x", "writing");
+    has("own", &stage.path("home/.config/rootward").display().to_string(), "all");
+    assert_eq!(list["except"], json!([".env.example", ".env.sample", ".env.template", ".env.dist"]));
+    let told = stage.run(["doctor", "--closed"]).stdout;
+    for line in ["  .ssh\n", "  .git/hooks\n", "  .env\n", "  *.pem\n", "  *.key\n", "  x (for writing)\n"] {
+        assert!(told.contains(line), "{line:?} in {told}");
+    }
+}
+
+#[test]
 fn settings_that_cannot_be_used() {
     let told = |name: &str, stage: &Stage| {
         insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!(name, stage, ["doctor"]) });

@@ -254,7 +254,8 @@ pub(in crate::files) const CASES: &[Case] = &[
     ),
 ];
 
-const CLOSED: &str = "Closed places (`.ssh` and their like) are neither read nor listed.";
+const CLOSED: &str =
+    "Closed places (`.ssh`, `.env` and their like, [closed.md](closed.md)) are neither read nor listed.";
 
 /// All but the times is the same.
 const fn info(arguments: &'static str) -> Call {

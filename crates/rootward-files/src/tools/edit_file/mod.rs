@@ -75,6 +75,7 @@ impl FileTool for EditFile {
 
 fn edit(Arguments { path, edits, dry_run }: &Arguments, work: &Work) -> Result<String, Failure> {
     let _waited = EDITING.lock().unwrap_or_else(PoisonError::into_inner);
+    // Kept open until the new file has its name: a file that is open cannot give its number, by which it is told, to another.
     let file = path.open()?;
     let (version, named) = (file.version(), path.named_path());
     let name = Shown::new(&named);

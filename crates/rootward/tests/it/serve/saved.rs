@@ -30,7 +30,7 @@ fn place() -> Place {
     let place = Place::new();
     for name in ["root/one", "root/two"] {
         fs::create_dir(place.path(name)).unwrap();
-        for file in ["f", "x.pem"] {
+        for file in ["f", "x.sealed"] {
             fs::write(place.path(name).join(file), name).unwrap();
         }
     }
@@ -130,11 +130,11 @@ fn roots_that_go_and_come_back_are_followed() {
 #[test]
 fn a_damaged_store_takes_nothing_and_opens_nothing() {
     let place = place();
-    save(&place, &[("root/one", "restrict = [{ pattern = '*.pem' }]")]);
+    save(&place, &[("root/one", "restrict = [{ pattern = '*.sealed' }]")]);
     let mut command = place.rootward(&["serve"]);
     command.env("ROOTWARD_FALLBACK_DIR", place.path("outside")).stderr(Stdio::piped());
     let mut client = Client::begin(&mut command, &json!({}));
-    let [file, closed] = ["root/one/f", "root/one/x.pem"].map(|name| place.text(name));
+    let [file, closed] = ["root/one/f", "root/one/x.sealed"].map(|name| place.text(name));
     let secret = place.text("outside/secret.txt");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     write(&place, "version = 1\n[[root]]\npath = 1\n");
@@ -162,10 +162,10 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
 fn what_is_closed_below_saved_roots_is_followed_whoever_names_roots() {
     let place = place();
     let mut client = place.serve(&[&place.text("root/one")]);
-    let [file, closed] = ["root/one/f", "root/one/x.pem"].map(|name| place.text(name));
+    let [file, closed] = ["root/one/f", "root/one/x.sealed"].map(|name| place.text(name));
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "root/one"]);
     list(&mut client);
-    save(&place, &[("root/one", "restrict = [{ pattern = '*.pem' }]"), ("root/two", "")]);
+    save(&place, &[("root/one", "restrict = [{ pattern = '*.sealed' }]"), ("root/two", "")]);
     told(&mut client);
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     assert_eq!(read(&mut client, &place.text("root/two/f")), "outside_roots");
@@ -183,13 +183,13 @@ fn what_the_settings_close_stays_closed_when_the_saved_roots_change() {
     let settings = format!("[[restrict]]\npattern = 'f'\nbelow = '{}'\n", place.text("link"));
     fs::write(place.path(STORE).with_file_name("config.toml"), settings).unwrap();
     let mut client = place.serve(&[]);
-    let [closed, other] = ["root/two/f", "root/one/x.pem"].map(|name| place.text(name));
+    let [closed, other] = ["root/two/f", "root/one/x.sealed"].map(|name| place.text(name));
     assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "root/one"]);
     // The link leads elsewhere now, and the rules are made anew.
     fs::remove_file(place.path("link")).unwrap();
     symlink(place.path("outside"), place.path("link")).unwrap();
     list(&mut client);
-    save(&place, &[("root/one", "restrict = [{ pattern = '*.pem' }]"), ("root/two", "")]);
+    save(&place, &[("root/one", "restrict = [{ pattern = '*.sealed' }]"), ("root/two", "")]);
     told(&mut client);
     assert_eq!([read(&mut client, &closed), read(&mut client, &other)], ["restricted", "restricted"]);
 }

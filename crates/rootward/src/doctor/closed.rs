@@ -1,0 +1,87 @@
+//! `doctor --closed`: everything that stays closed below a root.
+
+use std::io::{self, Write};
+
+use rootward_core::{Class, Closed, Restriction, Shown, places};
+use serde::Serialize;
+
+use super::values::closed_word;
+use crate::ground::Ground;
+
+/// Everything that stays closed, by class.
+#[derive(Debug, Serialize)]
+pub(super) struct ClosedList {
+    closed: Vec<Entry>,
+    /// Names that stay open although a guarded pattern matches them.
+    except: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Entry {
+    class: &'static str,
+    pattern: String,
+    closed: &'static str,
+}
+
+/// The order of the classes, and what is said of each.
+const CLASSES: [(Class, &str); 5] = [
+    (Class::Secret, "places that hold secrets: closed"),
+    (Class::RunsCode, "places that run code for you: closed for writing"),
+    (Class::Guarded, "guarded files: refused in calls, open to the processes of a server"),
+    (Class::Own, "Rootward's own places: closed, whoever names them"),
+    (Class::Chosen, "what settings and saved roots close"),
+];
+
+impl ClosedList {
+    pub(super) fn new(ground: &Ground) -> ClosedList {
+        let mut closed: Vec<Entry> = Vec::new();
+        for (class, _) in CLASSES {
+            let restrictions = ground.restrictions();
+            let rules = restrictions.rules().iter().filter(|rule| class_of(rule, ground) == class);
+            for rule in rules {
+                let entry = Entry {
+                    class: class.word(),
+                    pattern: rule.pattern().to_owned(),
+                    closed: closed_word(rule.closed()),
+                };
+                if !closed.contains(&entry) {
+                    closed.push(entry);
+                }
+            }
+        }
+        let except = places::TEMPLATES.iter().map(|end| format!(".env{end}")).collect();
+        ClosedList { closed, except }
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut first = true;
+        for (class, says) in CLASSES {
+            let entries: Vec<&Entry> = self.closed.iter().filter(|entry| entry.class == class.word()).collect();
+            if entries.is_empty() {
+                continue;
+            }
+            if !first {
+                writeln!(out)?;
+            }
+            first = false;
+            writeln!(out, "{says}")?;
+            for entry in entries {
+                // Elsewhere the heading says it.
+                let how = match class {
+                    Class::Chosen if entry.closed == closed_word(Closed::ForWriting) => " (for writing)",
+                    _ => "",
+                };
+                writeln!(out, "  {}{how}", Shown::new(&entry.pattern))?;
+            }
+            if class == Class::Guarded {
+                writeln!(out, "  but not {}", self.except.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rootward's own places are also in the list of secret ones, and the environment may put them elsewhere.
+fn class_of(rule: &Restriction, ground: &Ground) -> Class {
+    if ground.is_own(rule.pattern()) { Class::Own } else { rule.class() }
+}
