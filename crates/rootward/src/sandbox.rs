@@ -1,5 +1,6 @@
 //! `rootward sandbox`: any command, confined by the kernel to the roots.
 
+mod explained;
 pub(crate) mod told;
 
 use std::ffi::OsString;
@@ -29,7 +30,11 @@ pub(crate) struct Sandbox {
     /// Tell, when the command has ended, what it tried and was refused
     #[arg(long)]
     trace: bool,
-    /// Before the command starts, write one JSON object to standard error that says how strongly it is confined
+    /// Do not start the command; print each place that it would get, and why, and what it would not get
+    #[arg(long, conflicts_with = "trace")]
+    explain: bool,
+    /// Before the command starts, write one JSON object to standard error that says how strongly it is confined. With `--explain`,
+    /// print the places as JSON
     #[arg(long)]
     json: bool,
     /// The command and its arguments
@@ -66,6 +71,11 @@ impl Sandbox {
         // Kept until the command has ended: taking it apart takes time that the command can use.
         let confinement = confinement.map_err(StartError::from).map_err(not_started)?;
         let line = CommandLine { program: program.clone(), arguments: arguments.to_vec(), ..CommandLine::default() };
+        if self.explain {
+            let explanation = confinement.explain_ambient(&line).map_err(not_started)?;
+            explained::print(&explanation, self.json)?;
+            return Ok(0);
+        }
         let signals = PassedSignals::hold()?;
         let confined = confinement.prepare_ambient(&line).and_then(Prepared::spawn);
         let mut confined = confined.map_err(not_started)?;
@@ -89,7 +99,7 @@ impl Sandbox {
         if self.json {
             message::line(&serde_json::to_string(enforcement)?);
         } else {
-            told::unheld(enforcement);
+            told::enforcement(enforcement);
         }
         Ok(())
     }

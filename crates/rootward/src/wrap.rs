@@ -187,7 +187,7 @@ fn variables_with_roots() -> Vec<(OsString, OsString)> {
 /// Tells the operator.
 fn tell(program: &OsStr, notice: Notice<'_>) {
     match notice {
-        Notice::Started(_, enforcement) => told::unheld(enforcement),
+        Notice::Started(_, enforcement) => told::enforcement(enforcement),
         Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
         Notice::Event(text) => message::line_in_passing(&format!("rootward: {text}")),
     }

@@ -23,7 +23,7 @@ fn page() -> String {
         (
             Class::Secret,
             "Secret places",
-            "Closed for everything. A confined process does not get them either, or does not start ([sandbox.md](sandbox.md)).",
+            "Closed for everything. A confined process does not get them either ([sandbox.md](sandbox.md)).",
         ),
         (
             Class::RunsCode,

@@ -8,7 +8,7 @@ use rootward_core::follow_ambient;
 use super::finding::{Anchor, Findings, Why};
 use super::program::{Run, prefix};
 
-use super::{Program, ProgramError, RUN, Surroundings, environment, node, python, runtimes, script_argument};
+use super::{Program, ProgramError, RUN, Surroundings, environment, node, python, runtimes, script_argument, shims};
 use crate::confinement::CommandLine;
 
 /// A command that was looked up. A process that starts a command again and again looks it up once: between two starts, the command
@@ -46,8 +46,9 @@ impl KnownCommand {
         }
         environment::seek_ambient(&surroundings, &mut findings);
         node::seek_ambient(&surroundings, &mut findings);
+        python::seek_ambient(&surroundings, &mut findings);
         let runtimes = runtimes::find_ambient(home.as_deref(), &variables, &here);
-        python::seek_ambient(&surroundings, &runtimes, &mut findings);
+        shims::seek_ambient(&program, &runtimes, &mut findings);
         let lies_at = home.as_deref().and_then(follow_ambient).map(|followed| followed.place);
         let homes = home.clone().into_iter().chain(lies_at).collect();
         Ok(KnownCommand { line: key(line), program, findings, runtimes, home, homes, variables })

@@ -13,6 +13,7 @@ mod private;
 mod program;
 mod python;
 mod runtimes;
+mod shims;
 mod system;
 mod trust;
 
@@ -118,6 +119,7 @@ pub(crate) fn of_start(known: &KnownCommand, passed: &[OsString], private: &Priv
     system::add(&mut profile);
     node::add(known.program(), cache, &mut profile);
     python::add(known.program(), known.home(), cache, &mut profile);
+    shims::add(known, &mut profile);
     profile
 }
 

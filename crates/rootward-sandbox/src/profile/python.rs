@@ -1,10 +1,10 @@
 //! Python, pip and uv: virtual environments, versions that pyenv or uv installed, and a cache for what `uvx` fetches.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rootward_core::{Access, follow_ambient};
 
-use super::finding::{Anchor, Findings, Trail, Why, read_ambient};
+use super::finding::{Findings, Trail, Why, read_ambient};
 use super::program::{Program, Run};
 use super::{Profile, RUN, Surroundings, script_ambient};
 
@@ -14,12 +14,7 @@ const UV: [&str; 2] = ["uv", "uvx"];
 /// As much as is read of `pyvenv.cfg`, in bytes.
 const LONGEST_SETTINGS: u64 = 64 << 10;
 
-pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, runtimes: &[Anchor], findings: &mut Findings) {
-    for run in surroundings.program.chain() {
-        for top in run.paths().filter_map(|path| manager_of(path, runtimes)) {
-            findings.seek_ambient(&top, RUN, Why::Versions, &run.trail);
-        }
-    }
+pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
     let python = surroundings.program.is_any_of(&PYTHON);
     let uv = surroundings.program.is_any_of(&UV);
     if !python && !uv {
@@ -62,14 +57,6 @@ pub(super) fn add(program: &Program, home: Option<&Path>, cache: Option<&Path>, 
     }
     // Compiled modules are kept beside their sources, where nothing can be written.
     profile.sets("PYTHONDONTWRITEBYTECODE", "1");
-}
-
-/// A shim of a version manager is a script that looks for the version and runs it.
-// SECURITY: any directory could be called `shims` (test: a_directory_called_shims_opens_nothing)
-fn manager_of(program: &Path, runtimes: &[Anchor]) -> Option<PathBuf> {
-    let shims = program.parent().filter(|directory| directory.file_name().is_some_and(|name| name == "shims"))?;
-    let top = shims.parent()?;
-    runtimes.iter().any(|runtime| runtime.top == top).then(|| top.to_owned())
 }
 
 /// The virtual environment that a program lies in, and the Python that it was made from.

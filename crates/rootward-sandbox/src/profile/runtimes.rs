@@ -50,6 +50,14 @@ pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString
     for path in SHARED {
         add(Path::new(path), Vec::new());
     }
+    // A version manager that the user's `PATH` names, wherever it is.
+    let entries = variable("PATH").into_iter().flat_map(std::env::split_paths);
+    for shims in entries.filter(|entry| entry.is_absolute() && entry.ends_with("shims")) {
+        let Some(shims) = Anchor::find_ambient(&shims) else { continue };
+        if let Some(top) = shims.top.parent() {
+            add(top, shims.links);
+        }
+    }
     for name in INTERPRETERS {
         let Some(found) = in_path_ambient(OsStr::new(name), variable("PATH"), here) else { continue };
         let Some(followed) = follow_ambient(&found) else { continue };

@@ -12,7 +12,7 @@ use super::kernel::Kernel;
 use super::values::{Line, values};
 use crate::answer::text;
 use crate::ground::Ground;
-use crate::message::{Hinted, told};
+use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
 use rootward_core::env::{self, Directories, Environment};
 
@@ -24,6 +24,7 @@ pub(super) struct Report {
     confinement: Confinement,
     settings_file: File,
     saved_roots: SavedRoots,
+    given_for_writing: GivenForWriting,
     /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
@@ -56,6 +57,29 @@ struct File {
 struct SavedRoots {
     path: Option<String>,
     count: usize,
+}
+
+/// What confined commands could ever write, and nothing found there is trusted for.
+#[derive(Debug, Default, Serialize)]
+struct GivenForWriting {
+    record: Option<String>,
+    places: Vec<String>,
+    /// Why the record is of no use: no command is started then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mistake: Option<String>,
+}
+
+impl GivenForWriting {
+    fn look_ambient(directories: &Directories) -> GivenForWriting {
+        let Some(record) = directories.writable_record() else { return GivenForWriting::default() };
+        let (places, mistake) = match record.read_ambient() {
+            Ok(material) => {
+                (material.places().iter().map(|place| text(place.as_os_str()).into_owned()).collect(), None)
+            }
+            Err(error) => (Vec::new(), Some(causes(&error))),
+        };
+        GivenForWriting { record: Some(text(record.path().as_os_str()).into_owned()), places, mistake }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -123,6 +147,7 @@ impl Report {
             confinement: Confinement::look(),
             settings_file: File { path: None, exists: None },
             saved_roots: SavedRoots::default(),
+            given_for_writing: GivenForWriting::look_ambient(&Directories::new(environment)),
             mistake: None,
             settings: Vec::new(),
             roots: Vec::new(),
@@ -168,7 +193,19 @@ impl Report {
         if !self.confinement.open().is_empty() {
             row(out, "still open", &self.confinement.open().join(", "))?;
         }
-        row(out, "for more", &self.confinement.next())
+        row(out, "for more", &self.confinement.next())?;
+        row(out, "each place", &"`rootward sandbox --explain DIR -- COMMAND` prints what a command gets, and why")?;
+        match &self.given_for_writing {
+            GivenForWriting { mistake: Some(mistake), .. } => row(out, "record", mistake),
+            GivenForWriting { record: Some(record), places, .. } => row(
+                out,
+                "record",
+                &format_args!("{} (places that confined commands could write: {})", Shown::new(record), places.len()),
+            ),
+            GivenForWriting { .. } => {
+                row(out, "record", &"none: neither HOME nor XDG_STATE_HOME names an absolute path")
+            }
+        }
     }
 
     fn write_settings(&self, out: &mut impl Write) -> io::Result<()> {

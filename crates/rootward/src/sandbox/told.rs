@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, Program, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld,
+    ConfinementError, Enforcement, Program, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld, Untrusted,
+    Withheld,
 };
 
 use super::hinted;
@@ -54,6 +55,17 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
             };
             hinted(error.to_string(), hint)
         }
+        StartError::Program(ProgramError::Planted { place, .. }) => {
+            let installed = place.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent).unwrap_or(place);
+            hinted(
+                error.to_string(),
+                &format!("pass `--allow-read {}` if that is what you want", for_shell(installed, None, "")),
+            )
+        }
+        StartError::Record(_) => hinted(
+            told(program, error),
+            "Rootward remembers there what confined commands could write; `HOME` or `XDG_STATE_HOME` says where it is",
+        ),
         StartError::Program(ProgramError::NotExecutable(_)) => {
             hinted(error.to_string(), "make it executable with `chmod +x`, or name what runs it: `-- python3 FILE`")
         }
@@ -68,14 +80,30 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
     }
 }
 
-/// What the kernel cannot hold.
-pub(crate) fn unheld(enforcement: &Enforcement) {
+/// The error with all that is behind it, in one line.
+fn told(program: &OsStr, error: StartError) -> String {
+    message::told(&anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))))
+}
+
+/// What the kernel cannot hold, and what the command does not get.
+pub(crate) fn enforcement(enforcement: &Enforcement) {
     let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
     for unheld in serious {
         message::warning(&unheld.to_string());
     }
     split(&enforcement.split);
     open_for_writing(&rest);
+    withheld(&enforcement.withheld);
+}
+
+/// What the command seems to need and does not get, because a confined command could have chosen it.
+fn withheld(withheld: &[Withheld]) {
+    const MOST: usize = 3;
+    let planted = withheld.iter().filter(|withheld| matches!(withheld.reason, Untrusted::Planted(_)));
+    for withheld in planted.take(MOST) {
+        let allow = for_shell(&withheld.place, None, "");
+        message::warning(&format!("{withheld}; pass `--allow-read {allow}` if the command needs it"));
+    }
 }
 
 /// The directories that are open entry by entry: a line for each of the first few.

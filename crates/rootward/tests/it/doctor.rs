@@ -67,7 +67,7 @@ fn what_is_closed_is_listed_whole() {
         assert!(list["closed"].as_array().unwrap().contains(&entry), "{entry}");
     };
     for rule in rootward_core::Restriction::standard() {
-        let own = matches!(rule.pattern(), ".config/rootward" | ".local/state/rootward");
+        let own = rootward_core::env::OWN_USUAL.contains(&rule.pattern());
         let class = if own { "own" } else { rule.class().word() };
         has(class, rule.pattern(), if rule.closed() == rootward_core::Closed::Entirely { "all" } else { "writing" });
     }

@@ -64,6 +64,31 @@ fn a_crash_costs_the_calls_under_way_and_no_others() {
 }
 
 #[test]
+fn a_restarted_server_gets_what_was_found_at_first() {
+    let scene = Scene::new();
+    let server = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+    let program = scene.path("tool/bin/server.py");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::copy(server, &program).unwrap();
+    let server = ["python3", program.to_str().unwrap()];
+    let words = [&*scene.text("project"), "--treat", "read.path=text"];
+    let mut client = Client::begin(&mut scene.wrap_command(&words, &server), Says::Nothing, &[]);
+    let outside = json!({"path": scene.path("outside/file.txt")});
+    assert_eq!(client.says("read", outside.clone()), "failed: Permission denied");
+    // Whoever could change what lies beside the program meanwhile gains nothing while this process runs.
+    std::fs::rename(scene.path("tool/bin"), scene.path("tool/moved")).unwrap();
+    std::fs::create_dir(scene.path("outside/bin")).unwrap();
+    std::fs::copy(scene.path("tool/moved/server.py"), scene.path("outside/bin/server.py")).unwrap();
+    std::os::unix::fs::symlink(scene.path("outside"), scene.path("tool/bin")).unwrap();
+    std::fs::copy(scene.path("tool/moved/server.py"), scene.path("outside/server.py")).unwrap();
+    let crashed = client.ask("tools/call", json!({"name": "crash"}));
+    assert_eq!(client.answer_to(&crashed)["error"]["code"], -32603);
+    let answer = client.tool("read", outside);
+    assert_ne!(answer["result"]["content"][0]["text"], "outside", "{answer}");
+    client.end();
+}
+
+#[test]
 fn a_server_that_always_crashes_gives_errors_and_never_silence() {
     let scene = Scene::new();
     let starts = scene.path("project/starts");

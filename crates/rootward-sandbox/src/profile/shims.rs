@@ -1,0 +1,42 @@
+//! Shims of version managers: small programs that look for the version to run, among all that are installed.
+
+use std::path::{Path, PathBuf};
+
+use super::finding::{Anchor, Findings, Why};
+use super::program::Program;
+use super::{KnownCommand, Profile, RUN};
+
+pub(super) fn seek_ambient(program: &Program, runtimes: &[Anchor], findings: &mut Findings) {
+    for run in program.chain() {
+        for top in run.paths().filter_map(|path| manager_of(path, runtimes)) {
+            findings.seek_ambient(&top, RUN, Why::Versions, &run.trail);
+        }
+    }
+}
+
+/// The home of the command is not where its version manager looks.
+pub(super) fn add(known: &KnownCommand, profile: &mut Profile) {
+    let paths = known.program().chain().iter().flat_map(|run| run.paths());
+    for top in paths.filter_map(|path| manager_of(path, known.runtimes())) {
+        profile.sets(variable_of(&top), top);
+    }
+}
+
+/// The directory of the version manager that a program is a shim of.
+// SECURITY: any directory could be called `shims` (test: a_directory_called_shims_opens_nothing)
+fn manager_of(program: &Path, runtimes: &[Anchor]) -> Option<PathBuf> {
+    let directory = program.parent()?;
+    let top = directory.parent()?;
+    let is_shim = directory.ends_with("shims") || directory.ends_with(".volta/bin");
+    (is_shim && runtimes.iter().any(|runtime| runtime.top == top)).then(|| top.to_owned())
+}
+
+/// The variable that tells a version manager where it is.
+fn variable_of(top: &Path) -> &'static str {
+    match top.file_name().and_then(|name| name.to_str()) {
+        Some(".asdf") => "ASDF_DATA_DIR",
+        Some("mise") => "MISE_DATA_DIR",
+        Some(".volta") => "VOLTA_HOME",
+        _ => "PYENV_ROOT",
+    }
+}
