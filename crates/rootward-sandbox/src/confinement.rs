@@ -84,7 +84,8 @@ impl Confinement {
         }
         rules.extend(needed_ambient(&profile.needs));
         let denied = self.deny(&mut rules)?;
-        let closed: Vec<&Closed> = self.closed.iter().chain(&denied).collect();
+        let made_since = closed::made_since_ambient(&self.closed);
+        let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&made_since).collect();
         let mut unheld = self.too_large.clone();
         let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
         // SECURITY: what Landlock cannot hold is refused or named, never passed over
