@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use rootward_core::{Access, Extent, Guard, Protects, RootKind};
+use rootward_core::{Access, Extent, FileKind, Grant, Guard, Protects, Resolver, RootKind, lookout_ambient};
 
 use crate::enforcement::{Unheld, UnheldRule};
 use crate::error::ConfinementError;
@@ -69,6 +69,23 @@ pub(crate) fn nested(guard: &Guard) -> impl Iterator<Item = Closed> {
         let taken = sum.without(guard.access_of_root(inner));
         (!taken.is_empty()).then(|| Closed { place: placed.place.clone(), taken, rule: UnheldRule::NestedRoot })
     })
+}
+
+/// Rootward's own places that have come to exist since the roots were looked through: the package cache is made at a command's start.
+pub(crate) fn made_since_ambient(closed: &[Closed]) -> Vec<Closed> {
+    let absent = closed.iter().filter(|closed| closed.rule == UnheldRule::Own && !closed.taken.contains(Access::READ));
+    let exists = |closed: &&Closed| {
+        let seen = lookout_ambient(Resolver::detect()).check_entry(&closed.place, Access::NONE);
+        // A link on the way to such a place is closed for writing, and no more; what it leads to has an entry of its own.
+        let is_elsewhere =
+            |seen: Grant| matches!(seen.kind(), None | Some(FileKind::Link)) || seen.path() != closed.place;
+        !seen.is_ok_and(is_elsewhere)
+    };
+    // SECURITY: what exists is secret, too (test: the_package_cache_works_inside_a_root_and_shows_no_other)
+    absent
+        .filter(exists)
+        .map(|closed| Closed { place: closed.place.clone(), taken: Access::ALL, rule: UnheldRule::Own })
+        .collect()
 }
 
 /// The closed places, by the names that lead to them. A list of nodes, because a path may be thousands of names long.

@@ -98,7 +98,8 @@ impl Confinement {
         // SECURITY: a secret below what the surroundings of a program give is held like one below a root
         // (test: secrets_below_what_a_program_needs_stay_closed)
         let (found, too_large) = closed::below_roots(&guard_around(&self.guard, &profile.unknown))?;
-        let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).collect();
+        let made_since = closed::made_since_ambient(&self.closed);
+        let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).chain(&made_since).collect();
         let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
         let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
         // SECURITY: what Landlock cannot hold is refused or named, never passed over

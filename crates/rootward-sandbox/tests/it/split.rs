@@ -30,7 +30,9 @@ fn shell(spec: &Value, script: &str) -> Run {
 }
 
 fn enforcement(run: &Run) -> Value {
-    serde_json::from_str(run.out.lines().next().unwrap_or_default()).unwrap_or_else(|_| panic!("{run:?}"))
+    // The command may have written before it.
+    let told = run.out.lines().find_map(|line| serde_json::from_str(line).ok());
+    told.unwrap_or_else(|| panic!("{run:?}"))
 }
 
 fn check(spec: &Value, script: &str, works: bool) {
@@ -142,6 +144,25 @@ fn what_is_given_inside_a_closed_place_stays_open() {
         spec = json!({"roots": [root(&home, access), root(&home.join(".ssh/shared"), access)]});
         check(&spec, "cat .ssh/shared/known", true);
         check(&spec, "cat .ssh/id_ed25519", false);
+    }
+}
+
+#[test]
+fn the_package_cache_works_inside_a_root_and_shows_no_other() {
+    let scene = Scene::new();
+    let (home, tools) = (scene.path("inside"), scene.path("tools"));
+    fs::create_dir(&tools).unwrap();
+    fs::create_dir_all(home.join(".cache/other")).unwrap();
+    let script = "#!/bin/sh\nmkdir -p $npm_config_cache && echo x > $npm_config_cache/x && echo kept\nls .cache\ncat .cache/rootward/file\n";
+    fs::write(tools.join("npx"), script).unwrap();
+    fs::set_permissions(tools.join("npx"), fs::Permissions::from_mode(0o755)).unwrap();
+    for access in ["rw", "rwx"] {
+        let spec = json!({"roots": [root(&home, access)], "own": [home.join(".cache/rootward")]});
+        let mut command = host(&spec);
+        command.env("XDG_CACHE_HOME", home.join(".cache")).arg(tools.join("npx")).args(["-y", access]);
+        let run = finish(&mut command);
+        assert_eq!(run.out, "kept\n", "{run:?}");
+        fs::write(home.join(".cache/rootward/file"), "SECRET").unwrap();
     }
 }
 
