@@ -68,7 +68,7 @@ impl Validation {
     }
 
     /// What confined commands could write, as the record says now. A record that cannot be read trusts nothing.
-    pub(crate) fn material_ambient(&self) -> Material {
+    pub fn material_ambient(&self) -> Material {
         let Some(record) = &self.record else { return Material::default() };
         record.read_ambient().unwrap_or_else(|_| Material::everything())
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use rootward_core::{Access, Guard, GuardOptions, RootKind, RootSet, Validation, follow_ambient};
+use rootward_core::{Access, Guard, GuardOptions, Material, RootKind, RootSet, Shown, Validation, follow_ambient};
 
 use crate::closed::{self, Closed, ClosedTree};
 use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, Withheld, gaps};
@@ -72,6 +72,21 @@ impl Confinement {
     pub(crate) fn open_places(&self) -> Vec<PathBuf> {
         let roots = self.guard.roots().iter().map(|placed| &placed.place);
         roots.chain(self.additions.iter().map(|rule| &rule.place)).cloned().collect()
+    }
+
+    /// Refuses an addition that a confined command could have led elsewhere.
+    // SECURITY: the operator named the link, and whoever can write where it is chooses the place
+    // (test: an_addition_is_not_moved_by_a_link)
+    pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
+        let filesystem = &self.options.filesystem;
+        for path in filesystem.allow_read.iter().chain(&filesystem.allow_write) {
+            if let Some(link) = material.planted_link_ambient(path) {
+                let link = Shown::new(&link);
+                let reason = format!("`{link}` is a link that a confined server could have made; name its target");
+                return Err(ConfinementError::Addition { path: path.clone(), reason });
+            }
+        }
+        Ok(())
     }
 
     /// Whether the operator added a place, or one that it lies in.

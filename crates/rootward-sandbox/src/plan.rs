@@ -67,11 +67,16 @@ impl Confinement {
         // SECURITY: a record that cannot be read is not an empty one
         // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
         let mut material = match &record {
-            Some(record) => record.read_ambient()?,
+            Some(record) => {
+                // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too.
+                record.make_directory_ambient()?;
+                record.read_ambient()?
+            }
             None => Material::default(),
         };
         let open = self.open_places();
         material.extend(open.iter().cloned());
+        self.check_additions_ambient(&material)?;
         let private = Private::make_ambient().map_err(StartError::Prepare)?;
         let directory = self.directory(line, &private);
         let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;

@@ -13,8 +13,8 @@ use clap::Args;
 use rootward_core::env::{Directories, Environment, NamedRoot, OWN_USUAL};
 use rootward_core::session::Follow;
 use rootward_core::{
-    Access, Closed, FileKind, Guard, GuardOptions, Origin, PathStyle, PathText, Refusal, Resolver, Restriction,
-    Restrictions, Root, RootError, RootSet, Shown, Validation, lookout_ambient, spellings_ambient,
+    Access, Closed, FileKind, Guard, GuardOptions, Material, Origin, PathStyle, PathText, Refusal, Resolver,
+    Restriction, Restrictions, Root, RootError, RootSet, Shown, Validation, lookout_ambient, spellings_ambient,
 };
 
 use crate::hint;
@@ -135,7 +135,7 @@ impl Ground {
         let places = closed.iter().filter(|rule| rule.closed() == Closed::Entirely);
         let own = places.filter_map(Restriction::own_place).map(Path::to_owned).collect();
         let saved = saved(&directories, resolver)?;
-        let rules = restrictions(&settings, closed, resolver)?;
+        let rules = restrictions(&settings, closed, &Validation::of(&directories), resolver)?;
         let closed = saved.closed_ambient(resolver)?;
         Ok(Ground {
             environment,
@@ -346,12 +346,29 @@ fn options(
 }
 
 /// The standard closed places, those of the settings file, and Rootward's own.
-fn restrictions(settings: &Settings, own: Vec<Restriction>, resolver: Resolver) -> Result<Vec<Restriction>> {
+fn restrictions(
+    settings: &Settings,
+    own: Vec<Restriction>,
+    validation: &Validation,
+    resolver: Resolver,
+) -> Result<Vec<Restriction>> {
+    let material = if settings.restrict.value.is_empty() { Material::default() } else { validation.material_ambient() };
     let mut rules = Restriction::standard();
     for restrict in &settings.restrict.value {
         match &restrict.below {
             None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)?),
             Some(place) => {
+                // SECURITY: whoever can lead the place elsewhere opens what was closed
+                // (test: what_the_settings_close_is_not_moved_by_a_planted_link)
+                if let Some(link) = material.planted_link_ambient(place) {
+                    let says = format!(
+                        "`{}` cannot be closed: `{}` is a link that a confined server could have made",
+                        Shown::new(&restrict.pattern),
+                        Shown::new(&link)
+                    );
+                    let hint = "name the target of the link in `below`".to_owned();
+                    return Err(Hinted { says, hint }.into());
+                }
                 for place in spellings(place, resolver)? {
                     rules.push(Restriction::below(&place, &restrict.pattern, restrict.closed)?);
                 }

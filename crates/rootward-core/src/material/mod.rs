@@ -7,6 +7,8 @@ mod record;
 
 use std::path::{Path, PathBuf};
 
+use crate::lookout::follow_ambient;
+
 pub use record::{WritableRecord, WritableRecordError};
 
 /// The places that confined commands could write, topmost only.
@@ -52,6 +54,11 @@ impl Material {
     /// Whether a place, which is resolved, is writable material.
     pub fn holds(&self, place: &Path) -> bool {
         self.extent == Extent::Everything || self.places.iter().any(|known| place.starts_with(known))
+    }
+
+    /// A link on the way to a path that a confined command could have made.
+    pub fn planted_link_ambient(&self, path: &Path) -> Option<PathBuf> {
+        follow_ambient(path)?.links.into_iter().find(|link| self.holds(link))
     }
 
     /// The topmost places.

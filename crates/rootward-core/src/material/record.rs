@@ -73,6 +73,13 @@ impl WritableRecord {
         &self.file
     }
 
+    /// Makes the directory that the record is in.
+    #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
+    pub fn make_directory_ambient(&self) -> Result<(), WritableRecordError> {
+        let Some(directory) = self.file.parent() else { return Ok(()) };
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|source| self.system(source))
+    }
+
     /// What was ever given. Without a file, nothing was.
     pub fn read_ambient(&self) -> Result<Material, WritableRecordError> {
         let damaged = |what| WritableRecordError::Damaged { file: self.file.clone(), what };
@@ -106,6 +113,7 @@ impl WritableRecord {
         if new.places().is_empty() {
             return Ok(());
         }
+        self.make_directory_ambient()?;
         let system = |source| self.system(source);
         let mut file = lock_ambient(&self.file).map_err(system)?;
         if known.places().len() < COMPACTED_FROM {
@@ -155,9 +163,6 @@ fn open_ambient(path: &Path) -> io::Result<Option<File>> {
 /// The file as it is now, for appending, with no other process at it until it is closed.
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 fn lock_ambient(path: &Path) -> io::Result<File> {
-    if let Some(directory) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    }
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600).custom_flags(SAFELY.bits().cast_signed());
     loop {

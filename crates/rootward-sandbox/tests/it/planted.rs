@@ -205,6 +205,44 @@ fn a_cache_is_not_moved_by_a_link() {
 }
 
 #[test]
+fn an_addition_is_not_moved_by_a_link() {
+    let home = Home::new();
+    home.file("home/proj/data/file.txt", "harmless");
+    let start = |key: &str| {
+        let spec = json!({"roots": [root(&home.path("home/proj"), "rw")], key: [home.path("home/proj/data")]});
+        finish(home.host_with(&spec).args(["sh", "-c", "echo ran; cat data/*"]))
+    };
+    assert_eq!(start("allow_read").out, "ran\nharmless");
+    fs::rename(home.path("home/proj/data"), home.path("home/proj/moved")).unwrap();
+    home.link("home/proj/data", home.path("home/private"));
+    for key in ["allow_read", "allow_write"] {
+        let run = start(key);
+        assert!(run.code == Some(77) && run.out.contains("name its target"), "{key}: {run:?}");
+    }
+    // A link of the user's own is followed.
+    home.link("home/data", home.path("home/private"));
+    let spec = json!({"roots": [root(&home.path("home/proj"), "rw")], "allow_read": [home.path("home/data")]});
+    let run =
+        finish(home.host_with(&spec).args(["sh", "-c"]).arg(format!("cat {}/*", home.path("home/data").display())));
+    assert_eq!(run.out, "SECRET", "{run:?}");
+}
+
+#[test]
+fn secrets_below_what_a_program_needs_stay_closed() {
+    let home = Home::new();
+    home.file("home/tool/package.json", "{}");
+    home.file("home/tool/vendor/.aws/credentials", "SECRET");
+    home.file("home/tool/vendor/module.js", "module.exports = 'found'");
+    let code = format!(
+        "console.log('ran', require('./vendor/module.js')); try {{ console.log(require('fs').readFileSync('{}', 'utf8')) }} catch {{}}",
+        home.path("home/tool/vendor/.aws/credentials").display()
+    );
+    let script = home.file("home/tool/server.js", &code);
+    let run = finish(home.host(&["home/proj"]).arg("node").arg(script));
+    assert_eq!(run.out, "ran found\n", "{run:?}");
+}
+
+#[test]
 fn what_was_once_given_is_not_trusted_later() {
     let home = Home::new();
     let text = reader("#!/bin/sh", &home, &["home/private/diary.txt"]);

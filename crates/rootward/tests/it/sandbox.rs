@@ -110,3 +110,60 @@ fn settings_hold_unless_a_flag_says_otherwise() {
     check(&[], connect, 1);
     check(&["--network", "on"], connect, 0);
 }
+
+#[test]
+fn what_the_settings_close_is_not_moved_by_a_planted_link() {
+    let stage = stage().with_settings("restrict = [{ pattern = '/private', below = '[STAGE]/project/app' }]");
+    fs::create_dir(stage.path("project/app")).unwrap();
+    assert_eq!(stage.run(["sandbox", ".", "--", "true"]).code, Some(0));
+    fs::rename(stage.path("project/app"), stage.path("project/moved")).unwrap();
+    std::os::unix::fs::symlink("docs", stage.path("project/app")).unwrap();
+    let run = stage.run(["sandbox", ".", "--", "true"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("is a link that a confined server could have made"), "{}", run.stderr);
+}
+
+#[test]
+fn each_place_is_explained() {
+    let stage = stage();
+    let run = stage.run(["sandbox", ".", "--allow-read", "../outside", "--explain", "--", "sh", "-c", "exit 5"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let told = run.stdout.replace(stage.top().to_str().unwrap(), "[STAGE]");
+    for line in [
+        "  [STAGE]/project  read, write, delete  (a root)\n",
+        "  [STAGE]/outside  read, execute  (allowed by a flag or the settings)\n",
+        "  /usr  read, execute  (the system)\n",
+        "/home  read, write, execute, delete  (a directory of its own)\n",
+    ] {
+        assert!(told.contains(line), "{line:?} in {told}");
+    }
+    let json = stage.run(["sandbox", ".", "--explain", "--json", "--", "sh"]);
+    let value: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["enforcement"]["strength"], "landlock");
+    assert!(value["places"].as_array().unwrap().len() > 5, "{value}");
+    // It explains and does nothing: neither is the command run, nor is anything put on record.
+    assert!(!stage.path("home/.local/state/rootward/given-for-writing").exists());
+}
+
+#[test]
+fn what_is_withheld_is_told_with_the_way_out() {
+    let stage = stage();
+    fs::create_dir_all(stage.path("project/.venv/bin")).unwrap();
+    fs::write(stage.path("project/.venv/bin/x"), "#!/bin/sh\necho ran\n").unwrap();
+    fs::set_permissions(stage.path("project/.venv/bin/x"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    std::os::unix::fs::symlink(stage.path("outside"), stage.path("project/.venv/libexec")).unwrap();
+    let run = stage.run(["sandbox", ".", "--", ".venv/bin/x"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "ran\n"), "{}", run.stderr);
+    let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
+    let expect = "warning: `[STAGE]/outside` (libraries beside the program) is not given: a confined server could have written \
+                  `[STAGE]/project/.venv/libexec`, which names it; pass `--allow-read [STAGE]/outside` if the command needs it\n";
+    assert!(told.contains(expect), "{told}");
+    fs::write(stage.path("project/script"), format!("#!{}\n", stage.path("outside/program").display())).unwrap();
+    fs::copy("/bin/sh", stage.path("outside/program")).unwrap();
+    fs::set_permissions(stage.path("project/script"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = stage.run(["sandbox", ".", "--", "./script"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
+    assert!(told.contains("hint: pass `--allow-read [STAGE]/outside/program` if that is what you want"), "{told}");
+}
