@@ -61,4 +61,4 @@ pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
-pub use profile::{Program, ProgramError};
+pub use profile::{Program, ProgramError, withheld_variables};

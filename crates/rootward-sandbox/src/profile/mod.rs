@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::Access;
 
+pub use environment::withheld_variables;
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
 
