@@ -188,11 +188,11 @@ mod tests {
             check("LC_ALL", other, false);
         }
         for address in [
-            "https://pypi.org/simple",
-            "https://pypi.org/simple/",
+            "https://index.example.com/simple",
+            "https://index.example.com/simple/",
             "https://mirrors.example.com/pypi/simple/",
-            "https://registry.npmjs.org/",
-            "https://registry.npmjs.org",
+            "https://registry.example.com/",
+            "https://registry.example.com",
             "http://127.0.0.1:8080",
             "http://[::1]:8080/simple",
             "https://devpi.example.com/root/pypi/+simple/",

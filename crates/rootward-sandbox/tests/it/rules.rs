@@ -214,13 +214,15 @@ fn secrets_in_the_environment_are_passed_only_when_named() {
         command.env("https_proxy", "http://name:SECRET@proxy").env("http_proxy", "http://proxy");
         command
             .env("PIP_INDEX_URL", "https://dl.example.com/SECRET/simple")
-            .env("UV_INDEX_URL", "https://pypi.org/simple");
+            .env("UV_INDEX_URL", "https://index.example.com/simple");
         command.env("LC_TOKEN", "SECRET").env("LC_TIME", "SECRET-SECRET").env("LC_ALL", "C.UTF-8").arg("env");
         finish(&mut command).out
     };
     let mut spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let out = seen(&spec);
-    for passed in ["PATH=", "http_proxy=http://proxy\n", "UV_INDEX_URL=https://pypi.org/simple\n", "LC_ALL=C.UTF-8\n"] {
+    for passed in
+        ["PATH=", "http_proxy=http://proxy\n", "UV_INDEX_URL=https://index.example.com/simple\n", "LC_ALL=C.UTF-8\n"]
+    {
         assert!(out.contains(passed), "{passed} in {out}");
     }
     assert!(!out.contains("SECRET"), "{out}");
