@@ -66,4 +66,4 @@ pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use plan::{Explanation, GivenPlace};
-pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why};
+pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why, withheld_variables};

@@ -26,16 +26,17 @@ use place::{Caller, Needed, Places};
 #[derive(Debug)]
 pub(crate) struct Broker {
     places: Places,
+    given: Given,
     trace: Option<trace::Seen>,
 }
 
 impl Broker {
-    pub(crate) fn new(orders: &Orders, handles: Vec<OwnedFd>, command: Pid) -> Broker {
+    pub(crate) fn new(orders: &Orders, handles: Vec<OwnedFd>, given: &Given, command: Pid) -> Broker {
         let trace = match orders.trace {
             Trace::On => Some(trace::Seen::new(command)),
             Trace::Off => None,
         };
-        Broker { places: Places::new(orders, handles), trace }
+        Broker { places: Places::new(orders, handles), given: given.clone(), trace }
     }
 
     /// Answers a call.
@@ -119,16 +120,46 @@ impl Broker {
         if flags.contains(OFlags::PATH) {
             return Err(Errno::BADF);
         }
-        // What has no name any more lies nowhere; that it is open for writing is all there is to judge.
-        let nameless = fs::fstat(handle)?.st_nlink == 0 || place::guess(handle.as_fd()).is_none();
+        if fs::fstat(handle)?.st_nlink == 0 {
+            // SECURITY: a file without a name may have been given, not opened under the rules; it counts where it lay. Memory
+            // lies nowhere: it is the command's own unless it was given (test: what_has_no_name_keeps_its_metadata)
+            let own = if place::is_memory(handle.as_fd()) {
+                !self.given.has(handle.as_fd())?
+            } else {
+                !is_device(handle.as_fd())? && self.places.gave(handle.as_fd(), act.needs())
+            };
+            return if own { act_on(handle.as_fd(), act) } else { Err(Errno::PERM) };
+        }
+        // SECURITY: a pipe or a socket lies in no place that a rule gives (test: what_has_no_name_keeps_its_metadata)
+        if place::guess(handle.as_fd()).is_none() {
+            return Err(Errno::PERM);
+        }
         // SECURITY: a descriptor for reading does not change what it reads (test: a_read_only_root_keeps_its_metadata)
         // SECURITY: one that was given, not opened under the rules, may be of a file outside
         // (test: metadata_outside_stays_as_it_is)
-        if !nameless || matches!(flags & OFlags::RWMODE, OFlags::RDONLY) {
-            self.judge(handle, act)?;
-        }
+        self.judge(handle, act)?;
         act_on(handle.as_fd(), act)
     }
+}
+
+/// The files that the command was given: the standard three, as they were at its start.
+#[derive(Clone, Debug)]
+pub(crate) struct Given(Vec<(u64, u64)>);
+
+impl Given {
+    /// Those of this process, which the command inherits.
+    pub(crate) fn standard_three() -> Given {
+        let three = [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()];
+        Given(three.into_iter().filter_map(|one| identity(one).ok()).collect())
+    }
+
+    fn has(&self, handle: BorrowedFd<'_>) -> Result<bool, Errno> {
+        Ok(self.0.contains(&identity(handle)?))
+    }
+}
+
+fn identity(handle: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
+    fs::fstat(handle).map(|seen| (seen.st_dev, seen.st_ino))
 }
 
 /// The caller's own open file.

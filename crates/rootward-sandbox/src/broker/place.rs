@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{AccessFs, BitFlags};
-use rustix::fs::{self, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
@@ -127,10 +127,31 @@ impl Places {
         })
     }
 
+    /// The same for a file that has no name: whether it was made or removed in a directory that gives this.
+    ///
+    /// The kernel still names that directory (`/place/name (deleted)`, `proc_pid_fd(5)`). The proof is that the directory is found
+    /// below the place's own handle, following no link, and on the mount that the file was opened on: the name of a file from
+    /// another mount namespace may read the same.
+    pub(super) fn gave(&self, handle: BorrowedFd<'_>, needed: Needed) -> bool {
+        let Some(guess) = guess(handle) else { return false };
+        let name = guess.as_os_str().as_bytes().strip_suffix(b" (deleted)");
+        let Some(directory) = name.and_then(|name| Path::new(OsStr::from_bytes(name)).parent()) else { return false };
+        let mut candidates = self.0.iter().filter(|(_, _, rights)| rights.contains(needed.right()));
+        candidates.any(|(place, top, _)| {
+            let rest = directory.strip_prefix(place);
+            rest.is_ok_and(|rest| is_mounted_with(top.as_fd(), rest, handle).unwrap_or(false))
+        })
+    }
+
     /// The same by the text of a path alone, to tell what would be refused; decides nothing.
     pub(super) fn seem_to_give(&self, path: &Path, needed: Needed) -> bool {
         self.0.iter().any(|(place, _, rights)| rights.contains(needed.right()) && path.starts_with(place))
     }
+}
+
+/// Whether a handle is of memory that a program made into a file (`memfd_create(2)`).
+pub(super) fn is_memory(handle: BorrowedFd<'_>) -> bool {
+    guess(handle).is_some_and(|guess| guess.as_os_str().as_bytes().starts_with(b"/memfd:"))
 }
 
 /// Where the kernel says a handle is.
@@ -139,6 +160,23 @@ pub(super) fn guess(handle: BorrowedFd<'_>) -> Option<PathBuf> {
     let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let target = fs::readlinkat(CWD, link, Vec::new()).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(target.to_bytes()))).filter(|path| path.is_absolute())
+}
+
+/// Whether a directory exists below `top`, on the same mount as the handle.
+#[expect(clippy::disallowed_methods, reason = "below a handle, following no link: the proof itself")]
+fn is_mounted_with(top: BorrowedFd<'_>, directory: &Path, handle: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let found = fs::openat2(top, directory, flags, Mode::empty(), resolve)?;
+    Ok(mount(found.as_fd())? == mount(handle)?)
+}
+
+/// The number of the mount that an object was reached on (statx(2)).
+#[expect(clippy::disallowed_methods, reason = "this process's own handle, without a name")]
+fn mount(handle: BorrowedFd<'_>) -> Result<u64, Errno> {
+    let seen = fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
+    if seen.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(seen.stx_mnt_id) }
 }
 
 #[expect(clippy::disallowed_methods, reason = "below a handle, following no link: the proof itself")]

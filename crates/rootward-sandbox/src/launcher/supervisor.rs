@@ -15,7 +15,7 @@ use super::removal;
 use super::seal::HANDED_OVER;
 use super::waiting::{PASSED, received};
 use super::{FAILED, Failure};
-use crate::broker::Broker;
+use crate::broker::{Broker, Given};
 use crate::error::Step;
 use crate::orders::{Orders, Told, text};
 use crate::sys;
@@ -81,6 +81,7 @@ pub(super) fn supervise(
     realm: &Realm,
     report: &mut Report,
 ) -> i32 {
+    let given = Given::standard_three();
     let_go_of_the_standard_three();
     // Made when it is first asked: most commands never ask, and until then the command has the machine to itself.
     let mut asked_for: Option<Broker> = None;
@@ -115,8 +116,9 @@ pub(super) fn supervise(
         if let (Some(listener), Some(index)) = (&listener, asked) {
             if ready[index].contains(PollFlags::IN) {
                 if let Ok(Some(notification)) = sys::receive(listener.as_fd()) {
-                    let broker = asked_for
-                        .get_or_insert_with(|| Broker::new(orders, handles.take().unwrap_or_default(), watched.child));
+                    let broker = asked_for.get_or_insert_with(|| {
+                        Broker::new(orders, handles.take().unwrap_or_default(), &given, watched.child)
+                    });
                     let reply = broker.answer(listener.as_fd(), &notification);
                     sys::reply(listener.as_fd(), notification.id, reply);
                 }

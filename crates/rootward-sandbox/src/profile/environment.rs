@@ -1,4 +1,7 @@
 //! The environment of a confined command: a list of names that hold no secrets, and whatever was named.
+//!
+//! Where a secret can be part of the value (a token in the address of an index), the value is read, and passed on only if it cannot
+//! hold one.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -29,15 +32,30 @@ const PLAIN: &[&str] = &[
     "NODE_ENV",
 ];
 
-/// Passed on unless they hold a name and password, as an address may before its `@`.
+/// The categories of a locale (locale(7)). Passed on if they name one: any other name that begins with `LC_` is somebody's own.
+const LOCALES: &[&str] = &[
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_COLLATE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LC_ADDRESS",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_NAME",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+];
+
+/// Passed on if they are an address and nothing else.
 const ADDRESSES: &[&str] = &[
     "http_proxy",
     "https_proxy",
-    "no_proxy",
     "all_proxy",
     "HTTP_PROXY",
     "HTTPS_PROXY",
-    "NO_PROXY",
     "ALL_PROXY",
     "npm_config_registry",
     "NPM_CONFIG_REGISTRY",
@@ -45,6 +63,12 @@ const ADDRESSES: &[&str] = &[
     "UV_INDEX_URL",
     "UV_DEFAULT_INDEX",
 ];
+
+/// Passed on if they are a list of hosts.
+const HOSTS: &[&str] = &["no_proxy", "NO_PROXY"];
+
+/// The paths that addresses of an index or a registry commonly have. Some hosts put a token into theirs, so no other path is passed on.
+const INDEXES: &[&str] = &["", "/simple", "/pypi", "/pypi/simple", "/pypi/web/simple", "/root/pypi/+simple", "/npm"];
 
 /// Passed on, and what they name is readable: where certificates are.
 const CERTIFICATES: &[&str] = &[
@@ -78,10 +102,9 @@ pub(super) fn add(variables: &[(OsString, OsString)], passed: &[OsString], priva
             }
             continue;
         };
-        let address = ADDRESSES.contains(&text) && !value.as_encoded_bytes().contains(&b'@');
         // SECURITY: whatever else the environment holds (tokens, keys) stays here unless it is named
-        // (test: secrets_in_the_environment_are_passed_only_when_named)
-        if named || PLAIN.contains(&text) || text.starts_with("LC_") || address || CERTIFICATES.contains(&text) {
+        // (test: secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
+        if named || PLAIN.contains(&text) || CERTIFICATES.contains(&text) || holds_no_secret(text, value) {
             profile.sets(text, value);
         }
     }
@@ -92,4 +115,128 @@ pub(super) fn add(variables: &[(OsString, OsString)], passed: &[OsString], priva
     }
     profile.needs_of_own(private.home(), Access::ALL);
     profile.needs_of_own(private.temporary(), Access::ALL);
+}
+
+/// The variables of this list that are not passed on because of their values, unless somebody names them.
+pub fn withheld_variables<'v>(value: impl Fn(&str) -> Option<&'v OsStr>) -> Vec<&'static str> {
+    let judged = LOCALES.iter().chain(ADDRESSES).chain(HOSTS).copied();
+    judged.filter(|name| value(name).is_some_and(|value| !holds_no_secret(name, value))).collect()
+}
+
+/// Whether a variable whose value may hold a secret has one that cannot.
+fn holds_no_secret(name: &str, value: &OsStr) -> bool {
+    let Some(value) = value.to_str() else { return false };
+    let judged: fn(&str) -> bool = match name {
+        _ if LOCALES.contains(&name) => is_locale,
+        _ if ADDRESSES.contains(&name) => is_address,
+        _ if HOSTS.contains(&name) => |value| value.split(',').all(|host| is_host_or_network(host.trim())),
+        _ => return false,
+    };
+    value.is_empty() || judged(value)
+}
+
+/// `C`, `en_US.UTF-8`, `sr_RS.utf8@latin`: each part as short as they are.
+fn is_locale(value: &str) -> bool {
+    let is = |part: &str, most: usize| {
+        (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let (value, modifier) = value.split_once('@').unwrap_or((value, "x"));
+    let (value, charset) = value.split_once('.').unwrap_or((value, "x"));
+    let (language, territory) = value.split_once('_').unwrap_or((value, "x"));
+    is(language, 8) && is(territory, 3) && is(charset, 12) && is(modifier, 12)
+}
+
+/// A scheme, a host, a port and the path of an index; no name, no password, no query.
+fn is_address(value: &str) -> bool {
+    let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+    let (host, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+    let path = path.strip_suffix('/').unwrap_or(path);
+    matches!(scheme, "http" | "https" | "socks4" | "socks4a" | "socks5" | "socks5h")
+        && is_host(host)
+        && INDEXES.contains(&path)
+}
+
+/// A name or an address of a host, with or without a port.
+fn is_host(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte))
+}
+
+/// What a list of hosts may hold besides: `*`, `*.example.com`, `10.0.0.0/8`.
+fn is_host_or_network(value: &str) -> bool {
+    let (host, length) = value.split_once('/').unwrap_or((value, "0"));
+    let host = host.strip_prefix('*').unwrap_or(host);
+    (host.is_empty() || is_host(host)) && length.len() <= 3 && length.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_can_hold_a_secret_are_not_passed() {
+        let check = |name: &str, value: &str, expect: bool| {
+            assert_eq!(holds_no_secret(name, OsStr::new(value)), expect, "{name}={value}");
+        };
+        for locale in
+            ["", "C", "POSIX", "C.UTF-8", "en_US.UTF-8", "de_DE@euro", "sr_RS.utf8@latin", "zh_CN.GB18030", "eo"]
+        {
+            check("LC_ALL", locale, true);
+            check("LC_CTYPE", locale, true);
+            check("LC_TOKEN", locale, false);
+        }
+        for other in [
+            "ghp_16C7e42F292c6912E7",
+            "sk-abcdefghijklmnop",
+            "/home/me/locales/C",
+            "a b",
+            "en_US.UTF-8;x",
+            "en_US.",
+            "_",
+        ] {
+            check("LC_ALL", other, false);
+        }
+        for address in [
+            "https://index.example.com/simple",
+            "https://index.example.com/simple/",
+            "https://mirrors.example.com/pypi/simple/",
+            "https://registry.example.com/",
+            "https://registry.example.com",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080/simple",
+            "https://devpi.example.com/root/pypi/+simple/",
+            "proxy:3128",
+            "socks5h://proxy:1080",
+        ] {
+            check("PIP_INDEX_URL", address, true);
+            check("https_proxy", address, true);
+            check("PIP_EXTRA_INDEX_URL", address, false);
+        }
+        for address in [
+            "https://dl.example.io/s3cr3tt0k3n/org/repo/python/simple/",
+            "https://example.com/s3cr3t/simple",
+            "https://example.com/simple/s3cr3t",
+            "https://me:pass@example.com/simple",
+            "https://token@example.com",
+            "https://example.com/simple?token=s3cr3t",
+            "https://example.com/simple#s3cr3t",
+            "https://example.com?s3cr3t",
+            "https://example.com/simple//",
+            "https://example.com/%73imple",
+            "file:///home/me/index",
+            "https:///simple",
+            "name=https://example.com/simple",
+        ] {
+            for name in ["PIP_INDEX_URL", "UV_DEFAULT_INDEX", "npm_config_registry", "HTTPS_PROXY"] {
+                check(name, address, false);
+            }
+        }
+        for hosts in ["localhost,127.0.0.1,::1", "*", ".example.com, *.corp,10.0.0.0/8", "[::1]:80", "a,"] {
+            check("no_proxy", hosts, true);
+        }
+        for hosts in ["http://me:pass@host", "me@host", "host/path", "10.0.0.0/8/9", "a?b"] {
+            check("NO_PROXY", hosts, false);
+        }
+        let broken = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff");
+        assert!(!holds_no_secret("LC_ALL", broken) && !holds_no_secret("PIP_INDEX_URL", broken));
+    }
 }

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use rootward_core::{Access, follow_ambient};
 
 pub(crate) use cache::make_ambient as make_cache_ambient;
+pub use environment::withheld_variables;
 pub(crate) use finding::Finding;
 pub use finding::Why;
 pub use known::KnownCommand;

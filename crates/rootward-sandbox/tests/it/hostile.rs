@@ -1,7 +1,7 @@
 //! A child that tries every gap, confined and not.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 
 use rootward_testkit::tree::is_superuser;
@@ -52,6 +52,11 @@ fn outcomes(command: &mut Command) -> Outcomes {
 /// The attacks of a confined child.
 fn confined(scene: &Scene, more: &[(&str, &str)]) -> Outcomes {
     let (slave, _master) = terminal();
+    confined_with(scene, more, slave)
+}
+
+/// The same with something else than a terminal to read from.
+fn confined_with(scene: &Scene, more: &[(&str, &str)], input: OwnedFd) -> Outcomes {
     let mut spec = json!({"roots": [root(&scene.path("inside"), "rwx"), root(&scene.path("read-only"), "ro")]});
     for (key, value) in more {
         spec[*key] = json!(value);
@@ -61,7 +66,7 @@ fn confined(scene: &Scene, more: &[(&str, &str)]) -> Outcomes {
         rustix::fs::open(scene.path("outside/secret.txt"), rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
     let leak = leak.unwrap();
     let mut command = host(&spec);
-    command.arg(stage()).arg("attack").arg(scene.target()).stdin(Stdio::from(slave));
+    command.arg(stage()).arg("attack").arg(scene.target()).stdin(Stdio::from(input));
     let outcomes = outcomes(&mut command);
     assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "it was there to be inherited");
     outcomes
@@ -176,6 +181,30 @@ fn refused_with(name: &str, errors: &[i32]) {
 fn metadata_outside_stays_as_it_is() {
     for attack in ["permissions", "owner", "times", "watch"] {
         refused_with(attack, &[libc::EACCES, libc::EPERM]);
+    }
+}
+
+/// What may be given without a name: a pipe, a socket, memory, a file that was made without one, a file that was removed.
+#[test]
+fn what_has_no_name_keeps_its_metadata() {
+    for attack in ["it was given", "of a socket"] {
+        refused_with(attack, &[libc::EPERM]);
+    }
+    let scene = Scene::new();
+    let outside = scene.path("outside");
+    let removed = outside.join("about to be removed");
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    let unnamed = rustix::fs::open(&outside, flags | rustix::fs::OFlags::TMPFILE, mode).unwrap();
+    let gone = rustix::fs::open(&removed, flags | rustix::fs::OFlags::CREATE, mode).unwrap();
+    std::fs::remove_file(&removed).unwrap();
+    let memory = rustix::fs::memfd_create(c"given", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    for (what, given) in [("made without a name", unnamed), ("removed", gone), ("memory", memory)] {
+        let before = rustix::fs::fstat(&given).unwrap().st_mode;
+        let outcomes = confined_with(&scene, &[], given.try_clone().unwrap());
+        let outcome = &outcomes["permissions of the terminal it was given"];
+        assert_eq!(*outcome, Err(Some(libc::EPERM.into())), "{what}");
+        assert_eq!(rustix::fs::fstat(&given).unwrap().st_mode, before, "{what}");
     }
 }
 

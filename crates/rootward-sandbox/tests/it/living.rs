@@ -37,6 +37,24 @@ fn python() {
     lives(&["python3", "-c", script], "hello");
 }
 
+/// Files without a name, made in a root or in the private directory for temporary files: programs use them as they like.
+#[test]
+fn python_with_files_without_a_name() {
+    let script = "import mmap, os, sqlite3, tempfile\n\
+                  def change(fd): os.fchmod(fd, 0o640); os.utime(fd, (1, 1)); os.fchown(fd, -1, -1); assert os.fstat(fd).st_mtime == 1\n\
+                  for place in ['.', tempfile.gettempdir()]:\n\
+                  \x20   fd = os.open(place, os.O_TMPFILE | os.O_RDWR, 0o600); os.write(fd, b'x'); change(fd)\n\
+                  \x20   name = place + '/removed'; fd = os.open(name, os.O_CREAT | os.O_RDWR); os.unlink(name); change(fd)\n\
+                  with tempfile.TemporaryFile() as f: f.write(b'x'); change(f.fileno())\n\
+                  with tempfile.TemporaryFile(dir='.') as f: f.write(b'x'); change(f.fileno())\n\
+                  fd = os.memfd_create('memory'); os.ftruncate(fd, 4096); change(fd); mmap.mmap(fd, 4096)[:1] = b'x'\n\
+                  db = sqlite3.connect('data.db'); db.execute('pragma journal_mode = wal'); db.execute('create table t (x)')\n\
+                  db.executemany('insert into t values (?)', [(str(n) * 1000,) for n in range(2000)]); db.commit()\n\
+                  db.execute('pragma temp_store = file'); db.execute('create temp table s as select * from t order by x')\n\
+                  print(db.execute('select count(*) from s').fetchone()[0], 'rows')\n";
+    lives(&["python3", "-c", script], "2000 rows");
+}
+
 #[test]
 fn node() {
     let script = "const fs = require('fs'), cp = require('child_process'), os = require('os');\

@@ -195,12 +195,20 @@ fn secrets_in_the_environment_are_passed_only_when_named() {
     let scene = Scene::new();
     let seen = |spec: &Value| {
         let mut command = host(spec);
-        command.env("https_proxy", "http://name:SECRET@proxy").env("http_proxy", "http://proxy").arg("env");
+        command.env("https_proxy", "http://name:SECRET@proxy").env("http_proxy", "http://proxy");
+        command
+            .env("PIP_INDEX_URL", "https://dl.example.com/SECRET/simple")
+            .env("UV_INDEX_URL", "https://index.example.com/simple");
+        command.env("LC_TOKEN", "SECRET").env("LC_TIME", "SECRET-SECRET").env("LC_ALL", "C.UTF-8").arg("env");
         finish(&mut command).out
     };
     let mut spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let out = seen(&spec);
-    assert!(out.contains("PATH=") && out.contains("http_proxy=http://proxy"), "{out}");
+    for passed in
+        ["PATH=", "http_proxy=http://proxy\n", "UV_INDEX_URL=https://index.example.com/simple\n", "LC_ALL=C.UTF-8\n"]
+    {
+        assert!(out.contains(passed), "{passed} in {out}");
+    }
     assert!(!out.contains("SECRET"), "{out}");
     let home = out.lines().find_map(|line| line.strip_prefix("HOME=")).unwrap();
     assert_ne!(Some(home.as_ref()), std::env::home_dir().as_deref().map(std::path::Path::as_os_str));

@@ -66,6 +66,22 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let terminal = io::stdin().as_raw_fd();
         call!(libc::SYS_fchmod, terminal, 0o620).map(|_| String::new())
     }),
+    ("permissions of the pipe it was given", |_| {
+        let pipe = io::stdout().as_raw_fd();
+        call!(libc::SYS_fchmod, pipe, 0o640).map(|_| String::new())
+    }),
+    ("owner of the pipe it was given", |_| {
+        let pipe = io::stdout().as_raw_fd();
+        call!(libc::SYS_fchown, pipe, libc::getuid(), libc::getgid()).map(|_| String::new())
+    }),
+    ("times of the pipe it was given", |_| {
+        let (pipe, times) = (io::stdout().as_raw_fd(), [0_i64, 0, 0, 0]);
+        call!(libc::SYS_utimensat, pipe, 0, times.as_ptr(), 0).map(|_| String::new())
+    }),
+    ("permissions of a socket", |_| {
+        let (one, _other) = std::os::unix::net::UnixStream::pair()?;
+        call!(libc::SYS_fchmod, one.as_raw_fd(), 0o640).map(|_| String::new())
+    }),
     ("a command to the file system behind a directory", |target| {
         // BTRFS_IOC_SUBVOL_CREATE makes a directory where Landlock does not look. Other file systems do not know it.
         let directory = fs::File::open(&target.read_only)?;

@@ -62,6 +62,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     }),
     ("open shared memory with a name", |_| fs::read_dir("/dev/shm").map(|_| String::new())),
     ("change the scheduling of others", |target| {
-        call!(libc::SYS_setpriority, libc::PRIO_PROCESS, target.victim, 5).map(|_| String::new())
+        // The lowest: an ordinary user cannot raise a priority, and may have started all of this at any.
+        call!(libc::SYS_setpriority, libc::PRIO_PROCESS, target.victim, 19).map(|_| String::new())
     }),
 ];

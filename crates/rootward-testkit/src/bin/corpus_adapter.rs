@@ -1,7 +1,9 @@
 //! Answers path corpora: one JSON request a line on standard input, one JSON reply a line on standard output.
 //!
-//! Everything goes through the core's public API; there is nothing here that decides.
+//! Everything goes through the core's public API; there is nothing here that decides. One thing is done here that the core never
+//! does: `..` in a Windows path is resolved by text, because those cases have no disk.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
@@ -9,9 +11,12 @@ use std::sync::Arc;
 
 use rootward_core::{
     Access, FileKind, Grant, Guard, GuardOptions, PathStyle, PathText, Replace, Restrictions, Root, RootSet, RootUri,
-    Validation,
+    Validation, text_contains,
 };
 use serde::{Deserialize, Serialize};
+
+/// How many guards are kept. Each case has roots of its own; a race asks about the same roots thousands of times.
+const MOST_GUARDS: usize = 8;
 
 #[derive(Deserialize)]
 struct Request {
@@ -28,7 +33,7 @@ struct Request {
     flavor: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
 struct SharedRoot {
     uri: String,
     #[serde(default)]
@@ -61,9 +66,11 @@ impl<E: fmt::Display> From<E> for Refusal {
 
 fn main() -> io::Result<()> {
     let mut output = io::stdout().lock();
+    let mut guards = Guards::default();
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
-            Ok(request) => answer(&request).unwrap_or_else(|Refusal(err)| Reply { err: Some(err), ..Reply::default() }),
+            Ok(request) => answer(&request, &mut guards)
+                .unwrap_or_else(|Refusal(err)| Reply { err: Some(err), ..Reply::default() }),
             Err(error) => Reply { err: Some(error.to_string()), ..Reply::default() },
         };
         serde_json::to_writer(&mut output, &reply)?;
@@ -73,7 +80,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn answer(request: &Request) -> Result<Reply, Refusal> {
+fn answer(request: &Request, guards: &mut Guards) -> Result<Reply, Refusal> {
     let style = if request.flavor == "windows" { PathStyle::Windows } else { PathStyle::Posix };
     let done = Reply { ok: true, ..Reply::default() };
     let path = request.path.as_str();
@@ -83,12 +90,16 @@ fn answer(request: &Request) -> Result<Reply, Refusal> {
             return Ok(Reply { path: Some(uri.path().to_owned()), ..done });
         }
         "lex_windows" => {
-            PathText::read(path.as_bytes(), PathStyle::Windows, None)?;
-            return Ok(done);
+            let resolved = resolved_windows(request)?;
+            let mut roots = request.roots.iter().filter_map(|shared| windows_text(&shared.uri).ok());
+            if !roots.any(|root| text_contains(&root, &resolved, PathStyle::Windows)) {
+                return Err("outside every root".into());
+            }
+            return Ok(Reply { path: Some(resolved), ..done });
         }
         _ => {}
     }
-    let guard = guard(request);
+    let guard = guards.of(request);
     match request.op.as_str() {
         "within" => {
             let grant = guard.check(path, Access::NONE)?;
@@ -119,6 +130,67 @@ fn answer(request: &Request) -> Result<Reply, Refusal> {
         }
         _ => Ok(Reply { skip: true, ..Reply::default() }),
     }
+}
+
+/// The guards made so far, the latest last.
+#[derive(Default)]
+struct Guards(Vec<(Named, Guard)>);
+
+/// All that a guard is made from.
+#[derive(Clone, PartialEq, Eq)]
+struct Named {
+    roots: Vec<SharedRoot>,
+    base: Option<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+impl Guards {
+    /// The guard of a request's roots. It stays the same while they do: a root that is swapped is still the one that was placed.
+    fn of(&mut self, request: &Request) -> Guard {
+        let named = Named { roots: request.roots.clone(), base: request.base.clone(), home: request.home.clone() };
+        if let Some((_, guard)) = self.0.iter().find(|(known, _)| *known == named) {
+            return guard.clone();
+        }
+        let made = guard(request);
+        if self.0.len() == MOST_GUARDS {
+            self.0.remove(0);
+        }
+        self.0.push((named, made.clone()));
+        made
+    }
+}
+
+/// A Windows path as the core reads it, if it is absolute.
+fn windows_text(text: &str) -> Result<String, Refusal> {
+    match PathText::read(text.as_bytes(), PathStyle::Windows, None)? {
+        PathText::Absolute(path) => Ok(String::from_utf8(path.into_owned())?),
+        PathText::Relative(_) => Err("not an absolute path".into()),
+    }
+}
+
+/// Where a request's Windows path leads, by text: from the base or the first root, with each `..` taking back the name before it.
+fn resolved_windows(request: &Request) -> Result<String, Refusal> {
+    let whole: Cow<'_, str> = match PathText::read(request.path.as_bytes(), PathStyle::Windows, None)? {
+        PathText::Absolute(path) => String::from_utf8(path.into_owned())?.into(),
+        PathText::Relative(_) => {
+            let base = request.base.as_deref().and_then(|base| base.to_str());
+            let first = request.roots.first().map(|shared| shared.uri.as_str());
+            format!(r"{}\{}", windows_text(base.or(first).ok_or("nothing to start at")?)?, request.path).into()
+        }
+    };
+    let share = whole.starts_with(r"\\");
+    // The drive, or the host and the share: no `..` climbs above them.
+    let top = if share { 2 } else { 1 };
+    let mut names: Vec<&str> = Vec::new();
+    for name in whole.split(['\\', '/']).filter(|name| !matches!(*name, "" | ".")) {
+        match name {
+            ".." if names.len() > top => drop(names.pop()),
+            ".." => {}
+            name => names.push(name),
+        }
+    }
+    let end = if names.len() == top { r"\" } else { "" };
+    Ok(format!("{}{}{end}", if share { r"\\" } else { "" }, names.join(r"\")))
 }
 
 fn guard(request: &Request) -> Guard {
@@ -165,4 +237,65 @@ fn remove_file(guard: &Guard, path: &str) -> Result<(), Refusal> {
 
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ask(guards: &mut Guards, request: serde_json::Value) -> Result<Reply, String> {
+        let request: Request = serde_json::from_value(request).unwrap();
+        answer(&request, guards).map_err(|Refusal(error)| error)
+    }
+
+    #[test]
+    fn windows_paths_are_decided_by_text() {
+        let check = |roots: &[&str], base: Option<&str>, path: &str, expect: Option<&str>| {
+            let roots: Vec<_> = roots.iter().map(|uri| json!({"uri": uri, "perms": "r"})).collect();
+            let request = json!({"op": "lex_windows", "roots": roots, "base": base, "path": path, "flavor": "windows"});
+            let found = ask(&mut Guards::default(), request).ok().and_then(|reply| reply.path);
+            assert_eq!(found.as_deref(), expect, "{path}");
+        };
+        let dev = [r"C:\dev"];
+        check(&dev, None, r"C:\dev\a", Some(r"C:\dev\a"));
+        check(&dev, None, "c:/DEV/a", Some(r"c:\DEV\a"));
+        check(&dev, None, "a", Some(r"C:\dev\a"));
+        check(&dev, Some(r"C:\dev\sub"), r"..\a", Some(r"C:\dev\a"));
+        check(&dev, Some(r"C:\dev\sub"), r"..\..\a", None);
+        check(&dev, None, r"C:\dev\x\..\a", Some(r"C:\dev\a"));
+        check(&dev, None, r"C:\dev\..\Windows", None);
+        check(&dev, None, r"C:\..\..\dev", Some(r"C:\dev"));
+        check(&dev, None, r"C:\dev-evil\a", None);
+        check(&dev, None, r"D:\dev\a", None);
+        check(&dev, None, r"\\?\C:\dev\a", None);
+        check(&dev, None, r"C:dev", None);
+        check(&dev, None, "nul", None);
+        check(&["file:///C:/dev"], None, r"C:\dev\a", Some(r"C:\dev\a"));
+        check(&[r"\\host\share\x"], None, r"\\HOST\share\x\..\x\y", Some(r"\\HOST\share\x\y"));
+        check(&[r"\\host\share\x"], None, r"\\host\share\..\..\other\x", None);
+        check(&[r"C:\"], None, r"C:\dev\..\..", Some(r"C:\"));
+        check(&[], None, r"C:\dev", None);
+        check(&[], None, "dev", None);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "builds a tree and swaps its root")]
+    fn a_swapped_root_is_still_the_one_that_was_placed() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["root", "other"] {
+            std::fs::create_dir(at(name)).unwrap();
+            std::fs::write(at(name).join("f"), name).unwrap();
+        }
+        let mut guards = Guards::default();
+        let uri = format!("file://{}", at("root").display());
+        let request = json!({"op": "read", "roots": [{"uri": uri, "perms": "r"}], "path": "f"});
+        let mut read = || ask(&mut guards, request.clone()).unwrap().content.unwrap();
+        assert_eq!(read(), "root");
+        std::fs::rename(at("root"), at("away")).unwrap();
+        std::fs::rename(at("other"), at("root")).unwrap();
+        assert_eq!(read(), "root");
+    }
 }

@@ -37,6 +37,8 @@ pub(super) struct Report {
     relative_variables: Vec<&'static str>,
     /// Variables that a later version reads.
     unread_variables: Vec<&'static str>,
+    /// Variables that a confined command does not get because of their values.
+    withheld_variables: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,6 +100,13 @@ struct Left {
     reason: String,
 }
 
+/// What no setting names either.
+fn withheld(ground: &Ground) -> Vec<&'static str> {
+    let mut names = rootward_sandbox::withheld_variables(|name| ground.environment.get(name));
+    names.retain(|name| !ground.settings.sandbox.variables.value.iter().any(|named| named == name));
+    names
+}
+
 impl Report {
     pub(super) fn new(kernel: Kernel, ground: &Ground) -> Result<Report> {
         let in_force = ground.in_force(&[], None)?;
@@ -123,6 +132,7 @@ impl Report {
             settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists },
             settings: values(ground),
             roots: roots.collect(),
+            withheld_variables: withheld(ground),
             left_out: in_force.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
             ..Report::without_settings(kernel, &ground.environment)
         })
@@ -155,6 +165,7 @@ impl Report {
             unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
             relative_variables: relative_directories(environment).collect(),
             unread_variables: settings_to_come(environment).collect(),
+            withheld_variables: Vec::new(),
         }
     }
 
@@ -241,7 +252,12 @@ impl Report {
             return Ok(());
         }
         writeln!(out, "\nsettings of confined commands")?;
-        write_lines(out, &sandbox)
+        write_lines(out, &sandbox)?;
+        for name in &self.withheld_variables {
+            let says = format_args!("{name}: its value may hold a secret; `--env {name}` passes it on");
+            row(out, "not passed on", &says)?;
+        }
+        Ok(())
     }
 
     fn write_saved(&self, out: &mut impl Write) -> io::Result<()> {

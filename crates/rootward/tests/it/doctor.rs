@@ -95,6 +95,23 @@ fn settings_that_cannot_be_used() {
 }
 
 #[test]
+fn variables_that_are_not_passed_on_are_named() {
+    let stage = Stage::new().with("PIP_INDEX_URL", "https://dl.example.com/SECRET/simple").with("LC_ALL", "C.UTF-8");
+    let run = stage.run(["doctor"]);
+    assert!(
+        run.stdout.contains("PIP_INDEX_URL: its value may hold a secret; `--env PIP_INDEX_URL` passes"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("SECRET") && !run.stdout.contains("LC_ALL"), "{}", run.stdout);
+    let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
+    assert_eq!(report["withheld_variables"], json!(["PIP_INDEX_URL"]));
+    let stage = stage.with_settings("[sandbox]\nenv = ['PIP_INDEX_URL']");
+    let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
+    assert_eq!(report["withheld_variables"], json!([]));
+}
+
+#[test]
 fn variables_that_do_nothing() {
     let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_LOG", "debug").with("ROOTWARD_TOKEN", "x");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_variables", stage, ["doctor"]) });
