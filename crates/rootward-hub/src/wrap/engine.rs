@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rootward_core::Guard;
 use rootward_core::session::{Event, RequestNumber};
+use serde_json::json;
 
 use super::answer::{self, Era, INTERNAL_ERROR};
 use super::backoff::Backoff;
@@ -260,14 +261,11 @@ impl Engine {
         let legacy = matches!(self.client, Client::Legacy(_));
         for question in questions.into_iter().filter(|_| legacy) {
             match question {
-                Question::Ask(request) if self.closed => {
+                Question::Ask(request) | Question::Page(request, _) if self.closed => {
                     self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
                 }
-                Question::Ask(request) => {
-                    let id = self.own_id("roots");
-                    self.tell_client(&answer::request(&id, "roots/list", None));
-                    self.asked.insert(id.into(), Asked::Roots(request));
-                }
+                Question::Ask(request) => self.ask_for_page(request, None),
+                Question::Page(request, cursor) => self.ask_for_page(request, Some(&cursor)),
                 Question::Cancel(request) => {
                     let asked = self.asked.iter().find(|(_, asked)| **asked == Asked::Roots(request));
                     if let Some(id) = asked.map(|(id, _)| id.clone()) {
@@ -277,6 +275,14 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Asks the client for its roots, or for the page of them that begins at `cursor`.
+    fn ask_for_page(&mut self, request: RequestNumber, cursor: Option<&str>) {
+        let id = self.own_id("roots");
+        let params = cursor.map(|cursor| json!({"cursor": cursor}).to_string());
+        self.tell_client(&answer::request(&id, "roots/list", params.as_deref()));
+        self.asked.insert(id.into(), Asked::Roots(request));
     }
 
     /// Sees that the child there is fits the roots in force, and that there is one where one is needed.

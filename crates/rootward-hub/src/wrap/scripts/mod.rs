@@ -4,6 +4,7 @@ mod cancelling;
 mod ending;
 mod frames;
 mod given;
+mod paging;
 mod restarting;
 mod roots;
 
