@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use memchr::memchr;
 use serde_json::value::RawValue;
 
 use super::answer::{self, INTERNAL_ERROR};
 use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
-use crate::frame::{Envelope, Found, Id, Kind, Members, Message, TooLong, answer_id};
+use crate::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong};
 
 /// The lists that a client may have and that another child may have otherwise: the capability, and how a change is told.
 const LISTS: [(&str, &str); 3] = [
@@ -18,11 +17,16 @@ const LISTS: [(&str, &str); 3] = [
     ("resources", "notifications/resources/list_changed"),
 ];
 
-/// What counts as a large answer, in bytes: to read it costs more than to pass it on.
-const LARGE: usize = 1 << 16;
-
 /// How much may wait for a child that asks for its roots.
 const MOST_UNREAD: usize = 8 << 20;
+
+/// What remains to be done with a frame that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Remains {
+    /// Pass it on, the bytes as they came.
+    PassOn,
+    Nothing,
+}
 
 impl Engine {
     /// A line of a child's.
@@ -30,58 +34,74 @@ impl Engine {
         self.now = now.max(self.now);
         match line {
             Found::TooLong(long) => self.child_too_long(number, &long),
-            Found::Alone(frame) if self.settle_large(number, frame) => self.out.push_buffer(frame),
-            Found::Among(frame) if self.settle_large(number, frame) => self.out.push_bytes(frame),
-            Found::Alone(frame) => self.child_frame(number, frame),
-            Found::Among(frame) | Found::Unended(frame) => self.child_frame(number, frame),
+            // SECURITY: every frame is read whole, whatever its size: a large answer that also names a method is a question to
+            // some clients (test: a_large_frame_is_read_like_any_other)
+            Found::Alone(frame) => match self.child_frame(number, frame) {
+                Remains::PassOn => self.out.push_buffer(frame),
+                Remains::Nothing => {}
+            },
+            Found::Among(frame) | Found::Unended(frame) => match self.child_frame(number, frame) {
+                Remains::PassOn => self.out.push_bytes(frame),
+                Remains::Nothing => {}
+            },
         }
         self.end_if_done(number);
     }
 
-    fn child_frame(&mut self, number: ChildNumber, frame: &[u8]) {
+    fn child_frame(&mut self, number: ChildNumber, frame: &[u8]) -> Remains {
         match Message::parse(frame) {
-            // Servers print to their output what belongs elsewhere. The client's line carries messages only.
-            Err(bad) => self.say(format!("a line of the server's is no message and is left out: {}", bad.reason)),
+            Err(bad) => self.child_bad(number, &bad),
+            Ok(Message::Single(envelope)) if self.settles(number, &envelope) => return Remains::PassOn,
             Ok(Message::Single(envelope)) => self.child_message(number, &envelope),
             Ok(Message::Batch(batch)) => {
-                for envelope in batch.members().flatten() {
-                    self.child_message(number, &envelope);
+                for member in batch.members() {
+                    match member {
+                        Ok(envelope) => self.child_message(number, &envelope),
+                        Err(bad) => self.child_bad(number, &bad),
+                    }
                 }
             }
         }
+        Remains::Nothing
     }
 
-    /// Settles a large answer by its id alone, if it is the client's and nothing is to be learned from it: it can be passed on.
-    fn settle_large(&mut self, number: ChildNumber, frame: &[u8]) -> bool {
-        if frame.len() < LARGE {
-            return false;
-        }
-        let (Some(id), Some(child)) = (answer_id(frame), self.children.get_mut(&number)) else { return false };
+    /// Whether the client waits for this answer and nothing is to be learned from it. It is owed no more then.
+    fn settles(&mut self, number: ChildNumber, envelope: &Envelope<'_>) -> bool {
+        let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else { return false };
+        let Some(child) = self.children.get_mut(&number) else { return false };
         let key = id.key();
-        if child.owes.get(&key) != Some(&Owed::Plain) || child.sent.contains_key(&key) {
-            return false;
+        let is_plain = child.owes.get(&key) == Some(&Owed::Plain) && !child.sent.contains_key(&key);
+        is_plain && child.owes.remove(&key).is_some()
+    }
+
+    /// A line that is not a message. Servers print to their output what belongs elsewhere; the client's line carries messages only.
+    fn child_bad(&mut self, number: ChildNumber, bad: &BadFrame) {
+        self.say(format!("a line of the server's is not a message and is left out: {}", bad.reason));
+        if let (Some(id), true) = (&bad.id, bad.has_outcome) {
+            self.child_cannot_answer(number, id, &format!("the server's answer is not valid: {}", bad.reason));
         }
-        // SECURITY: where some readers end a line, a message could begin that was not looked at; the envelope refuses it
-        // (test: a_large_answer_hides_no_other_message)
-        if memchr(b'\r', frame).is_some() {
-            return false;
-        }
-        child.owes.remove(&key);
-        true
     }
 
     fn child_too_long(&mut self, number: ChildNumber, long: &TooLong) {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
-        let (Some(id), false) = (&long.id, long.has_method) else { return };
-        let says = format!("the server's answer has {} bytes, which is too long", long.length);
-        match self.children.get_mut(&number).and_then(|child| child.owes.remove(&key(id))) {
-            Some(Owed::OwnHandshake) => self.ended(number, "what it answers to `initialize` is too long"),
+        if let (Some(id), false) = (&long.id, long.has_method) {
+            let says = format!("the server's answer has {} bytes, which is too long", long.length);
+            self.child_cannot_answer(number, id, &says);
+        }
+    }
+
+    /// An answer of a child's that is not passed on: whoever waits for it gets an error.
+    fn child_cannot_answer(&mut self, number: ChildNumber, id: &str, says: &str) {
+        let Some(child) = self.children.get_mut(&number) else { return };
+        child.sent.remove(&key(id));
+        match child.owes.remove(&key(id)) {
+            Some(Owed::OwnHandshake) => self.ended(number, &format!("`initialize`: {says}")),
             Some(Owed::OwnTools) => {
                 self.tools.will_not_be_listed();
                 self.release();
             }
             Some(Owed::Plain | Owed::Tools | Owed::Handshake) => {
-                self.tell_client(&answer::error(id, INTERNAL_ERROR, &says, None));
+                self.tell_client(&answer::error(id, INTERNAL_ERROR, says, None));
             }
             None => {}
         }
