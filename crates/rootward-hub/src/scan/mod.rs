@@ -42,7 +42,7 @@ mod words;
 
 pub use access::{Last, Need};
 pub use readings::Expansion;
-pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop};
+pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop, names_nothing};
 pub use tool::{Tool, Treatment};
 pub(crate) use value::{climbs, has_another_scheme};
 pub use walk::{Call, Candidate, Certainty, ScanError, Why, scan, tool_name};

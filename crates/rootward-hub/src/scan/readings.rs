@@ -6,7 +6,6 @@
 //!
 //! A plain text, which is almost every path, has one reading and costs nothing.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -20,9 +19,11 @@ const MOST: usize = 256;
 /// The longest path: `PATH_MAX` of Linux (limits.h).
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// A text that is longer than this, its slashes and dots collapsed, names nothing however often it is decoded: no path is
-/// longer than 4,095 bytes, and two rounds of escapes make it nine times as long.
-const LONGEST: usize = 1 << 16;
+/// The longest name in a path: `NAME_MAX` of Linux (limits.h).
+const LONGEST_NAME: usize = 255;
+
+/// How many bytes the readings of one text may have together: what takes more is refused.
+const MOST_BYTES: usize = 4 << 20;
 
 /// What variables and `~` mean to the server.
 #[derive(Clone, Default, Debug)]
@@ -56,6 +57,8 @@ pub(crate) enum Stop {
 pub(crate) struct Reader<'r> {
     expansion: &'r Expansion,
     queue: Vec<(String, Form)>,
+    /// How many bytes the queue has.
+    bytes: usize,
     known: HashSet<(String, Form)>,
 }
 
@@ -66,24 +69,15 @@ impl<'r> Reader<'r> {
         text: &str,
         judge: &mut dyn FnMut(&str, Form) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        let text = if text.len() > LONGEST {
-            let collapsed = collapsed(text);
-            if collapsed.len() > LONGEST {
-                return Ok(());
-            }
-            Cow::Owned(collapsed)
-        } else {
-            Cow::Borrowed(text)
-        };
-        if judge(&text, Form::Spoken).is_break() {
+        if judge(text, Form::Spoken).is_break() {
             return Err(Stop::Enough);
         }
-        if is_plain(&text) {
+        if is_plain(text) || is_blob(text) {
             return Ok(());
         }
-        let mut reader = Reader { expansion, queue: Vec::new(), known: HashSet::new() };
-        reader.known.insert((text.clone().into_owned(), Form::Spoken));
-        reader.more(&text, Form::Spoken);
+        let mut reader = Reader { expansion, queue: Vec::new(), bytes: 0, known: HashSet::new() };
+        reader.known.insert((text.to_owned(), Form::Spoken));
+        reader.more(text, Form::Spoken);
         let mut at = 0;
         while at < reader.queue.len() {
             if reader.is_full() {
@@ -100,7 +94,7 @@ impl<'r> Reader<'r> {
     }
 
     fn is_full(&self) -> bool {
-        self.queue.len() > MOST
+        self.queue.len() > MOST || self.bytes > MOST_BYTES
     }
 
     fn add(&mut self, text: impl Into<String>, form: Form) {
@@ -113,6 +107,7 @@ impl<'r> Reader<'r> {
         }
         reading.1 = form;
         if self.known.insert(reading.clone()) {
+            self.bytes += reading.0.len();
             self.queue.push(reading);
         }
     }
@@ -253,7 +248,15 @@ impl<'r> Reader<'r> {
             }
         }
         // Only in a list has the first piece an end: a root may well have a blank in its name.
-        if is_list && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r']) {
+        let is_too_long = names_nothing(text);
+        if (is_list || is_too_long)
+            && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r'])
+        {
+            self.add(&text[..end], Form::Spoken);
+        }
+        // SECURITY: the text itself cannot be opened and is not judged, so what it begins with is
+        // (test: a_long_text_has_the_readings_of_a_short_one)
+        if is_too_long && let Some(end) = text.find(ends_a_name) {
             self.add(&text[..end], Form::Spoken);
         }
         if text.starts_with('-') {
@@ -381,11 +384,33 @@ fn without_look_alikes(text: &str) -> String {
     plain
 }
 
+/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
+pub(crate) fn names_nothing(path: &str) -> bool {
+    path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
+}
+
+/// Whether a reader may cut a text off here, whatever it takes it for.
+fn ends_a_name(c: char) -> bool {
+    let is_of_names = matches!(c, '/' | '\\' | '.' | '_' | '-' | '+' | '~' | '@' | '%' | '$');
+    c.is_whitespace() || c.is_control() || QUOTES.contains(&c) || (c.is_ascii_punctuation() && !is_of_names)
+}
+
 /// Whether a text has no other reading: letters, digits and a few marks that nobody makes anything of, no `..`, and short
 /// enough to be opened as it is.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
     text.len() <= LONGEST_PATH && text.bytes().all(is_plain) && !text.contains("..") && !text.starts_with('-')
+}
+
+/// Whether a text is one long run of letters, as base64 is: nothing is taken off it, split from it or made of it, and collapsed it is
+/// still longer than any path.
+fn is_blob(text: &str) -> bool {
+    let run = text.trim_end_matches('=');
+    let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+' | b'_' | b'-');
+    run.len() > LONGEST_PATH
+        && !run.starts_with('-')
+        && run.bytes().all(is_run)
+        && run.bytes().filter(|byte| *byte != b'/').count() > LONGEST_PATH
 }
 
 #[cfg(test)]
@@ -566,10 +591,72 @@ mod tests {
         );
     }
 
+    /// Longer than anything that is opened: what is hidden in it is a reading all the same.
     #[test]
-    fn what_is_too_long_names_nothing_unless_it_collapses() {
-        assert!(readings(&"a".repeat(LONGEST + 1)).is_empty());
-        let padded = format!("{}etc/passwd", "/".repeat(LONGEST));
-        assert_eq!(readings(&padded), ["/etc/passwd"]);
+    fn a_long_text_has_the_readings_of_a_short_one() {
+        let filler = "a".repeat(1 << 16);
+        let wide = |c: &str| c.repeat(1 << 16);
+        // A single name that is too long, and more than any path has.
+        for filler in ["a".repeat(300), "a".repeat(1 << 16)] {
+            for text in [
+                "/x,",
+                "/x;",
+                "/x|",
+                "/x ",
+                "/x\t",
+                "/x\"",
+                "/x=",
+                "/x\n",
+                "/x)",
+                "/x>",
+                "/x?a/",
+                "/x!",
+                "file:///x,",
+                "file:///x ",
+            ] {
+                let long = format!("{text}{filler}");
+                assert!(readings(&long).iter().any(|reading| reading == "/x"), "{text:?}…");
+            }
+        }
+        for text in [
+            format!("{}/x", wide(" ")),
+            format!("/x{}", wide(" ")),
+            format!("{}/x", wide("\0")),
+            format!("/x\0{filler}"),
+            format!("{0}/x{0}", wide("\"")),
+            format!("file:///x?{filler}"),
+            format!("file:///x#{filler}"),
+            format!("{filler},/x"),
+            format!("/x,{filler}"),
+            format!("{filler} /x"),
+            format!("{filler}=/x"),
+            format!("{filler}\n/x"),
+            format!("{}/x", wide("-")),
+            format!("--{filler}=/x"),
+            format!("{filler} file:///x"),
+            format!("{}x", wide("/")),
+            format!("/{}x", wide("./")),
+            format!("/{filler}/../x"),
+            format!("%2f{}x", wide("%2f")),
+            format!("/x?{filler}"),
+            format!("/x:{filler}"),
+            format!("/x/*{filler}"),
+            format!("${{NONE}}{}x", wide("/")),
+        ] {
+            let readings = readings(&text);
+            assert!(readings.iter().any(|reading| reading == "/x"), "{:?}…", &text[..text.len().min(40)]);
+        }
+    }
+
+    #[test]
+    fn a_text_with_too_many_bytes_to_read_is_refused() {
+        let read = |text: &str| Reader::each(&expansion(), text, &mut |_, _| ControlFlow::Continue(()));
+        assert_eq!(read(&format!("'{}'", "a b".repeat(MOST_BYTES / 3 + 1))), Err(Stop::TooMany));
+        assert_eq!(read(&format!("/{}", "a ~/".repeat(1 << 17))), Err(Stop::TooMany));
+        // What has no other reading is not refused for its length.
+        for text in ["/9j/", "AAAA", "data:image/png;base64,AAAA", "https://example.org/"] {
+            let text = format!("{text}{}==", "QUJD/9+-".repeat(MOST_BYTES / 7));
+            assert_eq!(read(&text), Ok(()), "{}", &text[..30]);
+        }
     }
 }
