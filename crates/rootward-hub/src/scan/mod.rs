@@ -41,6 +41,7 @@ mod walk;
 mod words;
 
 pub use access::{Last, Need};
+pub(crate) use method::acts;
 pub use readings::Expansion;
 pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop, names_nothing};
 pub use tool::{Tool, Treatment};

@@ -41,6 +41,8 @@ pub(super) enum Effect {
     Start(ChildNumber),
     /// Let this child end.
     End(ChildNumber),
+    /// End this child at once; it was let end before.
+    Kill(ChildNumber),
     /// There is nothing left to do: the server does not live.
     Leave,
     /// Tell the operator.
@@ -177,6 +179,10 @@ impl Engine {
         self.out.push(message);
     }
 
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.effects.push(Effect::Say(text.into()));
     }
@@ -201,6 +207,7 @@ impl Engine {
         }
         self.note_silence();
         self.arrange();
+        self.end_revoked();
         self.release();
         let retired = self.children.iter().filter(|(_, child)| child.phase == Phase::Retired);
         let retired: Vec<ChildNumber> = retired.map(|(number, _)| *number).collect();
@@ -245,7 +252,7 @@ impl Engine {
             (child.settles_at > self.now).then_some(child.settles_at)
         });
         let again = self.coming.is_none().then(|| self.backoff.not_before(self.now)).flatten();
-        [roots, patience, grace, settles, again].into_iter().flatten().min()
+        [roots, patience, grace, settles, again, self.revoked_at()].into_iter().flatten().min()
     }
 
     /// Has the roots' machine take notice of an event, and sends what it wants to be sent.
@@ -295,7 +302,10 @@ impl Engine {
         }
         let known = self.roots.as_ref().filter(|roots| roots.is_known()).map(|roots| roots.guard().clone());
         match known {
-            Some(guard) => self.fit(&guard),
+            Some(guard) => {
+                self.note_revoked(&guard);
+                self.fit(&guard);
+            }
             // Nobody has waited long enough yet, or there is a child that can serve without roots.
             None if self.current.is_some() || self.coming.is_some() => {}
             None if self.grace_is_over() && self.backoff.not_before(self.now).is_none() => {
@@ -517,7 +527,7 @@ impl Engine {
     }
 
     /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.
-    fn lost(&mut self, number: ChildNumber, reason: &str) {
+    pub(super) fn lost(&mut self, number: ChildNumber, reason: &str) {
         let Some(child) = self.children.remove(&number) else { return };
         self.effects.push(Effect::End(number));
         self.current.take_if(|current| *current == number);

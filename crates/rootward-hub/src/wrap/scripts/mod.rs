@@ -6,6 +6,7 @@ mod frames;
 mod given;
 mod paging;
 mod restarting;
+mod revoking;
 mod roots;
 
 use std::ffi::OsStr;
