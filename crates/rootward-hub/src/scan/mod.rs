@@ -31,6 +31,7 @@
 
 mod access;
 mod decode;
+mod expansion;
 mod json;
 mod method;
 mod readings;
@@ -41,8 +42,8 @@ mod walk;
 mod words;
 
 pub use access::{Last, Need};
+pub use expansion::Expansion;
 pub(crate) use method::acts;
-pub use readings::Expansion;
 pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop, names_nothing};
 pub use tool::{Tool, Treatment};
 pub(crate) use value::{climbs, has_another_scheme};

@@ -6,10 +6,13 @@
 //!
 //! A plain text, which is almost every path, has one reading and costs nothing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::decode::percent_decoded;
+use super::expansion::{Expansion, Unset};
 use super::value::{QUOTES, begins_like_a_path, file_uris, has_another_scheme, has_several_lines, is_trimmed};
 use crate::fold::begins;
 
@@ -24,15 +27,6 @@ const LONGEST_NAME: usize = 255;
 
 /// How many bytes the readings of one text may have together: what takes more is refused.
 const MOST_BYTES: usize = 4 << 20;
-
-/// What variables and `~` mean to the server.
-#[derive(Clone, Default, Debug)]
-pub struct Expansion {
-    /// The home directory.
-    pub home: Option<String>,
-    /// The server's environment.
-    pub variables: BTreeMap<String, String>,
-}
 
 /// How a reading came about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -136,6 +130,9 @@ impl<'r> Reader<'r> {
         if text.contains('\\') {
             self.add(text.replace('\\', "/"), Form::Made);
         }
+        // SECURITY: a server that normalises a name opens what it is then
+        // (test: characters_that_normalise_to_dots_and_slashes)
+        self.add(normalised(text), Form::Made);
         self.add(without_look_alikes(text), Form::Made);
         if has_another_scheme(text) {
             return;
@@ -184,7 +181,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`).
+    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`), or is the word beside its name: a
+    /// server's environment may be another than is known here.
     fn expanded(&mut self, text: &str) {
         if let (Some(rest), Some(home)) = (text.strip_prefix('~'), &self.expansion.home)
             && (rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -192,7 +190,7 @@ impl<'r> Reader<'r> {
             let path = format!("{home}{rest}");
             self.add(path, Form::Made);
         }
-        for unset in [Unset::Stays, Unset::IsNothing] {
+        for unset in [Unset::Stays, Unset::IsNothing, Unset::IsTheWord] {
             let expanded = self.expansion.expand(text, unset);
             self.add(expanded, Form::Made);
         }
@@ -269,72 +267,6 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// What becomes of a variable that is not set.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unset {
-    Stays,
-    IsNothing,
-}
-
-impl Expansion {
-    /// `$NAME`, `${NAME}`, `${env:NAME}`, `$env:NAME` and `%NAME%`.
-    fn expand(&self, text: &str, unset: Unset) -> String {
-        let mut expanded = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(['$', '%']) {
-            expanded.push_str(&rest[..at]);
-            rest = &rest[at..];
-            match variable(rest) {
-                Some((name, whole)) => {
-                    match (self.value(name), unset) {
-                        (Some(value), _) => expanded.push_str(value),
-                        (None, Unset::Stays) => expanded.push_str(&rest[..whole]),
-                        (None, Unset::IsNothing) => {}
-                    }
-                    rest = &rest[whole..];
-                }
-                None => {
-                    expanded.push_str(&rest[..1]);
-                    rest = &rest[1..];
-                }
-            }
-        }
-        expanded.push_str(rest);
-        expanded
-    }
-
-    fn value(&self, name: &str) -> Option<&str> {
-        let is_home = name.eq_ignore_ascii_case("HOME") || name.eq_ignore_ascii_case("USERPROFILE");
-        let set = self.variables.get(name).map(String::as_str);
-        set.or(self.home.as_deref().filter(|_| is_home))
-    }
-}
-
-/// The variable that `text` begins with: its name, and how long the whole is.
-fn variable(text: &str) -> Option<(&str, usize)> {
-    let (name, whole) = if let Some(rest) = text.strip_prefix("${") {
-        let end = rest.find('}')?;
-        (without_scope(&rest[..end]), end + 3)
-    } else if let Some(rest) = text.strip_prefix('%') {
-        let end = rest.find('%')?;
-        (&rest[..end], end + 2)
-    } else {
-        let rest = text.strip_prefix('$')?;
-        let named = without_scope(rest);
-        let end = named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len());
-        (&named[..end], 1 + rest.len() - named.len() + end)
-    };
-    // `${NAME:-default}`
-    let name = name.split(":-").next().unwrap_or(name);
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then_some((name, whole))
-}
-
-/// PowerShell and editors write `env:` before a name.
-fn without_scope(name: &str) -> &str {
-    if begins(name, "env:") { &name[4..] } else { name }
-}
-
 /// `..`, `.` and doubled slashes gone by text alone, as Node's `path.resolve` and its like do it.
 fn collapsed(text: &str) -> String {
     let is_absolute = text.starts_with('/');
@@ -361,27 +293,22 @@ fn collapsed(text: &str) -> String {
     }
 }
 
-/// Characters that become slashes, dots and so on when text is normalised (NFKC) or squeezed into an old code page.
+/// The text in the form that Unicode calls NFKC, in which `\u{fe30}` is `..` and `\u{ff0f}` a slash (UAX #15). Nothing for plain text.
+fn normalised(text: &str) -> String {
+    if text.is_ascii() { String::new() } else { text.nfkc().collect() }
+}
+
+/// Characters that become slashes when text is squeezed into an old code page, and that NFKC leaves alone.
 fn without_look_alikes(text: &str) -> String {
     if text.is_ascii() {
         return String::new();
     }
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\u{ff0f}' | '\u{2215}' | '\u{2044}' => plain.push('/'),
-            '\u{ff3c}' | '\u{fe68}' | '\u{2216}' => plain.push('\\'),
-            '\u{ff0e}' | '\u{2024}' | '\u{fe52}' => plain.push('.'),
-            '\u{2025}' => plain.push_str(".."),
-            '\u{2026}' => plain.push_str("..."),
-            '\u{ff5e}' => plain.push('~'),
-            '\u{ff05}' => plain.push('%'),
-            '\u{ff1a}' => plain.push(':'),
-            '\u{ff04}' => plain.push('$'),
-            c => plain.push(c),
-        }
-    }
-    plain
+    let plain = |c: char| match c {
+        '\u{2215}' | '\u{2044}' => '/',
+        '\u{2216}' => '\\',
+        c => c,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
@@ -495,6 +422,37 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_normalise_to_dots_and_slashes() {
+        // Every character whose NFKC is one of those that paths are made of.
+        for (like, plain) in [
+            ("\u{fe30}", ".."),
+            ("\u{2025}", ".."),
+            ("\u{2024}\u{2024}", ".."),
+            ("\u{fe52}.", ".."),
+            ("\u{ff0e}\u{fe52}", ".."),
+            ("\u{2026}", "..."),
+            ("\u{fe19}", "..."),
+        ] {
+            check(&format!("{like}/x"), &[&format!("{plain}/x")]);
+            check(&format!("a/{like}/{like}/x"), &[&format!("a/{plain}/{plain}/x")]);
+            check(&format!("file:///a/{like}/x"), &[&format!("/a/{plain}/x")]);
+        }
+        for slash in ["\u{ff0f}", "\u{2215}", "\u{2044}", "\u{ff3c}", "\u{fe68}", "\u{2216}"] {
+            check(&format!("..{slash}x"), &["../x"]);
+            check(&format!("\u{fe30}{slash}x"), &["../x"]);
+        }
+        check("\u{ff5e}/x", &["/home/me/x"]);
+        check("\u{ff04}HOME/x", &["/home/me/x"]);
+        check("\u{fe69}HOME/x", &["/home/me/x"]);
+        check("\u{ff05}2fx", &["/x"]);
+        check("\u{fe6a}2fx", &["/x"]);
+        check("file\u{ff1a}///x", &["/x"]);
+        check("\u{ff46}ile\u{fe55}///x", &["/x"]);
+        check("\u{2100}", &["a/c"]);
+        assert_eq!(readings("käse/straße"), ["käse/straße"]);
+    }
+
+    #[test]
     fn variables_and_home() {
         for text in [
             "~/x",
@@ -513,6 +471,27 @@ mod tests {
         check("$DATA/$NONE/x", &["/data/$NONE/x", "/data//x"]);
         check("$NONE/etc", &["/etc"]);
         check("a$DATA", &["a/data"]);
+        for text in [
+            "${NONE:-/x}",
+            "${NONE-/x}",
+            "${NONE:=/x}",
+            "${NONE=/x}",
+            "${DATA:+/x}",
+            "${DATA+/x}",
+            "${DATA:-/x}",
+            "${NONE:?/x}",
+            "${NONE:-${DATA:-/x}}",
+            "${NONE:-${NONE-/x}}",
+            "${NONE:-/${NONE}}x",
+            "$NONE${NONE:-/x}",
+            "${env:NONE:-/x}",
+            "%24{NONE:-/x}",
+        ] {
+            check(text, &["/x"]);
+        }
+        check("${NONE:-/x}/../y", &["/y"]);
+        check("${DATA%a}/x", &["/data/x"]);
+        check("${DATA:0:2}/x", &["/data/x"]);
         assert!(!readings("a/~/x").iter().any(|reading| reading.contains("home")));
     }
 
