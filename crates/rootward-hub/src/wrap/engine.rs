@@ -17,7 +17,7 @@ use rootward_core::Guard;
 use rootward_core::session::{Event, RequestNumber};
 use serde_json::json;
 
-use super::answer::{self, Era, INTERNAL_ERROR};
+use super::answer::{self, Era, INTERNAL_ERROR, shown};
 use super::backoff::Backoff;
 use super::child::{Child, ChildNumber, Owed, Phase, SETTLES_WITHIN};
 use super::memory::{Memory, Remembered};
@@ -33,6 +33,9 @@ pub(super) const GRACE: Duration = Duration::from_millis(300);
 
 /// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
+
+/// The longest sentence for the operator, in characters: room for two paths of any length.
+const LONGEST_SAID: usize = 10_000;
 
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -183,8 +186,11 @@ impl Engine {
         self.effects.push(effect);
     }
 
-    pub(super) fn say(&mut self, text: impl Into<String>) {
-        self.effects.push(Effect::Say(text.into()));
+    /// Tells the operator.
+    pub(super) fn say(&mut self, text: impl AsRef<str>) {
+        // SECURITY: names of methods and errors are a peer's text, and this goes to a terminal
+        // (test: nothing_that_a_peer_says_reaches_the_terminal_raw)
+        self.effects.push(Effect::Say(shown(text.as_ref(), LONGEST_SAID)));
     }
 
     /// An id that no client and no server writes.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::answer::{self, INTERNAL_ERROR};
+use super::answer::{self, INTERNAL_ERROR, shown};
 use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
@@ -16,6 +16,9 @@ const LISTS: [(&str, &str); 3] = [
     ("prompts", "notifications/prompts/list_changed"),
     ("resources", "notifications/resources/list_changed"),
 ];
+
+/// How much of a server's error is told, in characters.
+const LONGEST_ERROR: usize = 1000;
 
 /// How much may wait for a child that asks for its roots.
 const MOST_UNREAD: usize = 8 << 20;
@@ -78,7 +81,8 @@ impl Engine {
     fn child_bad(&mut self, number: ChildNumber, bad: &BadFrame) {
         self.say(format!("a line of the server's is not a message and is left out: {}", bad.reason));
         if let (Some(id), true) = (&bad.id, bad.has_outcome) {
-            self.child_cannot_answer(number, id, &format!("the server's answer is not valid: {}", bad.reason));
+            let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
+            self.child_cannot_answer(number, id, &format!("the server's answer is not valid: {reason}"));
         }
     }
 
@@ -224,7 +228,7 @@ impl Engine {
     /// A later child has answered `initialize`: what it says otherwise than was promised is put right.
     fn greeted(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result() else {
-            let error = envelope.error().map(RawValue::get).unwrap_or_default();
+            let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
             let says = format!("the server refused to begin anew: {error}");
             return self.ended(number, &says);
         };

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use rootward_core::Shown;
 use rootward_core::session::{Event, Support};
 use rootward_peer::shortened;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
+use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, shown};
 use super::child::{Owed, Phase, key};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
@@ -18,7 +17,7 @@ use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
 /// What Rootward, as the client of the child, declares.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 
-/// How much of a client's reason is kept, in characters.
+/// How much of a client's reason, or of a method's name, is kept, in characters.
 const LONGEST_REASON: usize = 200;
 
 /// Whether a message is done with.
@@ -73,7 +72,7 @@ impl Engine {
             }
             (Kind::Notification, "notifications/cancelled") => self.client_cancelled(envelope),
             (Kind::Request, method) if method.starts_with("notifications/") => {
-                let says = format!("`{}` is a notification and has no id", Shown::new(method));
+                let says = format!("`{}` is a notification and has no id", shown(method, LONGEST_REASON));
                 let id = envelope.id().map_or("null", Id::as_str);
                 self.tell_client(&answer::error(id, INVALID_REQUEST, &says, None));
             }

@@ -6,7 +6,7 @@ use rootward_core::session::Event;
 use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Occasion, Shown};
 use rootward_peer::Refusal;
 
-use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
+use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS, shown};
 use super::engine::{Engine, GRACE};
 use super::roots::{Roots, Turn};
 use super::rules::Enforce;
@@ -16,6 +16,9 @@ use crate::scan::{Call, ScanError, Tool, acts, scan, tool_name};
 
 /// On record there is one session: a log is of one process, and that has one client.
 const SESSION: &str = "1";
+
+/// How much of a method's or a tool's name is shown, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// What becomes of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -193,15 +196,17 @@ fn first_path(call: &Call<'_>) -> Result<Option<String>, ScanError> {
 
 /// What asks, for the record.
 fn requester(method: &str, tool: Option<&Tool>) -> String {
+    let method = shown(method, LONGEST_NAME);
     match tool {
-        Some(tool) => format!("{method} {}", Shown::new(tool.name())),
-        None => method.to_owned(),
+        Some(tool) => format!("{method} {}", shown(tool.name(), LONGEST_NAME)),
+        None => method,
     }
 }
 
 /// The answer to params that can be read two ways.
 fn malformed(id: &str, method: &str, error: &ScanError) -> String {
-    answer::error(id, INVALID_PARAMS, &format!("the params of `{method}` are refused: {error}"), None)
+    let says = format!("the params of `{}` are refused: {error}", shown(method, LONGEST_NAME));
+    answer::error(id, INVALID_PARAMS, &says, None)
 }
 
 fn event(finding: &Finding, requester: &str, roots: &Roots) -> AuditEvent {

@@ -8,6 +8,7 @@ mod paging;
 mod restarting;
 mod revoking;
 mod roots;
+mod telling;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
