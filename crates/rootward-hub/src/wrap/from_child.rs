@@ -20,8 +20,14 @@ const LISTS: [(&str, &str); 3] = [
 /// How much of a server's error is told, in characters.
 const LONGEST_ERROR: usize = 1000;
 
-/// How much may wait for a child that asks for its roots.
+/// How much may wait for a child that asks and does not read.
 const MOST_UNREAD: usize = 8 << 20;
+
+/// How many questions of a child's may be open at a time.
+const MOST_QUESTIONS: usize = 1000;
+
+/// How many bytes the ids of these may have together.
+const MOST_QUESTION_BYTES: usize = 1 << 20;
 
 /// What remains to be done with a frame that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +152,9 @@ impl Engine {
     /// A child asks the client something else. It keeps its id, unless another question has it.
     fn child_asks(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
+        if !self.may_ask(number, id) {
+            return self.refuse_question(number, id);
+        }
         let own: Box<str> = id.as_str().into();
         let key = id.key();
         // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow
@@ -159,6 +168,26 @@ impl Engine {
         } else {
             self.tell_client(envelope.text());
             self.asked.insert(key, Asked::Child(number, own));
+        }
+    }
+
+    /// Whether a child may have one more question open.
+    fn may_ask(&self, number: ChildNumber, id: Id<'_>) -> bool {
+        let ids = self.asked.iter().filter_map(|(sent, asked)| match asked {
+            Asked::Child(child, own) if *child == number => Some(sent.len() + own.len()),
+            _ => None,
+        });
+        let (count, bytes) = ids.fold((0, 0), |(count, bytes), id| (count + 1, bytes + id));
+        count < MOST_QUESTIONS && bytes + 2 * id.as_str().len() <= MOST_QUESTION_BYTES
+    }
+
+    // SECURITY: questions that nobody answers are kept, and must not take all memory there is
+    // (test: a_server_has_a_bounded_number_of_questions_open)
+    fn refuse_question(&mut self, number: ChildNumber, id: Id<'_>) {
+        let Some(child) = self.children.get_mut(&number) else { return };
+        if child.input.waiting().len() <= MOST_UNREAD {
+            let says = "too many requests to the client are waiting for an answer";
+            child.send(&answer::error(id.as_str(), INTERNAL_ERROR, says, None));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The engine without processes: lines and times in, lines and effects out, as a script says.
 
+mod asking;
 mod cancelling;
 mod ending;
 mod frames;
