@@ -77,6 +77,10 @@ impl Engine {
     /// Whether the client waits for this answer and nothing is to be learned from it. It is owed no more then.
     fn settles(&mut self, number: ChildNumber, envelope: &Envelope<'_>) -> bool {
         let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else { return false };
+        // What a modern client is answered may be a question to it.
+        if !matches!(self.client, Client::Legacy(_)) {
+            return false;
+        }
         let Some(child) = self.children.get_mut(&number) else { return false };
         let key = id.key();
         let is_plain = child.owes.get(&key) == Some(&Owed::Plain) && !child.sent.contains_key(&key);
@@ -209,9 +213,9 @@ impl Engine {
     fn child_answers(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
         let owed = self.children.get_mut(&number).and_then(|child| child.owes.remove(&id.key()));
-        if let Some(sent) = self.children.get_mut(&number).and_then(|child| child.sent.remove(&id.key()))
-            && self.wants_input(number, envelope, &sent)
-        {
+        let sent = self.children.get_mut(&number).and_then(|child| child.sent.remove(&id.key()));
+        let is_legacy = matches!(self.client, Client::Legacy(_));
+        if !is_legacy && self.wants_input(number, envelope, sent.as_ref()) {
             return;
         }
         match owed {

@@ -33,6 +33,7 @@ mod from_child;
 mod from_client;
 mod gate;
 mod given;
+mod input;
 mod launch;
 mod memory;
 mod modern;

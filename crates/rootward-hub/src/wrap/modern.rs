@@ -15,6 +15,7 @@ use super::child::{ChildNumber, Owed};
 use super::engine::{Client, Engine};
 use super::from_client::Done;
 use super::gate::Judgement;
+use super::input::{Input, read_input};
 use super::roots::{self, Roots};
 use super::rounds::{Asks, Round, Rounds, Sent};
 use crate::frame::{Envelope, Id, Kind, Members, Message, object};
@@ -177,32 +178,33 @@ impl Engine {
     }
 
     /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
-    pub(super) fn wants_input(&mut self, number: ChildNumber, envelope: &Envelope<'_>, sent: &Sent) -> bool {
-        let Some(result) = envelope.result().filter(|result| result.get().contains("input_required")) else {
-            return false;
-        };
-        let Some(result) =
-            Members::read(result).filter(|result| result.text("resultType").as_deref() == Some("input_required"))
-        else {
-            return false;
-        };
-        let Some(questions) = result.object("inputRequests") else { return false };
-        let asks_for_roots = |question: &RawValue| {
-            Members::read(question).and_then(|question| question.text("method")).as_deref() == Some("roots/list")
+    pub(super) fn wants_input(&mut self, number: ChildNumber, envelope: &Envelope<'_>, sent: Option<&Sent>) -> bool {
+        let (Some(result), Some(id)) = (envelope.result(), envelope.id().map(Id::as_str)) else { return false };
+        let Ok(Input { result, questions }) = read_input(result) else {
+            self.say("an answer of the server's that can be read in two ways is left out");
+            let says = "the server's answer can be read in two ways";
+            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            return true;
         };
         let own: Vec<String> =
-            questions.iter().filter(|(_, question)| asks_for_roots(question)).map(|(key, _)| key.to_owned()).collect();
+            questions.iter().filter(|question| question.asks_for_roots).map(|question| question.key.clone()).collect();
         if own.is_empty() {
             return false;
         }
-        let state = result.get("requestState").map(|state| state.get().into());
+        // SECURITY: only a call that is known to be under way is answered with a question; to any other the client would answer
+        // with its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        let Some(sent) = sent else {
+            let says = "the server asks for roots in an answer that cannot ask for any";
+            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            return true;
+        };
+        let state = result.as_ref().and_then(|result| result.get("requestState")).map(|state| state.get().into());
         let round = Round { state, roots: own, ..Round::default() };
         let others: Vec<(&str, &str)> = questions
             .iter()
-            .filter(|(_, question)| !asks_for_roots(question))
-            .map(|(key, value)| (key, value.get()))
+            .filter(|question| !question.asks_for_roots)
+            .map(|question| (question.key.as_str(), question.value.get()))
             .collect();
-        let Some(id) = envelope.id().map(Id::as_str) else { return false };
         if !others.is_empty() {
             let state = self.rounds.keep(round);
             let result = object([
