@@ -36,6 +36,7 @@ mod json;
 mod method;
 mod readings;
 mod schema;
+mod template;
 mod tool;
 mod value;
 mod walk;
