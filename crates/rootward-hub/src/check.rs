@@ -4,15 +4,13 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use rootward_core::{Access, Cause, Code, Denial, Guard, TextError};
+use rootward_peer::shortened;
 
 use crate::fold::begins;
 use crate::scan::{
     Call, Certainty, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme,
-    scan,
+    names_nothing, scan,
 };
-
-/// The longest name in a path: `NAME_MAX` of Linux (limits.h).
-const LONGEST_NAME: usize = 255;
 
 /// Every path of a message, decided, in the order in which they stand.
 #[derive(Clone, Default, Debug)]
@@ -26,7 +24,7 @@ pub struct Verdict {
 pub struct Finding {
     /// The key it stands under.
     pub key: String,
-    /// The path as it was asked for.
+    /// The path as it was asked for, cut off where it is longer than any path.
     pub path: String,
     /// Why it counts as one.
     pub why: Why,
@@ -62,7 +60,7 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
         let refusal = asked.check(guard, expansion).err();
         verdict.findings.push(Finding {
             key: candidate.key.into_owned(),
-            path: candidate.text.into_owned(),
+            path: shortened(&candidate.text, LONGEST_PATH),
             why: candidate.why,
             need: candidate.need,
             refusal,
@@ -132,7 +130,9 @@ impl Asked<'_> {
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
         }
         if !is_uri && names_nothing(reading) {
-            return Ok(());
+            // SECURITY: joined to a directory and collapsed as text, a thousand `../` are `/`
+            // (test: a_long_text_that_may_be_a_path_is_decided)
+            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
         }
         match self.need.check(guard, reading) {
             Ok(_) => Ok(()),
@@ -149,11 +149,6 @@ impl Asked<'_> {
             && denial.code() == Code::AccessDenied
             && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
     }
-}
-
-/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
-fn names_nothing(path: &str) -> bool {
-    path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
 }
 
 /// Inside, but the way back by `..` does not exist, or a name is too long: nothing is opened by it as it is. What it is once

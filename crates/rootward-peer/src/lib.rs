@@ -13,7 +13,7 @@
 //! # Ok::<(), rootward_peer::ListError>(())
 //! ```
 //!
-//! - [`ClientList`]: the answer to `roots/list`.
+//! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 //! - [`keys`]: names that both sides know.
 //!
@@ -22,7 +22,9 @@
 
 pub mod keys;
 mod list;
+mod pages;
 mod refusal;
 
 pub use list::{ClientList, ListError, MOST_ENTRIES, shortened};
+pub use pages::{Pages, Turned};
 pub use refusal::Refusal;

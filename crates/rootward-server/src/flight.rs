@@ -10,10 +10,9 @@ use std::task::{Context, Poll};
 use rmcp::service::{RequestHandle, RoleServer, ServiceError};
 use rootward_core::RootSet;
 use rootward_core::session::{Event, RequestNumber};
-use rootward_peer::{ClientList, shortened};
+use rootward_peer::{ClientList, Pages, Turned, shortened};
 use tokio::task::JoinHandle;
 
-use crate::pages::{Pages, Turned};
 use crate::settings::Ground;
 use crate::wire;
 

@@ -92,7 +92,6 @@ mod json;
 mod keep_cursor;
 mod modern;
 mod oversized;
-mod pages;
 mod path;
 mod record;
 mod refusal;

@@ -16,11 +16,10 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::session::{Effect, Event, InForce, SessionRoots, Standing};
-use rootward_peer::ClientList;
+use rootward_peer::{ClientList, Pages, Turned};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::pages::{Pages, Turned};
 use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::scope::{Outcome, Scope, Source};

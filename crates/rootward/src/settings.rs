@@ -115,6 +115,7 @@ pub(crate) struct Settings {
     pub(crate) roots_ttl: Setting<Option<Duration>>,
     pub(crate) roots_timeout: Setting<Duration>,
     pub(crate) debounce: Setting<Duration>,
+    pub(crate) revoked_grace: Setting<Duration>,
     pub(crate) restrict: Setting<Vec<Restrict>>,
     pub(crate) sandbox: SandboxSettings,
 }
@@ -159,6 +160,7 @@ impl Settings {
             ),
             roots_timeout: Setting::first(said.roots_timeout, written.roots_timeout, default.timeout),
             debounce: Setting::first(said.debounce, written.debounce, default.debounce),
+            revoked_grace: Setting::first(said.revoked_grace, written.revoked_grace, default.revoked_grace),
             restrict: Setting::first(None, written.restrict, Vec::new()),
             sandbox: written.sandbox.into(),
         };
@@ -216,6 +218,7 @@ impl Settings {
             lifetime: self.roots_ttl.value.or(default.lifetime),
             lifetime_announced: self.roots_ttl.value.or(default.lifetime_announced),
             retry_after: default.retry_after,
+            revoked_grace: self.revoked_grace.value,
         }
     }
 }

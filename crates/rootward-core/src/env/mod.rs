@@ -29,6 +29,8 @@ pub const ROOTS_TTL_MS: &str = "ROOTWARD_ROOTS_TTL_MS";
 pub const ROOTS_TIMEOUT_MS: &str = "ROOTWARD_ROOTS_TIMEOUT_MS";
 /// How long announcements of changed roots must be quiet before the client is asked, in milliseconds.
 pub const DEBOUNCE_MS: &str = "ROOTWARD_DEBOUNCE_MS";
+/// How long a wrapped server may take to finish its calls after one of its roots was removed, in milliseconds.
+pub const REVOKED_GRACE_MS: &str = "ROOTWARD_REVOKED_GRACE_MS";
 /// The token that HTTP clients must show.
 pub const TOKEN: &str = "ROOTWARD_TOKEN";
 /// What is logged.
@@ -38,7 +40,7 @@ pub const LOG: &str = "ROOTWARD_LOG";
 pub const PREFIX: &str = "ROOTWARD_";
 
 /// All of them.
-pub const ALL: [&str; 11] = [
+pub const ALL: [&str; 12] = [
     ROOTS,
     MODE,
     STRICT,
@@ -48,6 +50,7 @@ pub const ALL: [&str; 11] = [
     ROOTS_TTL_MS,
     ROOTS_TIMEOUT_MS,
     DEBOUNCE_MS,
+    REVOKED_GRACE_MS,
     TOKEN,
     LOG,
 ];

@@ -65,6 +65,8 @@ pub struct Said {
     pub roots_timeout: From<Duration>,
     /// How long announcements of changes must be quiet.
     pub debounce: From<Duration>,
+    /// How long a wrapped server may take to finish its calls after one of its roots was removed.
+    pub revoked_grace: From<Duration>,
 }
 
 impl Said {
@@ -84,6 +86,7 @@ impl Said {
                 time => Ok(time),
             })?,
             debounce: reader.value(super::DEBOUNCE_MS, milliseconds)?,
+            revoked_grace: reader.value(super::REVOKED_GRACE_MS, milliseconds)?,
         })
     }
 
@@ -126,6 +129,7 @@ impl Said {
             lifetime: value(&self.roots_ttl).or(default.lifetime),
             lifetime_announced: value(&self.roots_ttl).or(default.lifetime_announced),
             retry_after: default.retry_after,
+            revoked_grace: value(&self.revoked_grace).unwrap_or(default.revoked_grace),
         })
     }
 }
@@ -250,6 +254,7 @@ mod tests {
                 ("ROOTWARD_ROOTS_TTL_MS", "7"),
                 ("ROOTWARD_ROOTS_TIMEOUT_MS", "8"),
                 ("ROOTWARD_DEBOUNCE_MS", "9000"),
+                ("ROOTWARD_REVOKED_GRACE_MS", "0"),
             ]
             .into(),
         );
@@ -257,6 +262,7 @@ mod tests {
         assert_eq!((read.mode, read.timeout), (Mode::Union, milliseconds(8)));
         assert_eq!((read.lifetime, read.lifetime_announced), (Some(milliseconds(7)), Some(milliseconds(7))));
         assert_eq!((read.debounce, read.debounce_limit), (milliseconds(9000), milliseconds(9000)));
+        assert_eq!(read.revoked_grace, Duration::ZERO);
     }
 
     #[test]

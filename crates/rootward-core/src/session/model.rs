@@ -285,6 +285,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             lifetime,
             lifetime_announced: None,
             retry_after: Duration::from_millis(4),
+            revoked_grace: Duration::from_millis(5),
         }
     })
 }

@@ -25,6 +25,8 @@ pub struct Policy {
     pub lifetime_announced: Option<Duration>,
     /// How much time lies between two questions after a failure, at least.
     pub retry_after: Duration,
+    /// How long a wrapped server may take to finish its calls after one of its roots was removed.
+    pub revoked_grace: Duration,
 }
 
 impl Default for Policy {
@@ -39,6 +41,7 @@ impl Default for Policy {
             lifetime: Some(Duration::from_mins(5)),
             lifetime_announced: None,
             retry_after: Duration::from_secs(1),
+            revoked_grace: Duration::from_secs(5),
         }
     }
 }

@@ -103,13 +103,22 @@ pub struct BadFrame {
     pub reason: EnvelopeError,
     /// The id in it as it was written, if that much is clear.
     pub id: Option<Box<str>>,
+    /// Whether it has a result or an error, so that somebody may wait for it.
+    pub has_outcome: bool,
+}
+
+impl BadFrame {
+    fn new(reason: EnvelopeError, line: &[u8]) -> BadFrame {
+        let finder = IdFinder::over(line);
+        BadFrame { reason, has_outcome: finder.has_outcome(), id: finder.id() }
+    }
 }
 
 impl<'f> Message<'f> {
     /// Reads a line.
     pub fn parse(line: &'f [u8]) -> Result<Message<'f>, BadFrame> {
-        let bad = |reason| BadFrame { reason, id: IdFinder::find(line) };
-        let text = std::str::from_utf8(line).map_err(|_| bad(EnvelopeError::NotUtf8))?;
+        let bad = |reason| BadFrame::new(reason, line);
+        let text = simdutf8::basic::from_utf8(line).map_err(|_| bad(EnvelopeError::NotUtf8))?;
         if text.trim_start().starts_with('[') {
             let members: Vec<&'f RawValue> =
                 serde_json::from_str(text).map_err(|error| bad(EnvelopeError::NotJson(error)))?;
@@ -127,7 +136,7 @@ impl<'f> Batch<'f> {
     pub fn members(&self) -> impl ExactSizeIterator<Item = Result<Envelope<'f>, BadFrame>> {
         self.0.iter().map(|member| {
             let text = member.get();
-            Envelope::parse(text).map_err(|reason| BadFrame { reason, id: IdFinder::find(text.as_bytes()) })
+            Envelope::parse(text).map_err(|reason| BadFrame::new(reason, text.as_bytes()))
         })
     }
 }

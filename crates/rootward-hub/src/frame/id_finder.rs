@@ -21,6 +21,7 @@ pub(super) struct IdFinder {
     id: Vec<u8>,
     ids: usize,
     has_method: bool,
+    has_outcome: bool,
     /// It did not begin as an object.
     hopeless: bool,
 }
@@ -43,10 +44,10 @@ enum Side {
 
 impl IdFinder {
     /// Goes over a message as a whole.
-    pub(super) fn find(message: &[u8]) -> Option<Box<str>> {
+    pub(super) fn over(message: &[u8]) -> IdFinder {
         let mut finder = IdFinder::default();
         finder.add(message);
-        finder.id()
+        finder
     }
 
     /// Goes over the next bytes.
@@ -101,6 +102,7 @@ impl IdFinder {
                         self.id.clear();
                     }
                     self.has_method |= self.key == b"method";
+                    self.has_outcome |= self.key == b"result" || self.key == b"error";
                 }
                 b',' if at_top => self.side = Side::Key,
                 _ => {}
@@ -122,6 +124,11 @@ impl IdFinder {
         self.has_method
     }
 
+    /// Whether the message had a result or an error: then somebody may wait for it.
+    pub(super) fn has_outcome(&self) -> bool {
+        self.has_outcome
+    }
+
     /// The id as it was written, if there is one and one only, and it is a number, a string or null.
     pub(super) fn id(self) -> Option<Box<str>> {
         if self.hopeless || self.ids != 1 {
@@ -138,7 +145,7 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, id: Option<&str>) {
-        assert_eq!(IdFinder::find(message.as_bytes()).as_deref(), id, "{message}");
+        assert_eq!(IdFinder::over(message.as_bytes()).id().as_deref(), id, "{message}");
     }
 
     #[test]
@@ -149,6 +156,19 @@ mod tests {
         check(r#"{"a":"\"id\":5","id":null , "b":"#, Some("null"));
         check(r#"{"id":-1.5e300,"params":broken"#, Some("-1.5e300"));
         check("\u{feff}{\"id\":0}", Some("0"));
+    }
+
+    #[test]
+    fn answers_are_told_from_questions() {
+        let check = |message: &str, method: bool, outcome: bool| {
+            let finder = IdFinder::over(message.as_bytes());
+            assert_eq!((finder.has_method(), finder.has_outcome()), (method, outcome), "{message}");
+        };
+        check(r#"{"id":1,"method":"x","params":{"result":1}}"#, true, false);
+        check(r#"{"id":1,"result":{"method":"x"}"#, false, true);
+        check(r#"{"id":1,"error":broken"#, false, true);
+        check(r#"{"id":1,"result":1,"method":"x"}"#, true, true);
+        check(r#"{"id":1,"results":1,"text":"result","\"result":1}"#, false, false);
     }
 
     #[test]

@@ -4,14 +4,12 @@
 //! numbers and spelling reach the other side as they were sent.
 
 mod envelope;
-mod glance;
 mod id;
 mod id_finder;
 mod members;
 mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
-pub(crate) use glance::answer_id;
 pub use id::Id;
 pub(crate) use members::{Members, object};
 pub(crate) use reader::{Found, ROOM};

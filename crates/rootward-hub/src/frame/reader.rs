@@ -69,7 +69,7 @@ pub(crate) enum Found<'f> {
 pub struct TooLong {
     /// The id in it, as it was written, if it has one and was clear.
     pub id: Option<Box<str>>,
-    /// Whether it named a method: with an id, somebody waits for an answer; without a method, it was an answer.
+    /// Whether it named a method and had no result: with an id, somebody waits for an answer; without a method, it was an answer.
     pub has_method: bool,
     /// How long it was.
     pub length: usize,
@@ -192,7 +192,7 @@ impl Skipping {
     }
 
     fn end(self) -> TooLong {
-        let has_method = self.finder.has_method();
+        let has_method = self.finder.has_method() && !self.finder.has_outcome();
         TooLong { id: self.finder.id(), has_method, length: self.length }
     }
 }

@@ -43,6 +43,11 @@ const NAMES: [&str; 4] = ["name", "cursor", "requestState", "taskId"];
 /// Keys at the top that mean something to the protocol: in another case, some readers take them for these.
 pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", "_meta"];
 
+/// Whether a server may open files for this method: everything but what only the protocol reads.
+pub(crate) fn acts(method: &str) -> bool {
+    Shape::of(method) != Shape::Protocol
+}
+
 impl Shape {
     pub(super) fn of(method: &str) -> Shape {
         match method {

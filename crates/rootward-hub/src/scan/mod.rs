@@ -31,18 +31,21 @@
 
 mod access;
 mod decode;
+mod expansion;
 mod json;
 mod method;
 mod readings;
 mod schema;
+mod template;
 mod tool;
 mod value;
 mod walk;
 mod words;
 
 pub use access::{Last, Need};
-pub use readings::Expansion;
-pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop};
+pub use expansion::Expansion;
+pub(crate) use method::acts;
+pub(crate) use readings::{Form, LONGEST_PATH, Reader, Stop, names_nothing};
 pub use tool::{Tool, Treatment};
 pub(crate) use value::{climbs, has_another_scheme};
 pub use walk::{Call, Candidate, Certainty, ScanError, Why, scan, tool_name};

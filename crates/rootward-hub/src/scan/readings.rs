@@ -6,11 +6,13 @@
 //!
 //! A plain text, which is almost every path, has one reading and costs nothing.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::decode::percent_decoded;
+use super::expansion::{Expansion, Unset};
 use super::value::{QUOTES, begins_like_a_path, file_uris, has_another_scheme, has_several_lines, is_trimmed};
 use crate::fold::begins;
 
@@ -20,18 +22,11 @@ const MOST: usize = 256;
 /// The longest path: `PATH_MAX` of Linux (limits.h).
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// A text that is longer than this, its slashes and dots collapsed, names nothing however often it is decoded: no path is
-/// longer than 4,095 bytes, and two rounds of escapes make it nine times as long.
-const LONGEST: usize = 1 << 16;
+/// The longest name in a path: `NAME_MAX` of Linux (limits.h).
+const LONGEST_NAME: usize = 255;
 
-/// What variables and `~` mean to the server.
-#[derive(Clone, Default, Debug)]
-pub struct Expansion {
-    /// The home directory.
-    pub home: Option<String>,
-    /// The server's environment.
-    pub variables: BTreeMap<String, String>,
-}
+/// How many bytes the readings of one text may have together: what takes more is refused.
+const MOST_BYTES: usize = 4 << 20;
 
 /// How a reading came about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,6 +51,8 @@ pub(crate) enum Stop {
 pub(crate) struct Reader<'r> {
     expansion: &'r Expansion,
     queue: Vec<(String, Form)>,
+    /// How many bytes the queue has.
+    bytes: usize,
     known: HashSet<(String, Form)>,
 }
 
@@ -66,24 +63,15 @@ impl<'r> Reader<'r> {
         text: &str,
         judge: &mut dyn FnMut(&str, Form) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        let text = if text.len() > LONGEST {
-            let collapsed = collapsed(text);
-            if collapsed.len() > LONGEST {
-                return Ok(());
-            }
-            Cow::Owned(collapsed)
-        } else {
-            Cow::Borrowed(text)
-        };
-        if judge(&text, Form::Spoken).is_break() {
+        if judge(text, Form::Spoken).is_break() {
             return Err(Stop::Enough);
         }
-        if is_plain(&text) {
+        if is_plain(text) || is_blob(text) {
             return Ok(());
         }
-        let mut reader = Reader { expansion, queue: Vec::new(), known: HashSet::new() };
-        reader.known.insert((text.clone().into_owned(), Form::Spoken));
-        reader.more(&text, Form::Spoken);
+        let mut reader = Reader { expansion, queue: Vec::new(), bytes: 0, known: HashSet::new() };
+        reader.known.insert((text.to_owned(), Form::Spoken));
+        reader.more(text, Form::Spoken);
         let mut at = 0;
         while at < reader.queue.len() {
             if reader.is_full() {
@@ -100,7 +88,7 @@ impl<'r> Reader<'r> {
     }
 
     fn is_full(&self) -> bool {
-        self.queue.len() > MOST
+        self.queue.len() > MOST || self.bytes > MOST_BYTES
     }
 
     fn add(&mut self, text: impl Into<String>, form: Form) {
@@ -113,6 +101,7 @@ impl<'r> Reader<'r> {
         }
         reading.1 = form;
         if self.known.insert(reading.clone()) {
+            self.bytes += reading.0.len();
             self.queue.push(reading);
         }
     }
@@ -141,6 +130,9 @@ impl<'r> Reader<'r> {
         if text.contains('\\') {
             self.add(text.replace('\\', "/"), Form::Made);
         }
+        // SECURITY: a server that normalises a name opens what it is then
+        // (test: characters_that_normalise_to_dots_and_slashes)
+        self.add(normalised(text), Form::Made);
         self.add(without_look_alikes(text), Form::Made);
         if has_another_scheme(text) {
             return;
@@ -189,7 +181,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`).
+    /// Variables and the home. One that is not set is left, or is nothing (Go's `os.ExpandEnv`), or is the word beside its name: a
+    /// server's environment may be another than is known here.
     fn expanded(&mut self, text: &str) {
         if let (Some(rest), Some(home)) = (text.strip_prefix('~'), &self.expansion.home)
             && (rest.is_empty() || rest.starts_with(['/', '\\']))
@@ -197,7 +190,7 @@ impl<'r> Reader<'r> {
             let path = format!("{home}{rest}");
             self.add(path, Form::Made);
         }
-        for unset in [Unset::Stays, Unset::IsNothing] {
+        for unset in [Unset::Stays, Unset::IsNothing, Unset::IsTheWord] {
             let expanded = self.expansion.expand(text, unset);
             self.add(expanded, Form::Made);
         }
@@ -253,7 +246,15 @@ impl<'r> Reader<'r> {
             }
         }
         // Only in a list has the first piece an end: a root may well have a blank in its name.
-        if is_list && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r']) {
+        let is_too_long = names_nothing(text);
+        if (is_list || is_too_long)
+            && let Some(end) = text.find([',', ';', '|', ':', '\n', '\r'])
+        {
+            self.add(&text[..end], Form::Spoken);
+        }
+        // SECURITY: the text itself cannot be opened and is not judged, so what it begins with is
+        // (test: a_long_text_has_the_readings_of_a_short_one)
+        if is_too_long && let Some(end) = text.find(ends_a_name) {
             self.add(&text[..end], Form::Spoken);
         }
         if text.starts_with('-') {
@@ -264,72 +265,6 @@ impl<'r> Reader<'r> {
             }
         }
     }
-}
-
-/// What becomes of a variable that is not set.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unset {
-    Stays,
-    IsNothing,
-}
-
-impl Expansion {
-    /// `$NAME`, `${NAME}`, `${env:NAME}`, `$env:NAME` and `%NAME%`.
-    fn expand(&self, text: &str, unset: Unset) -> String {
-        let mut expanded = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find(['$', '%']) {
-            expanded.push_str(&rest[..at]);
-            rest = &rest[at..];
-            match variable(rest) {
-                Some((name, whole)) => {
-                    match (self.value(name), unset) {
-                        (Some(value), _) => expanded.push_str(value),
-                        (None, Unset::Stays) => expanded.push_str(&rest[..whole]),
-                        (None, Unset::IsNothing) => {}
-                    }
-                    rest = &rest[whole..];
-                }
-                None => {
-                    expanded.push_str(&rest[..1]);
-                    rest = &rest[1..];
-                }
-            }
-        }
-        expanded.push_str(rest);
-        expanded
-    }
-
-    fn value(&self, name: &str) -> Option<&str> {
-        let is_home = name.eq_ignore_ascii_case("HOME") || name.eq_ignore_ascii_case("USERPROFILE");
-        let set = self.variables.get(name).map(String::as_str);
-        set.or(self.home.as_deref().filter(|_| is_home))
-    }
-}
-
-/// The variable that `text` begins with: its name, and how long the whole is.
-fn variable(text: &str) -> Option<(&str, usize)> {
-    let (name, whole) = if let Some(rest) = text.strip_prefix("${") {
-        let end = rest.find('}')?;
-        (without_scope(&rest[..end]), end + 3)
-    } else if let Some(rest) = text.strip_prefix('%') {
-        let end = rest.find('%')?;
-        (&rest[..end], end + 2)
-    } else {
-        let rest = text.strip_prefix('$')?;
-        let named = without_scope(rest);
-        let end = named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len());
-        (&named[..end], 1 + rest.len() - named.len() + end)
-    };
-    // `${NAME:-default}`
-    let name = name.split(":-").next().unwrap_or(name);
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then_some((name, whole))
-}
-
-/// PowerShell and editors write `env:` before a name.
-fn without_scope(name: &str) -> &str {
-    if begins(name, "env:") { &name[4..] } else { name }
 }
 
 /// `..`, `.` and doubled slashes gone by text alone, as Node's `path.resolve` and its like do it.
@@ -358,27 +293,33 @@ fn collapsed(text: &str) -> String {
     }
 }
 
-/// Characters that become slashes, dots and so on when text is normalised (NFKC) or squeezed into an old code page.
+/// The text in the form that Unicode calls NFKC, in which `\u{fe30}` is `..` and `\u{ff0f}` a slash (UAX #15). Nothing for plain text.
+fn normalised(text: &str) -> String {
+    if text.is_ascii() { String::new() } else { text.nfkc().collect() }
+}
+
+/// Characters that become slashes when text is squeezed into an old code page, and that NFKC leaves alone.
 fn without_look_alikes(text: &str) -> String {
     if text.is_ascii() {
         return String::new();
     }
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\u{ff0f}' | '\u{2215}' | '\u{2044}' => plain.push('/'),
-            '\u{ff3c}' | '\u{fe68}' | '\u{2216}' => plain.push('\\'),
-            '\u{ff0e}' | '\u{2024}' | '\u{fe52}' => plain.push('.'),
-            '\u{2025}' => plain.push_str(".."),
-            '\u{2026}' => plain.push_str("..."),
-            '\u{ff5e}' => plain.push('~'),
-            '\u{ff05}' => plain.push('%'),
-            '\u{ff1a}' => plain.push(':'),
-            '\u{ff04}' => plain.push('$'),
-            c => plain.push(c),
-        }
-    }
-    plain
+    let plain = |c: char| match c {
+        '\u{2215}' | '\u{2044}' => '/',
+        '\u{2216}' => '\\',
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
+/// Too long for the kernel to open. What is shorter once it is collapsed is a reading of its own.
+pub(crate) fn names_nothing(path: &str) -> bool {
+    path.len() > LONGEST_PATH || path.split('/').any(|name| name.len() > LONGEST_NAME)
+}
+
+/// Whether a reader may cut a text off here, whatever it takes it for.
+fn ends_a_name(c: char) -> bool {
+    let is_of_names = matches!(c, '/' | '\\' | '.' | '_' | '-' | '+' | '~' | '@' | '%' | '$');
+    c.is_whitespace() || c.is_control() || QUOTES.contains(&c) || (c.is_ascii_punctuation() && !is_of_names)
 }
 
 /// Whether a text has no other reading: letters, digits and a few marks that nobody makes anything of, no `..`, and short
@@ -386,6 +327,17 @@ fn without_look_alikes(text: &str) -> String {
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
     text.len() <= LONGEST_PATH && text.bytes().all(is_plain) && !text.contains("..") && !text.starts_with('-')
+}
+
+/// Whether a text is one long run of letters, as base64 is: nothing is taken off it, split from it or made of it, and collapsed it is
+/// still longer than any path.
+fn is_blob(text: &str) -> bool {
+    let run = text.trim_end_matches('=');
+    let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+' | b'_' | b'-');
+    run.len() > LONGEST_PATH
+        && !run.starts_with('-')
+        && run.bytes().all(is_run)
+        && run.bytes().filter(|byte| *byte != b'/').count() > LONGEST_PATH
 }
 
 #[cfg(test)]
@@ -470,6 +422,37 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_normalise_to_dots_and_slashes() {
+        // Every character whose NFKC is one of those that paths are made of.
+        for (like, plain) in [
+            ("\u{fe30}", ".."),
+            ("\u{2025}", ".."),
+            ("\u{2024}\u{2024}", ".."),
+            ("\u{fe52}.", ".."),
+            ("\u{ff0e}\u{fe52}", ".."),
+            ("\u{2026}", "..."),
+            ("\u{fe19}", "..."),
+        ] {
+            check(&format!("{like}/x"), &[&format!("{plain}/x")]);
+            check(&format!("a/{like}/{like}/x"), &[&format!("a/{plain}/{plain}/x")]);
+            check(&format!("file:///a/{like}/x"), &[&format!("/a/{plain}/x")]);
+        }
+        for slash in ["\u{ff0f}", "\u{2215}", "\u{2044}", "\u{ff3c}", "\u{fe68}", "\u{2216}"] {
+            check(&format!("..{slash}x"), &["../x"]);
+            check(&format!("\u{fe30}{slash}x"), &["../x"]);
+        }
+        check("\u{ff5e}/x", &["/home/me/x"]);
+        check("\u{ff04}HOME/x", &["/home/me/x"]);
+        check("\u{fe69}HOME/x", &["/home/me/x"]);
+        check("\u{ff05}2fx", &["/x"]);
+        check("\u{fe6a}2fx", &["/x"]);
+        check("file\u{ff1a}///x", &["/x"]);
+        check("\u{ff46}ile\u{fe55}///x", &["/x"]);
+        check("\u{2100}", &["a/c"]);
+        assert_eq!(readings("käse/straße"), ["käse/straße"]);
+    }
+
+    #[test]
     fn variables_and_home() {
         for text in [
             "~/x",
@@ -488,6 +471,27 @@ mod tests {
         check("$DATA/$NONE/x", &["/data/$NONE/x", "/data//x"]);
         check("$NONE/etc", &["/etc"]);
         check("a$DATA", &["a/data"]);
+        for text in [
+            "${NONE:-/x}",
+            "${NONE-/x}",
+            "${NONE:=/x}",
+            "${NONE=/x}",
+            "${DATA:+/x}",
+            "${DATA+/x}",
+            "${DATA:-/x}",
+            "${NONE:?/x}",
+            "${NONE:-${DATA:-/x}}",
+            "${NONE:-${NONE-/x}}",
+            "${NONE:-/${NONE}}x",
+            "$NONE${NONE:-/x}",
+            "${env:NONE:-/x}",
+            "%24{NONE:-/x}",
+        ] {
+            check(text, &["/x"]);
+        }
+        check("${NONE:-/x}/../y", &["/y"]);
+        check("${DATA%a}/x", &["/data/x"]);
+        check("${DATA:0:2}/x", &["/data/x"]);
         assert!(!readings("a/~/x").iter().any(|reading| reading.contains("home")));
     }
 
@@ -566,10 +570,72 @@ mod tests {
         );
     }
 
+    /// Longer than anything that is opened: what is hidden in it is a reading all the same.
     #[test]
-    fn what_is_too_long_names_nothing_unless_it_collapses() {
-        assert!(readings(&"a".repeat(LONGEST + 1)).is_empty());
-        let padded = format!("{}etc/passwd", "/".repeat(LONGEST));
-        assert_eq!(readings(&padded), ["/etc/passwd"]);
+    fn a_long_text_has_the_readings_of_a_short_one() {
+        let filler = "a".repeat(1 << 16);
+        let wide = |c: &str| c.repeat(1 << 16);
+        // A single name that is too long, and more than any path has.
+        for filler in ["a".repeat(300), "a".repeat(1 << 16)] {
+            for text in [
+                "/x,",
+                "/x;",
+                "/x|",
+                "/x ",
+                "/x\t",
+                "/x\"",
+                "/x=",
+                "/x\n",
+                "/x)",
+                "/x>",
+                "/x?a/",
+                "/x!",
+                "file:///x,",
+                "file:///x ",
+            ] {
+                let long = format!("{text}{filler}");
+                assert!(readings(&long).iter().any(|reading| reading == "/x"), "{text:?}…");
+            }
+        }
+        for text in [
+            format!("{}/x", wide(" ")),
+            format!("/x{}", wide(" ")),
+            format!("{}/x", wide("\0")),
+            format!("/x\0{filler}"),
+            format!("{0}/x{0}", wide("\"")),
+            format!("file:///x?{filler}"),
+            format!("file:///x#{filler}"),
+            format!("{filler},/x"),
+            format!("/x,{filler}"),
+            format!("{filler} /x"),
+            format!("{filler}=/x"),
+            format!("{filler}\n/x"),
+            format!("{}/x", wide("-")),
+            format!("--{filler}=/x"),
+            format!("{filler} file:///x"),
+            format!("{}x", wide("/")),
+            format!("/{}x", wide("./")),
+            format!("/{filler}/../x"),
+            format!("%2f{}x", wide("%2f")),
+            format!("/x?{filler}"),
+            format!("/x:{filler}"),
+            format!("/x/*{filler}"),
+            format!("${{NONE}}{}x", wide("/")),
+        ] {
+            let readings = readings(&text);
+            assert!(readings.iter().any(|reading| reading == "/x"), "{:?}…", &text[..text.len().min(40)]);
+        }
+    }
+
+    #[test]
+    fn a_text_with_too_many_bytes_to_read_is_refused() {
+        let read = |text: &str| Reader::each(&expansion(), text, &mut |_, _| ControlFlow::Continue(()));
+        assert_eq!(read(&format!("'{}'", "a b".repeat(MOST_BYTES / 3 + 1))), Err(Stop::TooMany));
+        assert_eq!(read(&format!("/{}", "a ~/".repeat(1 << 17))), Err(Stop::TooMany));
+        // What has no other reading is not refused for its length.
+        for text in ["/9j/", "AAAA", "data:image/png;base64,AAAA", "https://example.org/"] {
+            let text = format!("{text}{}==", "QUJD/9+-".repeat(MOST_BYTES / 7));
+            assert_eq!(read(&text), Ok(()), "{}", &text[..30]);
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::access::Need;
 use super::json::{Begins, Cursor, RawText};
 use super::method::{KNOWN, Shape};
 use super::schema::{Format, Node};
+use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
 use super::value::{has_several_lines, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
@@ -103,7 +104,16 @@ pub fn scan<'c>(call: &Call<'c>, found: &mut dyn FnMut(Candidate<'_>)) -> Result
     let (Some(params), false) = (call.params, shape == Shape::Protocol) else { return Ok(()) };
     let mut walk = Walk { tool: call.tool, need: shape.need(), found, count: 0, depth: 0, text_depth: 0 };
     let mut cursor = Cursor::new(params.get());
-    if cursor.begins()? == Begins::Object { walk.top(&mut cursor, shape) } else { walk.value(&mut cursor, Place::TOP) }
+    if cursor.begins()? != Begins::Object {
+        return walk.value(&mut cursor, Place::TOP);
+    }
+    walk.top(&mut cursor, shape)?;
+    // SECURITY: neither the template nor what was typed names a place, but both together do (test: every_method_is_looked_at)
+    let completed = if shape == Shape::Completion { completed_uri(params.get())? } else { None };
+    match completed {
+        Some(uri) => walk.hand_out(&uri, Why::Key, Certainty::Sure, walk.place(Place::TOP, "uri")),
+        None => Ok(()),
+    }
 }
 
 /// The name of the tool that params of `tools/call` name, if they do so clearly.
@@ -278,7 +288,8 @@ impl Walk<'_> {
         })
     }
 
-    /// What is completed: a prompt's name, or a resource template, which names no file before it is filled in.
+    /// What is completed: a prompt's name, or a resource template, which names no file before it is filled in
+    /// ([`completed_uri`]).
     fn reference(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);

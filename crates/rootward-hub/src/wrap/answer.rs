@@ -1,7 +1,7 @@
 //! The messages that are Rootward's own.
 
-use rootward_core::PlacedRoot;
-use rootward_peer::Refusal;
+use rootward_core::{PlacedRoot, Shown};
+use rootward_peer::{Refusal, shortened};
 use serde_json::{Value, json};
 
 use crate::frame::{EnvelopeError, TooLong};
@@ -21,6 +21,11 @@ pub(super) const INTERNAL_ERROR: i32 = -32603;
 pub(super) enum Era {
     Legacy,
     Modern,
+}
+
+/// A peer's text, cut off where it is longer than this many characters, without anything that a terminal would obey.
+pub(super) fn shown(text: &str, longest: usize) -> String {
+    Shown::new(&shortened(text, longest)).to_string()
 }
 
 /// An answer with a result that is written already.

@@ -67,6 +67,10 @@ pub(super) struct Child {
     pub(super) input: Outlet,
     /// Requests it has not answered, by id.
     pub(super) owes: HashMap<Box<str>, Owed>,
+    /// The generation of the roots that its own were last compared with.
+    pub(super) compared: u64,
+    /// Requests that it works on in a root that was removed, and until when it may.
+    pub(super) revoked: HashMap<Box<str>, Duration>,
     /// Modern requests that it may answer with a question, by id.
     pub(super) sent: HashMap<Box<str>, Sent>,
     /// Whether it was told `initialized`.
@@ -86,6 +90,8 @@ impl Child {
             guard,
             input: Outlet::default(),
             owes: HashMap::new(),
+            compared: 0,
+            revoked: HashMap::new(),
             sent: HashMap::new(),
             greeted: false,
             since: now,

@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use rootward_core::Guard;
 use rootward_core::session::{Event, RequestNumber};
+use serde_json::json;
 
-use super::answer::{self, Era, INTERNAL_ERROR};
+use super::answer::{self, Era, INTERNAL_ERROR, shown};
 use super::backoff::Backoff;
 use super::child::{Child, ChildNumber, Owed, Phase, SETTLES_WITHIN};
 use super::memory::{Memory, Remembered};
@@ -33,6 +34,9 @@ pub(super) const GRACE: Duration = Duration::from_millis(300);
 /// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
 
+/// The longest sentence for the operator, in characters: room for two paths of any length.
+const LONGEST_SAID: usize = 10_000;
+
 /// Something for the loop to do, in the order given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
@@ -40,6 +44,8 @@ pub(super) enum Effect {
     Start(ChildNumber),
     /// Let this child end.
     End(ChildNumber),
+    /// End this child at once; it was let end before.
+    Kill(ChildNumber),
     /// There is nothing left to do: the server does not live.
     Leave,
     /// Tell the operator.
@@ -176,8 +182,15 @@ impl Engine {
         self.out.push(message);
     }
 
-    pub(super) fn say(&mut self, text: impl Into<String>) {
-        self.effects.push(Effect::Say(text.into()));
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Tells the operator.
+    pub(super) fn say(&mut self, text: impl AsRef<str>) {
+        // SECURITY: names of methods and errors are a peer's text, and this goes to a terminal
+        // (test: nothing_that_a_peer_says_reaches_the_terminal_raw)
+        self.effects.push(Effect::Say(shown(text.as_ref(), LONGEST_SAID)));
     }
 
     /// An id that no client and no server writes.
@@ -200,6 +213,7 @@ impl Engine {
         }
         self.note_silence();
         self.arrange();
+        self.end_revoked();
         self.release();
         let retired = self.children.iter().filter(|(_, child)| child.phase == Phase::Retired);
         let retired: Vec<ChildNumber> = retired.map(|(number, _)| *number).collect();
@@ -244,7 +258,7 @@ impl Engine {
             (child.settles_at > self.now).then_some(child.settles_at)
         });
         let again = self.coming.is_none().then(|| self.backoff.not_before(self.now)).flatten();
-        [roots, patience, grace, settles, again].into_iter().flatten().min()
+        [roots, patience, grace, settles, again, self.revoked_at()].into_iter().flatten().min()
     }
 
     /// Has the roots' machine take notice of an event, and sends what it wants to be sent.
@@ -260,14 +274,11 @@ impl Engine {
         let legacy = matches!(self.client, Client::Legacy(_));
         for question in questions.into_iter().filter(|_| legacy) {
             match question {
-                Question::Ask(request) if self.closed => {
+                Question::Ask(request) | Question::Page(request, _) if self.closed => {
                     self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
                 }
-                Question::Ask(request) => {
-                    let id = self.own_id("roots");
-                    self.tell_client(&answer::request(&id, "roots/list", None));
-                    self.asked.insert(id.into(), Asked::Roots(request));
-                }
+                Question::Ask(request) => self.ask_for_page(request, None),
+                Question::Page(request, cursor) => self.ask_for_page(request, Some(&cursor)),
                 Question::Cancel(request) => {
                     let asked = self.asked.iter().find(|(_, asked)| **asked == Asked::Roots(request));
                     if let Some(id) = asked.map(|(id, _)| id.clone()) {
@@ -277,6 +288,14 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Asks the client for its roots, or for the page of them that begins at `cursor`.
+    fn ask_for_page(&mut self, request: RequestNumber, cursor: Option<&str>) {
+        let id = self.own_id("roots");
+        let params = cursor.map(|cursor| json!({"cursor": cursor}).to_string());
+        self.tell_client(&answer::request(&id, "roots/list", params.as_deref()));
+        self.asked.insert(id.into(), Asked::Roots(request));
     }
 
     /// Sees that the child there is fits the roots in force, and that there is one where one is needed.
@@ -289,7 +308,10 @@ impl Engine {
         }
         let known = self.roots.as_ref().filter(|roots| roots.is_known()).map(|roots| roots.guard().clone());
         match known {
-            Some(guard) => self.fit(&guard),
+            Some(guard) => {
+                self.note_revoked(&guard);
+                self.fit(&guard);
+            }
             // Nobody has waited long enough yet, or there is a child that can serve without roots.
             None if self.current.is_some() || self.coming.is_some() => {}
             None if self.grace_is_over() && self.backoff.not_before(self.now).is_none() => {
@@ -511,7 +533,7 @@ impl Engine {
     }
 
     /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.
-    fn lost(&mut self, number: ChildNumber, reason: &str) {
+    pub(super) fn lost(&mut self, number: ChildNumber, reason: &str) {
         let Some(child) = self.children.remove(&number) else { return };
         self.effects.push(Effect::End(number));
         self.current.take_if(|current| *current == number);

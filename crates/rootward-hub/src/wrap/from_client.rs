@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use rootward_core::Shown;
 use rootward_core::session::{Event, Support};
+use rootward_peer::shortened;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
+use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, shown};
 use super::child::{Owed, Phase, key};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
-use super::roots::{self, Roots, Turn};
+use super::roots::{self, NoList, Roots, Turn};
 use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
 
 /// What Rootward, as the client of the child, declares.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
+
+/// How much of a client's reason, or of a method's name, is kept, in characters.
+const LONGEST_REASON: usize = 200;
 
 /// Whether a message is done with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +72,7 @@ impl Engine {
             }
             (Kind::Notification, "notifications/cancelled") => self.client_cancelled(envelope),
             (Kind::Request, method) if method.starts_with("notifications/") => {
-                let says = format!("`{}` is a notification and has no id", Shown::new(method));
+                let says = format!("`{}` is a notification and has no id", shown(method, LONGEST_REASON));
                 let id = envelope.id().map_or("null", Id::as_str);
                 self.tell_client(&answer::error(id, INVALID_REQUEST, &says, None));
             }
@@ -234,10 +238,7 @@ impl Engine {
         let Some(id) = envelope.id() else { return };
         match self.asked.remove(&id.key()) {
             Some(Asked::Roots(request)) => {
-                let result = envelope.result().ok_or_else(|| {
-                    let error = envelope.error().and_then(Members::read);
-                    error.and_then(|error| error.text("message")).unwrap_or_else(|| "an error".to_owned())
-                });
+                let result = read_list(envelope);
                 if let Some(roots) = &mut self.roots {
                     let questions = roots.answered(&self.rules, self.now, request, result);
                     self.put(questions);
@@ -280,6 +281,20 @@ impl Engine {
                     child.send(envelope.text());
                 }
             }
+        }
+    }
+}
+
+/// What a client answered to `roots/list`.
+fn read_list(envelope: &Envelope<'_>) -> Result<Value, NoList> {
+    match envelope.result() {
+        Some(result) => serde_json::from_str(result.get()).map_err(|error| NoList::from(error.to_string())),
+        None => {
+            let error = envelope.error().and_then(Members::read);
+            let message = error.as_ref().and_then(|error| error.text("message"));
+            let reason = message.map_or_else(|| "an error".to_owned(), |message| shortened(&message, LONGEST_REASON));
+            let code = error.and_then(|error| error.get("code")).and_then(|code| code.get().parse().ok());
+            Err(NoList { code, reason })
         }
     }
 }

@@ -6,16 +6,19 @@ use rootward_core::session::Event;
 use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Occasion, Shown};
 use rootward_peer::Refusal;
 
-use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS};
+use super::answer::{self, Era, INTERNAL_ERROR, INVALID_PARAMS, shown};
 use super::engine::{Engine, GRACE};
 use super::roots::{Roots, Turn};
 use super::rules::Enforce;
 use crate::check::{Finding, Verdict, check};
 use crate::frame::{Envelope, Id};
-use crate::scan::{Call, ScanError, Tool, scan, tool_name};
+use crate::scan::{Call, ScanError, Tool, acts, scan, tool_name};
 
 /// On record there is one session: a log is of one process, and that has one client.
 const SESSION: &str = "1";
+
+/// How much of a method's or a tool's name is shown, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// What becomes of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,10 +51,10 @@ impl Engine {
                 self.record_undecided(&call, Code::InvalidPath);
                 Judgement::Refused(id.map(|id| malformed(id, method, &error)))
             }
-            Ok(Some(verdict)) if verdict.findings.is_empty() => match method {
-                // What acts without naming a path acts where the server is.
-                "tools/call" if !self.is_in_place(arrived) => self.wait_or_give_up(id, &call, arrived),
-                _ => Judgement::Pass,
+            Ok(Some(verdict)) if verdict.findings.is_empty() => match self.stands(&call, arrived) {
+                Turn::GoOn => Judgement::Pass,
+                Turn::Wait => self.wait_or_give_up(id, &call, arrived),
+                Turn::Overdue => self.pending(id, &call),
             },
             // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
             // (test: a_revoked_root_is_gone_for_the_next_call)
@@ -63,6 +66,21 @@ impl Engine {
                 }
                 _ => self.wait_or_give_up(id, &call, arrived),
             },
+        }
+    }
+
+    /// What a message without paths does now. What acts without naming a path acts where the server is; what only the protocol reads
+    /// never waits.
+    fn stands(&mut self, call: &Call<'_>, arrived: Duration) -> Turn {
+        if !acts(call.method) {
+            return Turn::GoOn;
+        }
+        // SECURITY: the server still has the roots from before `list_changed`, and reads them without being named one
+        // (test: calls_without_paths_wait_until_the_roots_are_known_again)
+        let is_known = self.era() == Era::Legacy && self.roots.as_ref().is_some_and(Roots::is_known);
+        match if is_known { self.turn(arrived) } else { Turn::GoOn } {
+            Turn::GoOn if !self.is_in_place(arrived) => Turn::Wait,
+            turn => turn,
         }
     }
 
@@ -178,15 +196,17 @@ fn first_path(call: &Call<'_>) -> Result<Option<String>, ScanError> {
 
 /// What asks, for the record.
 fn requester(method: &str, tool: Option<&Tool>) -> String {
+    let method = shown(method, LONGEST_NAME);
     match tool {
-        Some(tool) => format!("{method} {}", Shown::new(tool.name())),
-        None => method.to_owned(),
+        Some(tool) => format!("{method} {}", shown(tool.name(), LONGEST_NAME)),
+        None => method,
     }
 }
 
 /// The answer to params that can be read two ways.
 fn malformed(id: &str, method: &str, error: &ScanError) -> String {
-    answer::error(id, INVALID_PARAMS, &format!("the params of `{method}` are refused: {error}"), None)
+    let says = format!("the params of `{}` are refused: {error}", shown(method, LONGEST_NAME));
+    answer::error(id, INVALID_PARAMS, &says, None)
 }
 
 fn event(finding: &Finding, requester: &str, roots: &Roots) -> AuditEvent {

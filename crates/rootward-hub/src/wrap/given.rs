@@ -33,8 +33,10 @@ impl Engine {
         self.rules.guard.restrictions = given.restrictions;
         let Some(roots) = &mut self.roots else { return };
         let questions = roots.given(&self.rules, self.now);
-        let generation = roots.guard().generation();
+        let guard = roots.guard().clone();
+        let generation = guard.generation();
         self.put(questions);
+        self.note_revoked(&guard);
         // SECURITY: a modern client's next request would start another child, but until then this one could read what was taken
         // back (test: a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back)
         let modern = matches!(self.client, Client::Modern);

@@ -21,7 +21,7 @@
 //! # Layout
 //!
 //! `engine.rs` is the logic without pipes and clock; `from_client.rs` and `from_child.rs` are its two sides, `gate.rs` is where calls
-//! are decided, `roots.rs` which roots are in force, `given.rs` that the user chose others, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
+//! are decided, `roots.rs` which roots are in force, `given.rs` that the user chose others, `revoking.rs` what becomes of calls in a root that was removed, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
 //! `pump.rs`, `pipe.rs` and `process.rs` move bytes, `launch.rs` starts the server, `memory.rs` remembers handshakes.
 
 mod answer;
@@ -33,6 +33,7 @@ mod from_child;
 mod from_client;
 mod gate;
 mod given;
+mod input;
 mod launch;
 mod memory;
 mod modern;
@@ -40,6 +41,7 @@ mod outlet;
 mod pipe;
 mod process;
 mod pump;
+mod revoking;
 mod roots;
 mod rounds;
 mod rules;

@@ -6,14 +6,16 @@
 use std::time::Duration;
 
 use rootward_core::session::Support;
-use rootward_peer::Refusal;
+use rootward_peer::{Pages, Refusal, Turned, keys};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::answer::{self, INVALID_PARAMS};
 use super::child::{ChildNumber, Owed};
 use super::engine::{Client, Engine};
 use super::from_client::Done;
 use super::gate::Judgement;
+use super::input::{Input, read_input};
 use super::roots::{self, Roots};
 use super::rounds::{Asks, Round, Rounds, Sent};
 use crate::frame::{Envelope, Id, Kind, Members, Message, object};
@@ -33,8 +35,8 @@ const MOST_ASKED: u8 = 8;
 #[derive(Debug)]
 pub(super) struct Request {
     support: Support,
-    /// What the client says of its roots: the result of `roots/list`.
-    said: Option<Box<RawValue>>,
+    /// What the client says of its roots: the whole result of `roots/list`, or why there is none.
+    said: Option<Result<Value, String>>,
     /// What is carried from the round before.
     round: Round,
     /// The params as the child is to see them, but for its roots.
@@ -80,7 +82,13 @@ impl Engine {
         if is_call && self.running().is_some() && self.waits_for_tools(arrived) {
             return Done::NotYet;
         }
-        let said = request.said.as_deref();
+        // SECURITY: a page is not the list; the next one may close a part of what this one opens
+        // (test: a_modern_list_in_pages_is_read_whole_or_not_at_all)
+        if request.round.pages.cursor().is_some() {
+            self.ask_for_roots(id, request.round.clone());
+            return Done::Yes;
+        }
+        let said = request.said.as_ref().map(|said| said.as_ref().map_err(String::as_str));
         let roots = Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, said);
         let known = roots.is_known();
         self.roots = Some(roots);
@@ -129,8 +137,9 @@ impl Engine {
 
     /// Answers a call with the question for the client's roots.
     fn ask_for_roots(&mut self, id: &str, round: Round) {
+        let cursor = round.pages.cursor().map(str::to_owned);
         let state = self.rounds.keep(Round { asks_for_roots: true, ..round });
-        self.tell_client(&answer::result(id, &question(&state)));
+        self.tell_client(&answer::result(id, &question(&state, cursor.as_deref())));
     }
 
     /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
@@ -169,32 +178,33 @@ impl Engine {
     }
 
     /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
-    pub(super) fn wants_input(&mut self, number: ChildNumber, envelope: &Envelope<'_>, sent: &Sent) -> bool {
-        let Some(result) = envelope.result().filter(|result| result.get().contains("input_required")) else {
-            return false;
-        };
-        let Some(result) =
-            Members::read(result).filter(|result| result.text("resultType").as_deref() == Some("input_required"))
-        else {
-            return false;
-        };
-        let Some(questions) = result.object("inputRequests") else { return false };
-        let asks_for_roots = |question: &RawValue| {
-            Members::read(question).and_then(|question| question.text("method")).as_deref() == Some("roots/list")
+    pub(super) fn wants_input(&mut self, number: ChildNumber, envelope: &Envelope<'_>, sent: Option<&Sent>) -> bool {
+        let (Some(result), Some(id)) = (envelope.result(), envelope.id().map(Id::as_str)) else { return false };
+        let Ok(Input { result, questions }) = read_input(result) else {
+            self.say("an answer of the server's that can be read in two ways is left out");
+            let says = "the server's answer can be read in two ways";
+            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            return true;
         };
         let own: Vec<String> =
-            questions.iter().filter(|(_, question)| asks_for_roots(question)).map(|(key, _)| key.to_owned()).collect();
+            questions.iter().filter(|question| question.asks_for_roots).map(|question| question.key.clone()).collect();
         if own.is_empty() {
             return false;
         }
-        let state = result.get("requestState").map(|state| state.get().into());
+        // SECURITY: only a call that is known to be under way is answered with a question; to any other the client would answer
+        // with its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        let Some(sent) = sent else {
+            let says = "the server asks for roots in an answer that cannot ask for any";
+            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            return true;
+        };
+        let state = result.as_ref().and_then(|result| result.get("requestState")).map(|state| state.get().into());
         let round = Round { state, roots: own, ..Round::default() };
         let others: Vec<(&str, &str)> = questions
             .iter()
-            .filter(|(_, question)| !asks_for_roots(question))
-            .map(|(key, value)| (key, value.get()))
+            .filter(|question| !question.asks_for_roots)
+            .map(|question| (question.key.as_str(), question.value.get()))
             .collect();
-        let Some(id) = envelope.id().map(Id::as_str) else { return false };
         if !others.is_empty() {
             let state = self.rounds.keep(round);
             let result = object([
@@ -245,17 +255,20 @@ fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Re
         }
         _ => Round { state: params.get("requestState").map(|state| state.get().into()), ..Round::default() },
     };
+    let pages = std::mem::take(&mut round.pages);
     let mut said = None;
     for (key, value) in params.object("inputResponses").iter().flat_map(Members::iter) {
         // SECURITY: only what Rootward asked for are roots; a server may put a question of its own under the same name
         // (test: a_server_cannot_have_its_own_question_answered_as_roots)
         if key == QUESTION && round.asks_for_roots {
-            said = Some(value.to_owned());
+            said = Some(value);
         } else {
             round.responses.retain(|(known, _)| known != key);
             round.responses.push((key.to_owned(), value.get().into()));
         }
     }
+    // Without an answer the list is read again from its first page.
+    let said = said.and_then(|page| read_page(page, pages, pages_lists(capabilities.as_ref()), &mut round));
     // Whoever asks the child is Rootward, and it has roots.
     let capabilities = match &capabilities {
         Some(capabilities) if roots.is_none() => Some(capabilities.with("roots", "{}")),
@@ -272,6 +285,33 @@ fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Re
         }
     };
     Ok(Request { support, said, round, params })
+}
+
+/// Adds a page to those of the rounds before: the whole list, or why there is none; nothing where the client is to be asked for the
+/// next page, which the round then carries.
+fn read_page(page: &RawValue, mut pages: Pages, paging: bool, round: &mut Round) -> Option<Result<Value, String>> {
+    let page: Value = match serde_json::from_str(page.get()) {
+        Ok(page) => page,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    match pages.add(page) {
+        Ok(Turned::Whole(list)) => Some(Ok(list)),
+        Ok(Turned::Next) if paging => {
+            round.pages = pages;
+            None
+        }
+        Ok(Turned::Next) => Some(Err("the list has more pages, and the client did not declare paging".to_owned())),
+        Err(error) => Some(Err(error.to_string())),
+    }
+}
+
+/// Whether a client declares that it sends its list in pages.
+fn pages_lists(capabilities: Option<&Members<'_>>) -> bool {
+    let declares = |key: &str| {
+        let extensions = capabilities.and_then(|capabilities| capabilities.object(key));
+        extensions.is_some_and(|extensions| extensions.get(keys::PAGING).is_some())
+    };
+    declares("extensions") || declares("experimental")
 }
 
 fn raw<'m>((key, value): (&'m str, &'m RawValue)) -> (&'m str, &'m str) {
@@ -302,8 +342,12 @@ fn carried_on(params: &RawValue, round: &Round, roots: &str) -> String {
     object(kept.chain(carried).collect::<Vec<_>>())
 }
 
-/// The answer that asks for roots.
-fn question(state: &str) -> String {
-    let questions = object([(QUESTION, r#"{"method":"roots/list"}"#)]);
+/// The answer that asks for roots, or for the page of them that begins at `cursor`.
+fn question(state: &str, cursor: Option<&str>) -> String {
+    let question = match cursor {
+        None => json!({"method": "roots/list"}),
+        Some(cursor) => json!({"method": "roots/list", "params": {"_meta": {keys::CURSOR: cursor}}}),
+    };
+    let questions = object([(QUESTION, question.to_string().as_str())]);
     object([("resultType", r#""input_required""#), ("inputRequests", questions.as_str()), ("requestState", state)])
 }

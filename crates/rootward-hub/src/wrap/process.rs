@@ -93,6 +93,13 @@ impl Process {
         }
     }
 
+    /// Ends it without waiting for it.
+    pub(super) fn end_at_once(&mut self) {
+        self.close();
+        self.kill();
+        self.ending = Ending::Killed;
+    }
+
     /// Asks it to end by the signal that this process got. Its input stays open: it would not know which of the two it ends by.
     pub(super) fn ask(&mut self, now: Duration, signal: i32) {
         self.signal(signal);

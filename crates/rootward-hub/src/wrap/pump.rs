@@ -189,6 +189,11 @@ impl<'n> Pump<'n> {
                             self.leaving.push((number, process));
                         }
                     }
+                    Effect::Kill(number) => {
+                        for (_, process) in self.leaving.iter_mut().filter(|(leaving, _)| *leaving == number) {
+                            process.end_at_once();
+                        }
+                    }
                     Effect::Leave => self.leave(now),
                     Effect::Say(text) => (self.notice)(Notice::Event(&text)),
                 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use rootward_core::session::{Effect, Event, Reach, RequestNumber, SessionRoots, Standing, State, Support, Why};
 use rootward_core::{Code, Denial, Guard, GuardOptions, Origin, PlacedRoot, Root, RootSet};
-use rootward_peer::ClientList;
+use rootward_peer::{ClientList, Pages, Turned};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
+use super::answer::INVALID_PARAMS;
 use super::rules::Rules;
 
 /// How much time lies between two looks for a root that was missing.
@@ -24,11 +24,38 @@ pub(super) enum Turn {
     Overdue,
 }
 
+/// How often a list is read again from its first page, because it changed while its pages were read.
+const MOST_RESTARTS: u8 = 3;
+
 /// Something to be sent to the client.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Question {
     Ask(RequestNumber),
+    /// Ask for the page that begins at this cursor.
+    Page(RequestNumber, String),
     Cancel(RequestNumber),
+}
+
+/// What a client answered in place of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct NoList {
+    /// The JSON-RPC error code, if there is one.
+    pub(super) code: Option<i64>,
+    pub(super) reason: String,
+}
+
+impl From<String> for NoList {
+    fn from(reason: String) -> NoList {
+        NoList { code: None, reason }
+    }
+}
+
+/// The pages of the answer that is being read.
+#[derive(Debug)]
+struct Reading {
+    request: RequestNumber,
+    pages: Pages,
+    restarts: u8,
 }
 
 /// The roots in force, and how they came about.
@@ -39,30 +66,34 @@ pub(super) struct Roots {
     reach: Reach,
     /// When missing roots were last looked for.
     looked: Duration,
+    /// The question that the client is answering.
+    reading: Option<Reading>,
 }
 
 impl Roots {
     /// The roots of a client that declares this.
     pub(super) fn new(rules: &Rules, support: Support) -> Roots {
         let machine = SessionRoots::new(rules.policy.clone(), rules.sources.clone(), support);
-        let mut roots = Roots { machine, guard: nothing(rules), reach: Reach::Roots, looked: Duration::ZERO };
+        let mut roots =
+            Roots { machine, guard: nothing(rules), reach: Reach::Roots, looked: Duration::ZERO, reading: None };
         roots.publish(rules);
         roots
     }
 
-    /// What is in force for one request of a modern client, which carries what it says of its roots with it: the result of
-    /// `roots/list`, or nothing where it was not asked yet.
+    /// What is in force for one request of a modern client, which carries what it says of its roots with it: the whole result of
+    /// `roots/list` or why there is none, or nothing where it was not asked yet.
     pub(super) fn of_request(
         rules: &Rules,
         before: Option<Roots>,
         now: Duration,
         support: Support,
-        said: Option<&RawValue>,
+        said: Option<Result<&Value, &str>>,
     ) -> Roots {
         let mut roots = Roots::new(rules, support);
         let asked = roots.handle(rules, now, Event::Needed { arrived: now });
         if let (Some(said), Some(Question::Ask(request))) = (said, asked.first()) {
-            roots.answered(rules, now, *request, Ok(said));
+            let said = said.cloned().map_err(|reason| NoList::from(reason.to_owned()));
+            roots.answered(rules, now, *request, said);
         }
         // The same roots keep their guard and its number, so that the child that runs in them fits.
         if let Some(before) = before
@@ -112,29 +143,36 @@ impl Roots {
             return Vec::new();
         }
         self.publish(rules);
-        let question = |effect| match effect {
-            Effect::Ask { request } => Some(Question::Ask(request)),
-            Effect::Cancel { request } => Some(Question::Cancel(request)),
-            // These follow from what is in force, and from the machine's own clock.
-            Effect::Changed { .. } | Effect::Settled | Effect::WakeAt(_) => None,
-        };
-        effects.into_iter().filter_map(question).collect()
+        let mut questions = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Ask { request } => {
+                    self.reading = Some(Reading { request, pages: Pages::default(), restarts: 0 });
+                    questions.push(Question::Ask(request));
+                }
+                Effect::Cancel { request } => questions.push(Question::Cancel(request)),
+                // These follow from what is in force, and from the machine's own clock.
+                Effect::Changed { .. } | Effect::Settled | Effect::WakeAt(_) => {}
+            }
+        }
+        questions
     }
 
-    /// The client's answer to a question.
+    /// The client's answer to a question: the list, or a page of it.
     pub(super) fn answered(
         &mut self,
         rules: &Rules,
         now: Duration,
         request: RequestNumber,
-        result: Result<&RawValue, String>,
+        result: Result<Value, NoList>,
     ) -> Vec<Question> {
         let home = rules.guard.home.as_deref();
-        let read = result.and_then(|raw| {
-            let value: Value = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
-            ClientList::read(&value, home).map_err(|error| error.to_string())
-        });
-        let event = match read {
+        let whole = match self.read_page(request, result) {
+            Ok(Turned::Next) => return self.next_page(),
+            Ok(Turned::Whole(whole)) => ClientList::read(&whole, home).map_err(|error| error.to_string()),
+            Err(reason) => Err(reason),
+        };
+        let event = match whole {
             Ok(list) => {
                 self.looked = now;
                 Event::Answered { request, roots: list.place_ambient(&rules.validation) }
@@ -142,6 +180,37 @@ impl Roots {
             Err(reason) => Event::Failed { request, reason },
         };
         self.handle(rules, now, event)
+    }
+
+    /// Adds a page to those of the same question.
+    fn read_page(&mut self, request: RequestNumber, result: Result<Value, NoList>) -> Result<Turned, String> {
+        let Some(reading) = self.reading.as_mut().filter(|reading| reading.request == request) else {
+            return Err("the answer is to an older question".to_owned());
+        };
+        match result {
+            // SECURITY: a page is not the list: a later page may name a root of less access below one on this page
+            // (test: a_list_in_pages_is_read_whole_or_not_at_all)
+            Ok(page) => reading.pages.add(page).map_err(|error| error.to_string()),
+            // The list changed while it was read, and its pages would not fit together.
+            Err(NoList { code: Some(code), .. })
+                if code == i64::from(INVALID_PARAMS)
+                    && reading.pages.cursor().is_some()
+                    && reading.restarts < MOST_RESTARTS =>
+            {
+                (reading.pages, reading.restarts) = (Pages::default(), reading.restarts + 1);
+                Ok(Turned::Next)
+            }
+            Err(error) => Err(error.reason),
+        }
+    }
+
+    /// The question for the next page, or for the first one again.
+    fn next_page(&self) -> Vec<Question> {
+        let question = |reading: &Reading| match reading.pages.cursor() {
+            Some(cursor) => Question::Page(reading.request, cursor.to_owned()),
+            None => Question::Ask(reading.request),
+        };
+        self.reading.iter().map(question).collect()
     }
 
     /// Looks again for roots that were missing, if it is time to.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
+use rootward_peer::Pages;
 use serde_json::value::RawValue;
 
 /// How many rounds may be open; the oldest are forgotten.
@@ -23,6 +24,8 @@ pub(super) struct Round {
     pub(super) roots: Vec<String>,
     /// Whether the client was asked for its roots.
     pub(super) asks_for_roots: bool,
+    /// The pages of its list that have come.
+    pub(super) pages: Pages,
 }
 
 /// Who is to say what the roots of a call are.
@@ -67,7 +70,8 @@ impl Default for Rounds {
 impl Round {
     fn bytes(&self) -> usize {
         let responses = self.responses.iter().map(|(key, value)| key.len() + value.len());
-        self.state.as_ref().map_or(0, |state| state.len()) + responses.sum::<usize>()
+        let roots = self.roots.iter().map(String::len).sum::<usize>() + self.pages.bytes();
+        self.state.as_ref().map_or(0, |state| state.len()) + responses.sum::<usize>() + roots
     }
 }
 

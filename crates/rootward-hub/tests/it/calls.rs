@@ -175,7 +175,16 @@ fn every_method_is_looked_at() {
     check("completion/complete", complete(prompt.clone(), "text", "/usr"), true);
     check("completion/complete", complete(prompt.clone(), "x", "/usr"), false);
     check("completion/complete", complete(prompt, "language", "py"), true);
-    check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///{path}"}), "path", "a"), true);
+    let template = |uri: &str| json!({"type": "ref/resource", "uri": uri});
+    check("completion/complete", complete(template("file:///{path}"), "path", "etc/passwd"), false);
+    check("completion/complete", complete(template("file:///{path}"), "x", "etc/passwd"), false);
+    check("completion/complete", complete(template("file:///{+path}"), "path", "a"), false);
+    check("completion/complete", complete(template("file:///etc/{name}"), "name", "passwd"), false);
+    check("completion/complete", complete(template("file://{T}/my%20root/{path}"), "path", "a/in.txt"), true);
+    check("completion/complete", complete(template("file://{T}/my%20root/{path}"), "path", "../outside"), false);
+    check("completion/complete", complete(template("file://{T}/my%20root/{name}"), "name", "link"), false);
+    check("completion/complete", complete(template("repo://{owner}/{name}"), "name", "etc/passwd"), true);
+    check("completion/complete", complete(template("https://example.org/{path}"), "path", "etc/passwd"), true);
     check("completion/complete", complete(json!({"type": "ref/resource", "uri": "file:///etc"}), "path", "a"), false);
     check("completion/complete", json!({"context": {"arguments": {"path": "link"}}}), false);
     check("x/unheard-of", json!({"a": ["/etc"]}), false);

@@ -67,7 +67,6 @@ const NO_ESCAPES: &[(&str, &[&str])] = &[
             "text-of-4096",
             "text-of-4096-relative",
             "text-of-100000",
-            "text-of-100000-dotdot",
         ],
     ),
     (

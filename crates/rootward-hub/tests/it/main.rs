@@ -7,6 +7,7 @@ mod calls;
 mod escapes;
 mod frames;
 mod fuzz;
+mod long;
 mod model;
 mod ordinary;
 mod published;

@@ -77,6 +77,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
         value("roots_ttl_ms", &all.roots_ttl, &policy.lifetime.map(milliseconds), lifetime),
         plain("roots_timeout_ms", &all.roots_timeout, milliseconds(policy.timeout)),
         plain("debounce_ms", &all.debounce, milliseconds(policy.debounce)),
+        plain("revoked_grace_ms", &all.revoked_grace, milliseconds(policy.revoked_grace)),
         Line {
             more: all.restrict.value.iter().map(shown_restrict).collect(),
             ..value("restrict", &all.restrict, &restrict, restrict_shown)

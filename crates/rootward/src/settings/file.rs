@@ -30,6 +30,7 @@ pub(super) struct Written {
     pub(super) roots_ttl: Option<Duration>,
     pub(super) roots_timeout: Option<Duration>,
     pub(super) debounce: Option<Duration>,
+    pub(super) revoked_grace: Option<Duration>,
     pub(super) restrict: Option<Vec<Restrict>>,
     pub(super) sandbox: WrittenSandbox,
 }
@@ -49,6 +50,7 @@ struct Keys {
     roots_ttl_ms: Option<u64>,
     roots_timeout_ms: Option<Spanned<u64>>,
     debounce_ms: Option<u64>,
+    revoked_grace_ms: Option<u64>,
     restrict: Option<Vec<RestrictKeys>>,
     #[serde(default)]
     sandbox: SandboxKeys,
@@ -171,6 +173,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         roots_ttl: keys.roots_ttl_ms.map(Duration::from_millis),
         roots_timeout: keys.roots_timeout_ms.map(timeout).transpose()?,
         debounce: keys.debounce_ms.map(Duration::from_millis),
+        revoked_grace: keys.revoked_grace_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
         sandbox: keys.sandbox.read(text, home)?,
     })
@@ -247,6 +250,7 @@ mod tests {
             roots_ttl_ms = 1
             roots_timeout_ms = 2
             debounce_ms = 3
+            revoked_grace_ms = 4
             restrict = [{ pattern = '*.pem' }, { pattern = 'secrets/**', closed = 'writing', below = '~/d' }]
         ";
         let written = parse(text, Some(Path::new("/h"))).unwrap();
@@ -259,6 +263,7 @@ mod tests {
         assert_eq!((written.mode, written.no_roots), (Some(Mode::Replace), Some(NoRoots::AllowAll)));
         assert_eq!(written.fallback_dir.unwrap().root.path, Path::new("/h"));
         assert_eq!(written.debounce, Some(Duration::from_millis(3)));
+        assert_eq!(written.revoked_grace, Some(Duration::from_millis(4)));
         let restrict = written.restrict.unwrap();
         assert_eq!(restrict[0].closed, Closed::Entirely);
         assert_eq!((restrict[1].closed, restrict[1].below.as_deref()), (Closed::ForWriting, Some(Path::new("/h/d"))));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::child::ChildNumber;
 use super::super::engine::Change;
 use super::{Client, LIMIT, Play};
-use crate::frame::{Found, TooLong};
+use crate::frame::{Found, Line, TooLong};
 
 #[test]
 fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
@@ -42,7 +42,7 @@ fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
     assert_eq!(play.heard_text(), lines);
 }
 
-/// Passed on by its id alone, and then owed no more: nobody is told that the server ended before it answered. The list of tools is read
+/// Passed on, and then owed no more: nobody is told that the server ended before it answered. The list of tools is read
 /// however large it is.
 #[test]
 fn a_large_answer_passes_and_a_large_list_is_learned_from() {
@@ -169,7 +169,69 @@ fn a_large_answer_hides_no_other_message() {
         play.engine.child_line(play.now, ChildNumber(1), Found::Alone(&mut buffer));
         play.child_text(1, &answer);
         let heard = play.heard_text();
-        assert_eq!(heard.len(), if id == 1 { 2 } else { 0 }, "{hides:?}");
+        if id == 1 {
+            assert_eq!(heard, [answer.clone(), answer]);
+        } else {
+            assert_eq!(heard.len(), 1, "{hides:?}");
+            assert!(heard[0].contains("-32603") && !heard[0].contains("elicitation"), "{}", heard[0]);
+        }
+    }
+}
+
+/// Whatever its size: what reads two ways, or is not JSON, reaches neither side.
+#[test]
+fn a_large_frame_is_read_like_any_other() {
+    for size in [10, 1 << 16, 1 << 21] {
+        let filler = "A".repeat(size);
+        let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+        let mut check = |frame: Vec<u8>, is_answered: bool| {
+            play.client(&json!({"id": 5, "method": "x"}));
+            play.heard();
+            play.given(2);
+            let shown = frame.iter().take(60).chain(frame.iter().rev().take(60)).copied().collect::<Vec<u8>>();
+            let shown = shown.escape_ascii();
+            // In each of the ways that a line may lie in its buffer.
+            for found in [Found::Among(&frame), Found::Unended(&frame), Found::Alone(&mut frame.clone())] {
+                play.engine.child_line(play.now, ChildNumber(2), found);
+            }
+            let heard = play.heard();
+            let answers: Vec<String> =
+                heard.iter().map(|message| format!("{} {}", message["id"], message["error"]["code"])).collect();
+            let expect = if is_answered { vec!["5 -32603"] } else { Vec::new() };
+            assert_eq!(answers, expect, "{size}: {shown}");
+            // It is the client's answer that must not reach the server.
+            play.client(&json!({"id": 5, "result": {"roots": [{"uri": "file:///all/of/them"}]}}));
+            assert_eq!(play.given(2), Vec::<Value>::new(), "{size}: {shown}");
+            play.child(2, &json!({"id": 5, "result": {}}));
+        };
+        let text = |text: String| text.into_bytes();
+        check(text(format!(r#"{{"id":5,"result":"{filler}","method":"roots/list"}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}","m\u0065thod":"roots/list"}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"error":{{}},"x":"{filler}","method":"roots/list"}}"#)), true);
+        check(text(format!(r#"{{"method":"roots/list","result":"{filler}","jsonrpc":"2.0","id":5}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}","Method":"roots/list"}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}","result":1}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}"}}{{}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":{filler}}}"#)), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}\x"}}"#)), true);
+        check(text(format!("{{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":\"{filler}\t\"}}")), true);
+        check(text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}"#)), true);
+        check([text(format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{filler}"#)), b"\xff\"}".to_vec()].concat(), true);
+        check(text(filler.clone()), false);
+        check(text(format!(r#"{{"level":"info","id":5,"text":"{filler}"}}"#)), false);
+        check(text(format!(r#"{{"id":5,"method":"x","method":"roots/list","text":"{filler}"}}"#)), false);
+        check(vec![0; size], false);
+        play.heard();
+        // From the client, too.
+        for frame in [
+            format!(r#"{{"id":6,"method":"x","params":"{filler}","result":1}}"#),
+            format!(r#"{{"id":6,"method":"x","params":{filler}}}"#),
+            format!(r#"{{"id":6,"method":"x","params":"{filler}","params":1}}"#),
+        ] {
+            play.engine.client_line(play.now, &Line::Frame(frame.as_bytes()), usize::MAX);
+            assert_eq!(play.given(2), Vec::<Value>::new());
+            assert_eq!(play.heard()[0]["id"], 6);
+        }
     }
 }
 

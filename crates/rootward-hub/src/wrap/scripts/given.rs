@@ -32,7 +32,7 @@ impl Play {
     }
 
     /// Answers what Rootward asks of a server before it passes a call on.
-    fn list_tools_if_asked(&mut self, number: u64) -> Vec<Value> {
+    pub(super) fn list_tools_if_asked(&mut self, number: u64) -> Vec<Value> {
         let given = self.given(number);
         for question in given.iter().filter(|message| message["method"] == "tools/list") {
             self.child(number, &json!({"id": question["id"], "result": {"tools": []}}));

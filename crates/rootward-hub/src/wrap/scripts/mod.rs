@@ -1,11 +1,15 @@
 //! The engine without processes: lines and times in, lines and effects out, as a script says.
 
+mod asking;
 mod cancelling;
 mod ending;
 mod frames;
 mod given;
+mod paging;
 mod restarting;
+mod revoking;
 mod roots;
+mod telling;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,11 @@
 //! list that goes in circles, or on and on, is no list. Half a list is none either: what is missing may be the closed part of
 //! a root that is not.
 
-use rootward_peer::{ListError, MOST_ENTRIES, keys};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::keys;
+use crate::list::{ListError, MOST_ENTRIES};
 
 /// The most pages that are asked for.
 const MOST_PAGES: usize = 400;
@@ -17,7 +19,7 @@ const LONGEST_CURSOR: usize = 4096;
 
 /// The pages of one list so far.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Pages {
+pub struct Pages {
     entries: Vec<Value>,
     /// All cursors that were followed; the last is the one to ask with.
     cursors: Vec<String>,
@@ -27,7 +29,7 @@ pub(crate) struct Pages {
 
 /// What a page led to.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Turned {
+pub enum Turned {
     /// The list is whole: a result as if it had come at once.
     Whole(Value),
     /// There is more.
@@ -36,12 +38,17 @@ pub(crate) enum Turned {
 
 impl Pages {
     /// The cursor to ask with; none for the first page.
-    pub(crate) fn cursor(&self) -> Option<&str> {
+    pub fn cursor(&self) -> Option<&str> {
         self.cursors.last().map(String::as_str)
     }
 
+    /// How many bytes the pages take so far, counted roughly.
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.cursors.iter().map(String::len).sum::<usize>()
+    }
+
     /// Takes the next page.
-    pub(crate) fn add(&mut self, mut page: Value) -> Result<Turned, ListError> {
+    pub fn add(&mut self, mut page: Value) -> Result<Turned, ListError> {
         let next = next_cursor(&page)?;
         if next.is_none() && self.cursors.is_empty() {
             return Ok(Turned::Whole(page));

@@ -1,0 +1,109 @@
+//! What a modern server's answer asks of its client, read so that no client reads it otherwise.
+
+use serde_json::value::RawValue;
+
+use crate::fold::is_same_but_for_case;
+use crate::frame::Members;
+
+/// The keys that make an answer a question.
+const ASKING: [&str; 3] = ["resultType", "inputRequests", "requestState"];
+
+/// The key that says what a question is for.
+const METHOD: [&str; 1] = ["method"];
+
+/// An answer, and what it asks.
+pub(super) struct Input<'j> {
+    /// Nothing where the result is not an object.
+    pub(super) result: Option<Members<'j>>,
+    /// What it asks: nothing in most answers.
+    pub(super) questions: Vec<Question<'j>>,
+}
+
+/// One question.
+pub(super) struct Question<'j> {
+    pub(super) key: String,
+    pub(super) value: &'j RawValue,
+    /// Whether it is Rootward's to answer.
+    pub(super) asks_for_roots: bool,
+}
+
+/// The answer can be read in two ways, or not at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Unclear;
+
+/// Reads what the result of a call asks for.
+pub(super) fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
+    if !result.get().starts_with('{') {
+        return Ok(Input { result: None, questions: Vec::new() });
+    }
+    // SECURITY: of a key that stands twice, or in another case, the client may read what was not read here, and then it is the
+    // one who tells the server its roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+    let members = read(result, &ASKING)?;
+    let mut questions = Vec::new();
+    if let Some(asked) = members.get("inputRequests").filter(|asked| asked.get() != "null") {
+        for (key, value) in Members::read(asked).ok_or(Unclear)?.iter() {
+            let method = read(value, &METHOD)?.text("method").ok_or(Unclear)?;
+            questions.push(Question { key: key.to_owned(), value, asks_for_roots: method == "roots/list" });
+        }
+    }
+    Ok(Input { result: Some(members), questions })
+}
+
+/// The members of an object in which these keys are written in one way.
+fn read<'j>(object: &'j RawValue, keys: &[&str]) -> Result<Members<'j>, Unclear> {
+    let members = Members::read(object).ok_or(Unclear)?;
+    let is_like =
+        |key: &str| keys.iter().any(|known| key != *known && is_same_but_for_case(key, &known.to_ascii_lowercase()));
+    if members.iter().any(|(key, _)| is_like(key)) { Err(Unclear) } else { Ok(members) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(result: &str, expect: Result<&[(&str, bool)], Unclear>) {
+        let raw: &RawValue = serde_json::from_str(result).unwrap();
+        let read = read_input(raw).map(|input| {
+            let questions = input.questions.into_iter();
+            questions.map(|question| (question.key, question.asks_for_roots)).collect::<Vec<_>>()
+        });
+        let expect = expect.map(|list| list.iter().map(|(key, roots)| ((*key).to_owned(), *roots)).collect::<Vec<_>>());
+        assert_eq!(read, expect, "{result}");
+    }
+
+    #[test]
+    fn what_an_answer_asks() {
+        check("7", Ok(&[]));
+        check("[1]", Ok(&[]));
+        check(r#"{"content":[],"inputRequests":null}"#, Ok(&[]));
+        check(r#"{"content":[{"a":1,"a":2}],"method":"roots/list"}"#, Ok(&[]));
+        let asked =
+            r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots\/list"},"w":{"method":"x"}}}"#;
+        check(asked, Ok(&[("r", true), ("w", false)]));
+        check(
+            r#"{"resultType":"input\u005frequired","inputRequests":{"r":{"method":"roots/list"}}}"#,
+            Ok(&[("r", true)]),
+        );
+        check(r#"{"inputRequests":{"r":{"method":"roots/list"}}}"#, Ok(&[("r", true)]));
+    }
+
+    #[test]
+    fn what_is_unclear() {
+        for result in [
+            r#"{"inputRequests":{"r":{"method":"roots/list","method":"x"}}}"#,
+            r#"{"inputRequests":{"r":{"method":"x","m\u0065thod":"roots/list"}}}"#,
+            r#"{"inputRequests":{"r":{"method":"x","Method":"roots/list"}}}"#,
+            r#"{"inputRequests":{"r":{"method":"x"},"r":{"method":"roots/list"}}}"#,
+            r#"{"inputRequests":{},"inputRequests":{"r":{"method":"roots/list"}}}"#,
+            r#"{"InputRequests":{"r":{"method":"roots/list"}}}"#,
+            r#"{"resultType":"complete","resultType":"input_required"}"#,
+            r#"{"inputRequests":[{"method":"roots/list"}]}"#,
+            r#"{"inputRequests":{"r":["roots/list"]}}"#,
+            r#"{"inputRequests":{"r":{"method":["roots/list"]}}}"#,
+            r#"{"inputRequests":{"r":{}}}"#,
+        ] {
+            check(result, Err(Unclear));
+        }
+    }
+}
