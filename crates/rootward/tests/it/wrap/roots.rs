@@ -33,6 +33,37 @@ fn without_any_roots_calls_are_refused_and_told_why() {
     assert_eq!(client.end(), Some(0));
 }
 
+/// The server is given a directory and one in it, and leads the inner one elsewhere: in this session, in the next, and where the
+/// outer one was shared by another.
+#[test]
+fn a_nested_root_does_not_become_a_link_to_anywhere() {
+    let scene = Scene::new();
+    let (outer, inner) = (scene.uri("project"), scene.uri("project/app"));
+    std::fs::create_dir(scene.path("project/app")).unwrap();
+    let secret = json!({"path": scene.path("outside/file.txt")});
+    let begin = |roots: &[String]| {
+        let mut client = Client::begin(&mut scene.wrap(&["--treat", "read.path=text"]), Says::Roots, roots);
+        let says = client.says("read", secret.clone());
+        assert!(says.starts_with("failed"), "{roots:?}: {says}");
+        client
+    };
+    let mut client = begin(&[outer.clone(), inner.clone()]);
+    std::fs::rename(scene.path("project/app"), scene.path("project/moved")).unwrap();
+    std::os::unix::fs::symlink(scene.path("outside"), scene.path("project/app")).unwrap();
+    client.share(&[inner.clone(), outer.clone()]);
+    let says = client.says("read", secret.clone());
+    assert!(says.starts_with("failed"), "after a change: {says}");
+    assert_eq!(client.end(), Some(0));
+    assert_eq!(begin(&[outer, inner.clone()]).end(), Some(0));
+    assert_eq!(begin(&[inner]).end(), Some(0));
+    // Nor as a root on the command line; and the person is told what to do.
+    let link = scene.text("project/app");
+    let run = scene.wrap(&[&link]).stdin(std::process::Stdio::null()).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    let expect = "is a link that a confined server could have made; name its target, or run `rootward roots add`";
+    assert!(told.contains(&link) && told.contains(expect), "{told}");
+}
+
 #[test]
 fn answers_about_roots_that_are_of_no_use() {
     let scene = Scene::new();
