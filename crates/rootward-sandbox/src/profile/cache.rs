@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::{Material, follow_ambient};
+use rootward_core::{Material, Shown, follow_ambient};
 
 use crate::confinement::CommandLine;
 
@@ -32,8 +32,10 @@ pub(crate) fn make_ambient(
     // (test: a_cache_is_not_moved_by_a_link)
     let is_planted = |link: &PathBuf| material.holds(link) || link.starts_with(base);
     if let Some(link) = followed.links.iter().find(|link| is_planted(link)) {
-        let link = rootward_core::Shown::new(link);
-        return Err(io::Error::other(format!("`{link}` is a link that a confined server could have made; remove it")));
+        let planted = Shown::new(link);
+        return Err(io::Error::other(format!(
+            "`{planted}` is a link that a confined server could have made; remove it"
+        )));
     }
     Ok(Some(followed.place))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::finding::{Anchor, Findings, Why};
-use super::program::Program;
+use super::program::{Program, Run};
 use super::{KnownCommand, Profile, RUN};
 
 pub(super) fn seek_ambient(program: &Program, runtimes: &[Anchor], findings: &mut Findings) {
@@ -16,7 +16,7 @@ pub(super) fn seek_ambient(program: &Program, runtimes: &[Anchor], findings: &mu
 
 /// The home of the command is not where its version manager looks.
 pub(super) fn add(known: &KnownCommand, profile: &mut Profile) {
-    let paths = known.program().chain().iter().flat_map(|run| run.paths());
+    let paths = known.program().chain().iter().flat_map(Run::paths);
     for top in paths.filter_map(|path| manager_of(path, known.runtimes())) {
         profile.sets(variable_of(&top), top);
     }

@@ -63,13 +63,13 @@ impl Home {
         command.current_dir(self.path("home/proj"));
         command
     }
+}
 
-    /// Runs a program that reads these files; that it ran, and that it read none of them.
-    fn reads_nothing(&self, what: &str, command: &mut Command) {
-        let run = finish(command);
-        assert!(run.out.contains("ran"), "{what}: it did not run: {run:?}");
-        assert!(!run.out.contains("SECRET"), "{what}: {run:?}");
-    }
+/// That a program ran, and read nothing that is not its own.
+fn reads_nothing(what: &str, command: &mut Command) {
+    let run = finish(command);
+    assert!(run.out.contains("ran"), "{what}: it did not run: {run:?}");
+    assert!(!run.out.contains("SECRET"), "{what}: {run:?}");
 }
 
 fn refused(what: &str, run: &Run, place: &Path) {
@@ -92,7 +92,7 @@ fn libraries_beside_a_program_are_not_links_to_elsewhere() {
     for part in ["libexec", "lib", "lib64"] {
         for target in ["home", "home/private", "home/.ssh"] {
             home.link(&format!("home/proj/.venv/{part}"), home.path(target));
-            home.reads_nothing(&format!("{part} -> {target}"), home.host(&["home/proj"]).arg(&program));
+            reads_nothing(&format!("{part} -> {target}"), home.host(&["home/proj"]).arg(&program));
             fs::remove_file(home.path(&format!("home/proj/.venv/{part}"))).unwrap();
         }
     }
@@ -124,7 +124,7 @@ fn an_environment_names_no_python_elsewhere() {
     home.link("home/proj/e/lib", home.path("home/elsewhere/lib"));
     for base in ["home/proj/e/bin", "home/elsewhere/bin"] {
         home.file("home/proj/.venv/pyvenv.cfg", &format!("home = {}\n", home.path(base).display()));
-        home.reads_nothing(base, home.host(&["home/proj"]).arg(&python));
+        reads_nothing(base, home.host(&["home/proj"]).arg(&python));
     }
 }
 
@@ -147,11 +147,11 @@ fn a_directory_called_shims_opens_nothing() {
     let text =
         reader(&format!("#!/usr/bin/env -S -u {} /bin/sh", shim.display()), &home, &["home/elsewhere/lib/secret.txt"]);
     let script = home.program("home/proj/script", &text);
-    home.reads_nothing("an argument of an option", home.host(&["home/proj"]).arg(&script));
+    reads_nothing("an argument of an option", home.host(&["home/proj"]).arg(&script));
     // Nor where the shim itself is asked for, and is no version manager's.
     let typed = home.program("home/tools/shims/x", &reader("#!/bin/sh", &home, &["home/tools/secret.txt"]));
     home.file("home/tools/secret.txt", "SECRET");
-    home.reads_nothing("a directory of that name", home.host(&["home/proj"]).arg(typed));
+    reads_nothing("a directory of that name", home.host(&["home/proj"]).arg(typed));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_script_without_its_package_gets_no_other() {
         command.arg("node").arg(&script);
         command
     };
-    home.reads_nothing("the package above the root", &mut node());
+    reads_nothing("the package above the root", &mut node());
     // The start says what is missing, and with the operator's word it is there.
     let mut told = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
     let told = finish(told.arg("node").arg(&script));
@@ -182,7 +182,7 @@ fn a_script_without_its_package_gets_no_other() {
     assert!(run.out.contains("SECRET"), "{run:?}");
     // Its own package is found as before, and is no more than the root.
     home.file("home/work/app/package.json", "{}");
-    home.reads_nothing("with a package of its own", &mut node());
+    reads_nothing("with a package of its own", &mut node());
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_cache_is_not_moved_by_a_link() {
     let home = Home::new();
     let npx = home.program("tools/npx", "#!/bin/sh\necho ran\ntouch \"$npm_config_cache/../planted\"\n");
     let mut command = home.host(&["home/proj"]);
-    home.reads_nothing("the first start", command.arg(&npx).arg("package"));
+    reads_nothing("the first start", command.arg(&npx).arg("package"));
     let packages = home.path("home/.cache/rootward/packages");
     let cache = fs::read_dir(&packages).unwrap().next().unwrap().unwrap().path();
     for moved in [cache.as_path(), packages.as_path()] {
@@ -253,8 +253,8 @@ fn what_was_once_given_is_not_trusted_later() {
     let trusted = finish(home.host(&["home/notes"]).arg(&program));
     assert!(trusted.out.contains("SECRET"), "the link is the user's own: {trusted:?}");
     // From the moment on that a command could have made it, it is not followed, whatever the roots are.
-    home.reads_nothing("in a root", home.host(&["home/proj"]).arg(&program));
-    home.reads_nothing("in what was a root", home.host(&["home/notes"]).arg(&program));
+    reads_nothing("in a root", home.host(&["home/proj"]).arg(&program));
+    reads_nothing("in what was a root", home.host(&["home/notes"]).arg(&program));
 }
 
 #[test]
@@ -294,10 +294,10 @@ fn what_is_planted_beside_a_program_holds_up_no_start() {
         0,
     )
     .unwrap();
-    home.reads_nothing("a FIFO", home.host(&["home/proj"]).arg(&python));
+    reads_nothing("a FIFO", home.host(&["home/proj"]).arg(&python));
     fs::remove_file(&settings).unwrap();
     symlink("/dev/zero", &settings).unwrap();
-    home.reads_nothing("a device", home.host(&["home/proj"]).arg(&python));
+    reads_nothing("a device", home.host(&["home/proj"]).arg(&python));
 }
 
 /// A stand-in for an installed Python: says what it finds among its libraries.
