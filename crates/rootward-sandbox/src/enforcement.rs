@@ -186,7 +186,7 @@ impl fmt::Display for Withheld {
     }
 }
 
-fn in_words<S: serde::Serializer>(words: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn in_words<S: serde::Serializer>(words: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(words)
 }
 

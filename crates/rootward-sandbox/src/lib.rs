@@ -65,5 +65,5 @@ pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
-pub use plan::{Explanation, GivenPlace};
+pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why, withheld_variables};

@@ -1,5 +1,6 @@
 //! What a start of a command comes to: every place that it gets, with the reason, before anything is started.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rootward_core::env::{Directories, Environment};
@@ -7,7 +8,7 @@ use rootward_core::{Access, Material, WritableRecord};
 use serde::Serialize;
 
 use crate::confinement::{CommandLine, Confinement, Wall};
-use crate::enforcement::{Enforcement, Withheld, shown};
+use crate::enforcement::{Enforcement, Withheld, in_words, shown};
 use crate::error::StartError;
 use crate::places::{Rule, is_secret_ambient};
 use crate::profile::{
@@ -44,7 +45,41 @@ pub struct GivenPlace {
     /// What it may do there.
     pub access: Access,
     /// Why.
-    pub why: String,
+    #[serde(serialize_with = "in_words")]
+    pub because: Because,
+}
+
+/// Why a place is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Because {
+    /// It is a root.
+    Root,
+    /// It lies in a root that is open entry by entry.
+    InRoot,
+    /// A flag or the settings allow it.
+    Added,
+    /// Every command has it.
+    System,
+    /// The program needs it.
+    Needed(Why),
+    /// A home or a temporary directory that was made for this command.
+    Private,
+    /// Packages that it fetches are kept there.
+    Cache,
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Because::Root => "a root",
+            Because::InRoot => "in a root",
+            Because::Added => "allowed by a flag or the settings",
+            Because::System => "the system",
+            Because::Needed(why) => return why.fmt(f),
+            Because::Private => "a directory of its own",
+            Because::Cache => "packages that it fetches",
+        })
+    }
 }
 
 impl Confinement {
@@ -54,7 +89,7 @@ impl Confinement {
         let given = |rule: &Rule| GivenPlace {
             place: rule.place.clone(),
             access: rule.access,
-            why: self.why(&rule.place, &profile, &private),
+            because: self.because(&rule.place, &profile, &private),
         };
         Ok(Explanation { places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
     }
@@ -103,19 +138,19 @@ impl Confinement {
     }
 
     /// Why a place is given.
-    fn why(&self, place: &Path, profile: &Profile, private: &Private) -> String {
+    fn because(&self, place: &Path, profile: &Profile, private: &Private) -> Because {
         let need = profile.needs.iter().find(|need| need.path == place);
         match need.map(|need| need.says) {
-            Some(Says::Surroundings(why)) => return why.to_string(),
-            Some(Says::Own) if place.starts_with(private.path()) => return "a directory of its own".to_owned(),
-            Some(Says::Own) => return "packages that it fetches".to_owned(),
+            Some(Says::Surroundings(why)) => return Because::Needed(why),
+            Some(Says::Own) if place.starts_with(private.path()) => return Because::Private,
+            Some(Says::Own) => return Because::Cache,
             Some(Says::System) | None => {}
         }
         match self.guard.root_set().governing(place) {
-            Some(root) if root.place == place => "a root".to_owned(),
-            Some(_) => "in a root".to_owned(),
-            None if self.is_added(place) => "allowed by a flag or the settings".to_owned(),
-            None => "the system".to_owned(),
+            Some(root) if root.place == place => Because::Root,
+            Some(_) => Because::InRoot,
+            None if self.is_added(place) => Because::Added,
+            None => Because::System,
         }
     }
 }
@@ -158,9 +193,8 @@ fn add_surroundings_ambient(
             let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
             return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
         }
-        let one = Withheld { place: finding.place.clone(), why: finding.why, reason };
-        if !withheld.contains(&one) {
-            withheld.push(one);
+        if !withheld.iter().any(|known| known.place == finding.place) {
+            withheld.push(Withheld { place: finding.place.clone(), why: finding.why, reason });
         }
     }
     Ok(withheld)

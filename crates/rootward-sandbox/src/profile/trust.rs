@@ -40,16 +40,16 @@ pub enum Untrusted {
 impl Trust<'_> {
     /// The finding that is used: this one, or the one that is taken where this one is not to be trusted.
     pub(crate) fn judge<'f>(&self, finding: &'f Finding) -> Result<&'f Finding, Untrusted> {
-        // SECURITY: whoever can write what names a place would choose what is opened at the next start
-        // (test: what_a_command_could_write_names_no_other_place)
         let planted = finding.trail.named_in.iter().find(|named_in| self.material.holds(named_in));
-        match (planted, &finding.otherwise) {
-            (Some(planted), None) if !self.may_be_chosen(finding) => Err(Untrusted::Planted(planted.clone())),
-            (Some(_), Some(otherwise)) if !self.may_be_chosen(finding) => self.judge(otherwise),
+        let untrusted = match planted {
             // SECURITY: a directory that holds the home holds its secrets (test: no_place_that_holds_the_home_is_given)
-            _ if self.holds_home(&finding.place) => Err(Untrusted::HoldsHome),
-            _ => Ok(finding),
-        }
+            _ if self.holds_home(&finding.place) => Untrusted::HoldsHome,
+            // SECURITY: whoever can write what names a place would choose what is opened at the next start
+            // (test: what_a_command_could_write_names_no_other_place)
+            Some(planted) if !self.may_be_chosen(finding) => Untrusted::Planted(planted.clone()),
+            _ => return Ok(finding),
+        };
+        finding.otherwise.as_ref().map_or(Err(untrusted), |otherwise| self.judge(otherwise))
     }
 
     /// Whether what a confined command wrote may lead to this place.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use rootward_core::Shown;
-use rootward_sandbox::{Enforcement, Explanation, GivenPlace};
+use rootward_sandbox::{Because, Enforcement, Explanation, GivenPlace};
 
 /// Prints the places for people, or for programs.
 pub(super) fn print(explanation: &Explanation, json: bool) -> Result<()> {
@@ -20,8 +20,17 @@ pub(super) fn print(explanation: &Explanation, json: bool) -> Result<()> {
 
 fn write(Explanation { places, enforcement }: &Explanation, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "the command would get")?;
-    for GivenPlace { place, access, why } in places {
-        writeln!(out, "  {}  {access}  ({why})", Shown::new(place))?;
+    let (system, others): (Vec<&GivenPlace>, Vec<_>) =
+        places.iter().partition(|given| given.because == Because::System);
+    for GivenPlace { place, access, because } in others {
+        writeln!(out, "  {}  {access}  ({because})", Shown::new(place))?;
+    }
+    if !system.is_empty() {
+        writeln!(
+            out,
+            "  {} places of the system: programs, libraries, devices, settings; `--json` names all",
+            system.len()
+        )?;
     }
     let Enforcement { withheld, split, unheld, .. } = enforcement;
     write_list(out, "it would not get", withheld)?;

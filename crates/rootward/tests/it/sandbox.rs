@@ -132,7 +132,7 @@ fn each_place_is_explained() {
     for line in [
         "  [STAGE]/project  read, write, delete  (a root)\n",
         "  [STAGE]/outside  read, execute  (allowed by a flag or the settings)\n",
-        "  /usr  read, execute  (the system)\n",
+        " places of the system: ",
         "/home  read, write, execute, delete  (a directory of its own)\n",
     ] {
         assert!(told.contains(line), "{line:?} in {told}");
