@@ -58,6 +58,11 @@ pub(crate) fn pin_anywhere(path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno>
     retrying(|| fs::openat2(CWD, path, PIN.union(flags), Mode::empty(), ResolveFlags::NO_MAGICLINKS))
 }
 
+/// Pins what lies at an absolute path, if no link is on the way.
+pub(crate) fn pin_without_links(path: &[u8]) -> Result<OwnedFd, Errno> {
+    retrying(|| fs::openat2(CWD, path, PIN, Mode::empty(), ResolveFlags::NO_SYMLINKS))
+}
+
 fn retrying(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     for _ in 0..RETRIES {
         match open() {

@@ -115,12 +115,16 @@ pub(crate) struct Findings(pub(crate) Vec<Finding>);
 impl Findings {
     /// Looks for a place; one that does not exist is not needed, nor is one that every command has.
     pub(crate) fn seek_ambient(&mut self, path: &Path, access: Access, why: Why, trail: &Trail) {
-        self.0.extend(Finding::seek_ambient(path, access, why, trail));
+        self.add(Finding::seek_ambient(path, access, why, trail));
     }
 
     /// The same, with another that is taken where the first is not to be trusted.
     pub(crate) fn seek_or_ambient(&mut self, first: Option<Finding>, otherwise: Option<Finding>) {
-        self.0.extend(first.map(|first| Finding { otherwise: otherwise.map(Box::new), ..first }));
+        self.add(first.map(|first| Finding { otherwise: otherwise.map(Box::new), ..first }));
+    }
+
+    fn add(&mut self, finding: Option<Finding>) {
+        self.0.extend(finding.filter(|finding| !self.0.contains(finding)));
     }
 }
 
@@ -128,7 +132,7 @@ impl Finding {
     pub(crate) fn seek_ambient(path: &Path, access: Access, why: Why, trail: &Trail) -> Option<Finding> {
         let followed = follow_ambient(path).filter(|followed| followed.exists)?;
         let trail = trail.past(followed.links);
-        (!system::holds(&followed.place)).then_some(Finding {
+        (!system::gives(&followed.place, access)).then_some(Finding {
             place: followed.place,
             access,
             why,

@@ -93,9 +93,10 @@ const MACHINE: &[&str] = &[
     "/sys/kernel/mm/transparent_hugepage",
 ];
 
-/// Whether a place lies in what every command has of the system's programs and libraries.
-pub(super) fn holds(place: &Path) -> bool {
-    RUNTIME.iter().any(|runtime| place.starts_with(runtime))
+/// Whether every command has this access to a place.
+pub(super) fn gives(place: &Path, access: Access) -> bool {
+    let within = |places: &[&str]| places.iter().any(|given| place.starts_with(given));
+    RUN.contains(access) && within(RUNTIME) || Access::READ.contains(access) && within(SETTINGS)
 }
 
 pub(super) fn add(profile: &mut Profile) {
