@@ -23,7 +23,7 @@ pub(super) enum Unset {
 }
 
 impl Expansion {
-    /// `$NAME`, `${NAME}`, `${NAME:-word}`, `${env:NAME}`, `$env:NAME` and `%NAME%`.
+    /// `$NAME`, `${NAME}`, `${NAME:-word}`, `${env:NAME}`, `$env:NAME`, `%NAME%`, and `$*` and its kind.
     pub(super) fn expand(&self, text: &str, unset: Unset) -> String {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
@@ -77,13 +77,21 @@ impl<'t> Variable<'t> {
             let (name, rest) = without_scope(&rest[..end]).split_at(ends(without_scope(&rest[..end])));
             let rest = rest.strip_prefix(':').unwrap_or(rest);
             // What other operators make of the value is not known; it is taken whole.
-            Variable { name, word: rest.strip_prefix(['-', '=', '+', '?']), length: end + 3 }
+            let variable = Variable { name, word: rest.strip_prefix(['-', '=', '+', '?']), length: end + 3 };
+            // SECURITY: Go's `os.Expand` takes anything in braces for a name that is not set
+            // (test: what_go_takes_for_a_variable_is_nothing)
+            return Some(variable);
         } else if let Some(rest) = text.strip_prefix('%') {
             let end = rest.find('%')?;
             Variable { name: &rest[..end], word: None, length: end + 2 }
         } else {
             let rest = text.strip_prefix('$')?;
             let named = without_scope(rest);
+            // SECURITY: the special parameters of a shell are names to `os.Expand`, too, and no environment has them
+            // (test: what_go_takes_for_a_variable_is_nothing)
+            if rest.starts_with(['*', '#', '$', '@', '!', '?', '-']) {
+                return Some(Variable { name: &rest[..1], word: None, length: 2 });
+            }
             let end = ends(named);
             Variable { name: &named[..end], word: None, length: 1 + rest.len() - named.len() + end }
         };

@@ -13,7 +13,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::decode::percent_decoded;
 use super::expansion::{Expansion, Unset};
-use super::value::{QUOTES, begins_like_a_path, file_uris, has_another_scheme, has_several_lines, is_trimmed};
+use super::value::{
+    QUOTES, begins_like_a_path, file_uris, has_another_scheme, has_several_lines, is_invisible, is_trimmed,
+};
 use crate::fold::begins;
 
 /// More readings than any honest path has.
@@ -110,6 +112,11 @@ impl<'r> Reader<'r> {
     fn more(&mut self, text: &str, form: Form) {
         self.add(text.trim_matches(is_trimmed), form);
         self.add(text.trim_matches(QUOTES), form);
+        if text.contains(is_invisible) {
+            // SECURITY: who cleans a name up takes these out wherever they stand, and finds `..` or a path
+            // (test: characters_that_nobody_sees)
+            self.add(text.replace(is_invisible, ""), form);
+        }
         if text.contains(['"', '\'']) {
             // As a shell would.
             self.add(text.replace(['"', '\''], ""), form);
@@ -135,6 +142,10 @@ impl<'r> Reader<'r> {
         self.add(normalised(text), Form::Made);
         self.add(without_look_alikes(text), Form::Made);
         if has_another_scheme(text) {
+            // SECURITY: `sqlite:////x` is the file `/x` (test: uris)
+            if let Some((_, path)) = text.split_once(":////") {
+                self.add(format!("/{path}"), Form::Made);
+            }
             return;
         }
         if text.contains('\\') {
@@ -239,6 +250,10 @@ impl<'r> Reader<'r> {
             if self.is_full() {
                 return;
             }
+            // `app/(..)photo`: Next.js names its intercepting routes so.
+            if c == '(' && piece.bytes().all(|byte| byte == b'.') && begins_name_after(&rest[piece.len()..]) {
+                continue;
+            }
             if begins_like_a_path(rest) || begins_like_a_path(piece) {
                 self.add(piece, Form::Spoken);
                 self.add(rest, Form::Spoken);
@@ -322,6 +337,12 @@ fn ends_a_name(c: char) -> bool {
     c.is_whitespace() || c.is_control() || QUOTES.contains(&c) || (c.is_ascii_punctuation() && !is_of_names)
 }
 
+/// Whether a closing bracket stands here and belongs to a name: another bracket or a letter follows.
+fn begins_name_after(bracket: &str) -> bool {
+    let after = bracket.strip_prefix(')').and_then(|rest| rest.chars().next());
+    after.is_some_and(|next| next == '(' || next.is_alphanumeric())
+}
+
 /// Whether a text has no other reading: letters, digits and a few marks that nobody makes anything of, no `..`, and short
 /// enough to be opened as it is.
 fn is_plain(text: &str) -> bool {
@@ -396,6 +417,33 @@ mod tests {
             "\u{1}/x",
         ] {
             check(text, &["/x"]);
+        }
+    }
+
+    #[test]
+    fn characters_that_nobody_sees() {
+        for unseen in [
+            "\u{ad}",
+            "\u{34f}",
+            "\u{180e}",
+            "\u{200b}",
+            "\u{200d}",
+            "\u{202a}",
+            "\u{202e}",
+            "\u{2060}",
+            "\u{2066}",
+            "\u{fe0f}",
+            "\u{feff}",
+            "\u{fffd}",
+            "\u{e0001}",
+            "\u{e0020}",
+            "%e2%80%aa",
+            "%ff",
+        ] {
+            check(&format!("{unseen}/x"), &["/x"]);
+            check(&format!("a/.{unseen}./../x"), &["../x"]);
+            check(&format!("~{unseen}/x"), &["/home/me/x"]);
+            check(&format!("fi{unseen}le:///x"), &["/x"]);
         }
     }
 
@@ -496,6 +544,18 @@ mod tests {
     }
 
     #[test]
+    fn what_go_takes_for_a_variable_is_nothing() {
+        for special in
+            ["$*", "$#", "$$", "$@", "$!", "$?", "$-", "$1", "${*}", "${@}", "${}", "${!X}", "${a b}", "${.}"]
+        {
+            check(&format!("{special}/x"), &["/x"]);
+            check(&format!("a/.{special}./../x"), &["../x"]);
+        }
+        check("$*$*/x", &["/x"]);
+        check("${a}$$/x", &["/x"]);
+    }
+
+    #[test]
     fn uris() {
         for text in [
             "file:///x",
@@ -515,6 +575,8 @@ mod tests {
             "jar:file:///x!/y",
             "git+file:///x",
             "file%3a///x",
+            "sqlite:////x",
+            "sqlite+aiosqlite:////x?mode=rw",
         ] {
             check(text, &["/x"]);
         }
@@ -544,6 +606,12 @@ mod tests {
         }
         check("HEAD:../x", &["../x"]);
         check("-C..", &[".."]);
+        check("(..)", &[".."]);
+        check("(../x)y", &["../x"]);
+        check("a (..)/x", &[".."]);
+        for text in ["app/(..)photo/[id]/page.tsx", "app/(..)(..)photo/page.tsx", "app/(...)photo", "(.)x"] {
+            assert!(!readings(text).iter().any(|reading| reading.starts_with('.')), "{text}");
+        }
         check("--a=/b c/../../x", &["/x"]);
         for text in ["https://a/,/x", "data:image/jpeg;base64,/9j/", "C:/x"] {
             assert!(!readings(text).iter().any(|reading| reading.starts_with('/')), "{text}");

@@ -29,6 +29,25 @@ pub(super) fn is_trimmed(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
+/// Characters that nobody sees, or that a decoder puts in place of bytes it cannot read: some readers take them out, wherever they
+/// stand (Unicode, `Default_Ignorable_Code_Point`).
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffd}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
 /// Whether a string looks like a path, as it is or once it is read carelessly: trimmed, unquoted, decoded once or twice.
 pub(super) fn looks_like_a_path(text: &str) -> bool {
     looks(text, 2)

@@ -9,14 +9,30 @@ use serde_json::value::RawValue;
 use super::rules::Treatments;
 use crate::scan::Tool;
 
+/// How many tools are kept: more than any server has.
+const MOST_TOOLS: usize = 10_000;
+
+/// How many bytes they may have together, counted as they were listed.
+const MOST_BYTES: usize = 64 << 20;
+
 /// The tools that were listed.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
-    known: HashMap<String, Rc<Tool>>,
+    known: HashMap<String, Listed>,
+    /// How many bytes these have.
+    bytes: usize,
     /// The first page of the last list that the client was given, as text: to notice when another child has other tools.
     told: Option<Box<str>>,
     /// Whether any list has come.
     listed: bool,
+}
+
+/// A tool as it was listed.
+#[derive(Debug)]
+struct Listed {
+    tool: Rc<Tool>,
+    /// How long its listing was.
+    bytes: usize,
 }
 
 #[derive(Deserialize)]
@@ -30,14 +46,31 @@ impl Tools {
     pub(super) fn learn(&mut self, result: &RawValue, treatments: &Treatments) {
         self.listed = true;
         let Ok(listing) = serde_json::from_str::<Listing<'_>>(result.get()) else { return };
-        for tool in listing.tools.into_iter().filter_map(Tool::from_listing) {
-            self.known.insert(tool.name().to_owned(), Rc::new(treatments.apply(tool)));
+        for (listed, tool) in listing.tools.into_iter().filter_map(|listed| Some((listed, Tool::from_listing(listed)?)))
+        {
+            self.keep(listed.get().len(), treatments.apply(tool));
         }
+    }
+
+    // SECURITY: a server that lists other tools each time must not take all memory there is. A tool that is not known is judged by its
+    // name and keys alone (test: tools_are_not_kept_without_bound)
+    fn keep(&mut self, bytes: usize, tool: Tool) {
+        let name = tool.name().to_owned();
+        if let Some(before) = self.known.remove(&name) {
+            self.bytes -= before.bytes;
+        }
+        if self.known.len() == MOST_TOOLS || self.bytes + bytes > MOST_BYTES {
+            self.known.clear();
+            self.bytes = 0;
+        }
+        self.bytes += bytes;
+        self.known.insert(name, Listed { tool: Rc::new(tool), bytes });
     }
 
     /// The tool of this name, as far as it is known.
     pub(super) fn get(&self, name: &str, treatments: &Treatments) -> Rc<Tool> {
-        self.known.get(name).cloned().unwrap_or_else(|| Rc::new(treatments.apply(Tool::named(name))))
+        let known = self.known.get(name).map(|listed| Rc::clone(&listed.tool));
+        known.unwrap_or_else(|| Rc::new(treatments.apply(Tool::named(name))))
     }
 
     /// Whether a list has come at all.
@@ -63,5 +96,36 @@ impl Tools {
     /// Whether this list is another than what the client was told.
     pub(super) fn differ(&self, result: &RawValue) -> bool {
         self.told.as_deref().is_some_and(|told| told != result.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn tools_are_not_kept_without_bound() {
+        let mut tools = Tools::default();
+        let page = |turn: usize, count: usize| {
+            let list: Vec<_> = (0..count).map(|number| json!({"name": format!("{turn}-{number}")})).collect();
+            to_raw_value(&json!({"tools": list})).unwrap()
+        };
+        for turn in 0..25 {
+            tools.learn(&page(turn, 1000), &Treatments::default());
+            assert!(tools.known.len() <= MOST_TOOLS && tools.known.contains_key(&format!("{turn}-999")), "{turn}");
+        }
+        tools.learn(&page(99, 3 * MOST_TOOLS), &Treatments::default());
+        assert!(tools.known.len() <= MOST_TOOLS, "{}", tools.known.len());
+        // The same list again and again forgets nothing.
+        let mut tools = Tools::default();
+        let long = "x".repeat(MOST_BYTES / 10);
+        let list = to_raw_value(&json!({"tools": [{"name": "a", "description": long}]})).unwrap();
+        for _ in 0..25 {
+            tools.learn(&list, &Treatments::default());
+            assert!(tools.bytes < MOST_BYTES / 9, "{}", tools.bytes);
+        }
     }
 }
