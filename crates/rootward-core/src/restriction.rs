@@ -262,6 +262,12 @@ impl Restrictions {
         Arc::clone(&STANDARD)
     }
 
+    /// The rules that hold for processes, too: all but those for guarded files.
+    #[must_use]
+    pub fn for_processes(&self) -> Restrictions {
+        Restrictions::new(self.rules.iter().filter(|rule| rule.class != Class::Guarded).cloned().collect())
+    }
+
     /// The rules.
     pub fn rules(&self) -> &[Restriction] {
         &self.rules

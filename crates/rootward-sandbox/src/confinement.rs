@@ -79,11 +79,18 @@ impl Confinement {
     // (test: an_addition_is_not_moved_by_a_link)
     pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
         let filesystem = &self.options.filesystem;
-        for path in filesystem.allow_read.iter().chain(&filesystem.allow_write) {
-            if let Some(link) = material.planted_link_ambient(path) {
-                let link = Shown::new(&link);
-                let reason = format!("`{link}` is a link that a confined server could have made; name its target");
-                return Err(ConfinementError::Addition { path: path.clone(), reason });
+        let paths = filesystem.allow_read.iter().chain(&filesystem.allow_write);
+        for (path, rule) in paths.zip(&self.additions) {
+            let Some(followed) = follow_ambient(path) else { continue };
+            let refuse = |reason| Err(ConfinementError::Addition { path: path.clone(), reason });
+            if let Some(link) = followed.links.iter().find(|link| material.holds(link)) {
+                let link = Shown::new(link);
+                return refuse(format!("`{link}` is a link that a confined server could have made; name its target"));
+            }
+            // SECURITY: a link that was there when the handle was taken may be gone by now
+            // (test: an_addition_is_what_was_judged)
+            if followed.place != rule.place {
+                return refuse("it was moved at the same time".to_owned());
             }
         }
         Ok(())
@@ -256,4 +263,32 @@ fn guard_around<'p>(guard: &Guard, places: impl IntoIterator<Item = &'p PathBuf>
     let roots = places.into_iter().filter_map(|place| root(place, Access::ALL));
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     Guard::new(set, GuardOptions { restrictions: guard.restrictions(), ..GuardOptions::default() })
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "plays the user and a hostile command")]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn an_addition_is_what_was_judged() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("elsewhere")).unwrap();
+        std::fs::create_dir_all(top.join("root")).unwrap();
+        let (data, material) = (top.join("root/data"), Material::new([top.join("root")]));
+        let confinement = || {
+            let mut options = Options::default();
+            options.filesystem.allow_read.push(data.clone());
+            Confinement::new(Guard::new(RootSet::default(), GuardOptions::default()), options).unwrap()
+        };
+        symlink(top.join("elsewhere"), &data).unwrap();
+        let moved = confinement();
+        std::fs::remove_file(&data).unwrap();
+        std::fs::create_dir(&data).unwrap();
+        assert!(moved.check_additions_ambient(&material).is_err(), "it has a handle on what the link led to");
+        assert!(confinement().check_additions_ambient(&material).is_ok());
+    }
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use rootward_core::{
     Access, Guard, GuardOptions, Origin, Refusal, Resolver, Restrictions, Root, RootKind, RootSet, Validation,
@@ -92,11 +93,11 @@ fn lies_at_ambient(handle: &OwnedFd) -> Result<PathBuf, Errno> {
     Ok(PathBuf::from(OsString::from_vec(place.into_bytes())))
 }
 
-/// Whether a place is, or lies in, one that holds secrets. What holds one somewhere below is another question.
-pub(crate) fn is_secret_ambient(place: &Path) -> bool {
+/// Whether a place is, or lies in, one that is closed for reading. What holds one somewhere below is another question.
+pub(crate) fn is_closed_ambient(place: &Path, restrictions: Arc<Restrictions>) -> bool {
     let Some(top) = root(Path::new("/"), Access::READ) else { return true };
     let set = RootSet::place_ambient([top], &Validation::new(None));
-    Guard::new(set, GuardOptions::default()).check(place, Access::READ).is_err()
+    Guard::new(set, GuardOptions { restrictions, ..GuardOptions::default() }).check(place, Access::READ).is_err()
 }
 
 /// What the operator names, with a handle on it, or why it cannot be had.
@@ -108,7 +109,7 @@ pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String>
     };
     let placed = set.roots()[0].clone();
     let options = GuardOptions {
-        restrictions: std::sync::Arc::new(Restrictions::none()),
+        restrictions: Arc::new(Restrictions::none()),
         resolver: Resolver::detect(),
         home: None,
         base: None,

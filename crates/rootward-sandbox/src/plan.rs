@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rootward_core::env::{Directories, Environment};
 use rootward_core::{Access, Material, WritableRecord};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use crate::confinement::{CommandLine, Confinement, Wall};
 use crate::enforcement::{Enforcement, Withheld, in_words, shown};
 use crate::error::StartError;
-use crate::places::{Rule, is_secret_ambient};
+use crate::places::{Rule, is_closed_ambient};
 use crate::profile::{
     self, Finding, KnownCommand, Need, Private, Profile, ProgramError, Says, Trust, Untrusted, Why, make_cache_ambient,
 };
@@ -103,8 +104,9 @@ impl Confinement {
         // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
         let mut material = match &record {
             Some(record) => {
-                // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too.
-                record.make_directory_ambient()?;
+                // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too. Where it cannot
+                // be made, a command still starts that is given nothing for writing.
+                let _ = record.make_directory_ambient();
                 record.read_ambient()?
             }
             None => Material::default(),
@@ -120,9 +122,46 @@ impl Confinement {
             profile.sets(name, value);
         }
         let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
-        let withheld = add_surroundings_ambient(known, &trust, &mut profile)?;
+        let withheld = self.add_surroundings_ambient(known, &trust, &mut profile)?;
         let wall = self.wall(&profile, withheld)?;
         Ok(Plan { wall, profile, private, directory, record })
+    }
+
+    /// Adds what the surroundings say and may be trusted; returns what is withheld.
+    fn add_surroundings_ambient(
+        &self,
+        known: &KnownCommand,
+        trust: &Trust<'_>,
+        profile: &mut Profile,
+    ) -> Result<Vec<Withheld>, StartError> {
+        let mut withheld: Vec<Withheld> = Vec::new();
+        let restrictions = Arc::new(self.guard.restrictions().for_processes());
+        for finding in &known.findings().0 {
+            let reason = match trust.judge(finding) {
+                // SECURITY: nothing among the surroundings of a program leads to a secret, whoever put it there
+                // (test: the_profile_opens_no_secret_place)
+                // SECURITY: nor to what is closed by the settings or is Rootward's own: a rule there would open it
+                // (test: what_is_closed_in_a_root_is_not_opened_by_a_link)
+                Ok(given) if is_closed_ambient(&given.place, Arc::clone(&restrictions)) => Untrusted::Secret,
+                Ok(given) => {
+                    let Finding { place, access, why, .. } = given;
+                    profile.needs.push(Need { path: place.clone(), access: *access, says: Says::Surroundings(*why) });
+                    if !trust.is_known(place) {
+                        profile.unknown.push(place.clone());
+                    }
+                    continue;
+                }
+                Err(reason) => reason,
+            };
+            if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
+                let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
+                return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
+            }
+            if !withheld.iter().any(|known| known.place == finding.place) {
+                withheld.push(Withheld { place: finding.place.clone(), why: finding.why, reason });
+            }
+        }
+        Ok(withheld)
     }
 
     /// Where the command starts.
@@ -159,43 +198,11 @@ impl Plan {
     /// What outlives the command and can be written by it.
     pub(crate) fn given_for_writing(&self) -> Vec<PathBuf> {
         let lasts = |rule: &&Rule| {
-            rule.access.contains(Access::WRITE)
+            // SECURITY: `/dev/shm` is no device (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+            !(rule.access & (Access::WRITE | Access::DELETE)).is_empty()
                 && !rule.place.starts_with(self.private.path())
-                && !rule.place.starts_with("/dev")
+                && !profile::is_device(&rule.place)
         };
         self.wall.rules.iter().filter(lasts).map(|rule| rule.place.clone()).collect()
     }
-}
-
-/// Adds what the surroundings say and may be trusted; returns what is withheld.
-fn add_surroundings_ambient(
-    known: &KnownCommand,
-    trust: &Trust<'_>,
-    profile: &mut Profile,
-) -> Result<Vec<Withheld>, StartError> {
-    let mut withheld: Vec<Withheld> = Vec::new();
-    for finding in &known.findings().0 {
-        let reason = match trust.judge(finding) {
-            // SECURITY: nothing among the surroundings of a program leads to a secret, whoever put it there
-            // (test: the_profile_opens_no_secret_place)
-            Ok(given) if is_secret_ambient(&given.place) => Untrusted::Secret,
-            Ok(given) => {
-                let Finding { place, access, why, .. } = given;
-                profile.needs.push(Need { path: place.clone(), access: *access, says: Says::Surroundings(*why) });
-                if !trust.is_known(place) {
-                    profile.unknown.push(place.clone());
-                }
-                continue;
-            }
-            Err(reason) => reason,
-        };
-        if let (Why::Program | Why::Interpreter, Untrusted::Planted(named_in)) = (finding.why, &reason) {
-            let (command, named_in) = (known.program().typed().to_owned(), named_in.clone());
-            return Err(ProgramError::Planted { command, named_in, place: finding.place.clone() }.into());
-        }
-        if !withheld.iter().any(|known| known.place == finding.place) {
-            withheld.push(Withheld { place: finding.place.clone(), why: finding.why, reason });
-        }
-    }
-    Ok(withheld)
 }

@@ -71,7 +71,11 @@ impl Directories {
     /// the links on the way.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
         let mut rules = Vec::new();
-        for place in self.own() {
+        // SECURITY: a variable of one session does not open what sessions without it obey
+        // (test: the_usual_places_are_closed_where_a_variable_moves_them)
+        let usual = self.home.iter().flat_map(|home| OWN_USUAL.map(|usual| home.join(usual)));
+        let usual: Vec<PathBuf> = usual.filter(|usual| !self.own().any(|own| own == usual)).collect();
+        for place in self.own().chain(&usual) {
             // SECURITY: a server that can write Rootward's settings chooses its own roots
             // (test: rootwards_own_places_are_closed)
             let spellings = spellings_ambient(place, resolver)?;

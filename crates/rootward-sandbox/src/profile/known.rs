@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rootward_core::follow_ambient;
 
 use super::finding::{Anchor, Findings, Why};
-use super::program::{Run, prefix};
+use super::program::{INSTALLED, Run, prefix};
 
 use super::{Program, ProgramError, RUN, Surroundings, environment, node, python, runtimes, script_argument, shims};
 use crate::confinement::CommandLine;
@@ -95,7 +95,7 @@ fn add_run_ambient(run: &Run, why: Why, findings: &mut Findings) {
     findings.seek_ambient(&run.lies_at, RUN, why, &run.trail);
     for path in run.paths() {
         let Some(prefix) = prefix(path) else { continue };
-        for part in ["bin", "lib", "lib64", "libexec"] {
+        for part in INSTALLED {
             findings.seek_ambient(&prefix.join(part), RUN, Why::Libraries, &run.trail);
         }
     }

@@ -30,6 +30,7 @@ pub use finding::Why;
 pub use known::KnownCommand;
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
+pub(crate) use system::is_device;
 pub(crate) use trust::Trust;
 pub use trust::Untrusted;
 

@@ -14,6 +14,9 @@ use super::node::outermost_modules;
 /// How many interpreters of interpreters are followed; the kernel follows five (`execve(2)`).
 const LONGEST_CHAIN: usize = 5;
 
+/// The directories that a program's files are installed to, below its prefix.
+pub(crate) const INSTALLED: [&str; 4] = ["bin", "lib", "lib64", "libexec"];
+
 /// Why there is no program to run.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ProgramError {
@@ -67,7 +70,9 @@ impl Run {
         let directory = follow_ambient(path.parent()?)?;
         let entry = directory.place.join(path.file_name()?);
         let followed = follow_ambient(path)?;
-        Some(Run { entry, lies_at: followed.place, trail: trail.past(followed.links) })
+        // The links of both walks: one that changes meanwhile must not lead the entry elsewhere unseen.
+        let links = directory.links.into_iter().chain(followed.links);
+        Some(Run { entry, lies_at: followed.place, trail: trail.past(links) })
     }
 
     /// Where it is called by, and where it lies.
@@ -91,9 +96,13 @@ impl Program {
         }
         let first = Run::follow_ambient(&found, &Trail::default());
         let mut first = first.ok_or_else(|| ProgramError::NotFound(command.to_owned()))?;
-        // What follows from the name that was typed, whatever lies there.
-        let typed = [prefix(&found), outermost_modules(&found)].into_iter().flatten();
-        first.trail.own = typed.filter_map(|directory| Anchor::find_ambient(&directory)).collect();
+        // What follows from the name that was typed, or from a link there, whatever lies at that place.
+        let mut own = named_by(&found);
+        own.extend(named_by(&first.lies_at).into_iter().map(|mut anchor| {
+            anchor.links.extend(first.trail.named_in.iter().cloned());
+            anchor
+        }));
+        first.trail.own = own;
         let mut chain = vec![first];
         while let Some(last) = chain.last()
             && chain.len() < LONGEST_CHAIN
@@ -130,6 +139,15 @@ impl Program {
         };
         self.chain.iter().flat_map(Run::paths).filter_map(plain).any(|name| names.contains(&name.as_str()))
     }
+}
+
+/// What belongs to a program by its path alone.
+// SECURITY: never the prefix itself, which may be the home (test: what_a_command_line_names_is_not_all_beside_it)
+fn named_by(program: &Path) -> Vec<Anchor> {
+    let installed = prefix(program).into_iter().flat_map(|prefix| {
+        INSTALLED.into_iter().chain(["pyvenv.cfg"]).map(move |part| prefix.join(part)).collect::<Vec<_>>()
+    });
+    installed.chain(outermost_modules(program)).filter_map(|path| Anchor::find_ambient(&path)).collect()
 }
 
 /// What a program was installed to: the directory above the `bin` that it lies in.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rootward_core::{Access, follow_ambient};
 
-use super::finding::{Findings, Trail, Why, read_ambient};
+use super::finding::{Finding, Findings, Trail, Why, read_ambient};
 use super::program::{Program, Run};
 use super::{Profile, RUN, Surroundings, script_ambient};
 
@@ -62,17 +62,20 @@ pub(super) fn add(program: &Program, home: Option<&Path>, cache: Option<&Path>, 
 /// The virtual environment that a program lies in, and the Python that it was made from.
 fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surroundings<'_>, findings: &mut Findings) {
     let Some(top) = program.parent().and_then(Path::parent) else { return };
-    let settings_file = top.join("pyvenv.cfg");
-    let Some(settings) = read_ambient(&settings_file, LONGEST_SETTINGS) else { return };
+    let Some(settings_file) = follow_ambient(&top.join("pyvenv.cfg")).filter(|followed| followed.exists) else {
+        return;
+    };
+    let Some(settings) = read_ambient(&settings_file.place, LONGEST_SETTINGS) else { return };
     let settings = String::from_utf8_lossy(&settings);
+    // SECURITY: whoever wrote the settings made an environment of the directory (test: a_planted_environment_opens_nothing)
+    let trail = run.trail.past(settings_file.links.into_iter().chain([settings_file.place]));
+    let seek = |path: &Path| Finding::seek_ambient(path, RUN, Why::VirtualEnvironment, &trail);
     if surroundings.is_its_own_ambient(top) {
-        findings.seek_ambient(top, RUN, Why::VirtualEnvironment, &run.trail);
-    } else {
-        for part in ["pyvenv.cfg", "bin", "lib", "lib64"] {
-            findings.seek_ambient(&top.join(part), RUN, Why::VirtualEnvironment, &run.trail);
-        }
+        findings.seek_or_ambient(seek(top), seek(&top.join("bin")));
     }
-    let trail = run.trail.past([settings_file]);
+    for part in ["pyvenv.cfg", "bin", "lib", "lib64"] {
+        findings.0.extend(seek(&top.join(part)));
+    }
     if let Some(base) = base_of(&settings).and_then(Path::parent) {
         for part in ["bin", "lib", "lib64"] {
             findings.seek_ambient(&base.join(part), RUN, Why::BasePython, &trail);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rootward_core::follow_ambient;
 
 use super::finding::Anchor;
-use super::program::in_path_ambient;
+use super::program::{INSTALLED, in_path_ambient, prefix};
 
 /// By the variable that moves it, and where it is below the home without that.
 const MANAGERS: &[(&str, &str)] = &[
@@ -61,9 +61,10 @@ pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString
     for name in INTERPRETERS {
         let Some(found) = in_path_ambient(OsStr::new(name), variable("PATH"), here) else { continue };
         let Some(followed) = follow_ambient(&found) else { continue };
-        let bin = followed.place.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin"));
-        match bin.and_then(Path::parent) {
-            Some(prefix) => add(prefix, followed.links),
+        // SECURITY: never the prefix itself: that of `~/bin/node` is the home
+        // (test: an_interpreter_in_the_home_does_not_make_a_runtime_of_it)
+        match prefix(&followed.place) {
+            Some(prefix) => INSTALLED.iter().for_each(|part| add(&prefix.join(part), followed.links.clone())),
             None => add(&followed.place, followed.links),
         }
     }

@@ -99,6 +99,11 @@ pub(super) fn gives(place: &Path, access: Access) -> bool {
     RUN.contains(access) && within(RUNTIME) || Access::READ.contains(access) && within(SETTINGS)
 }
 
+/// Whether a place is one of the devices that every command may write to.
+pub(crate) fn is_device(place: &Path) -> bool {
+    DEVICES.iter().any(|device| place == Path::new(device))
+}
+
 pub(super) fn add(profile: &mut Profile) {
     for place in RUNTIME {
         profile.needs_of_system(place, RUN);

@@ -59,12 +59,17 @@ impl Trust<'_> {
         let in_runtime = |runtime: &Anchor| holds(runtime) && !self.material.holds(&runtime.top);
         self.open.iter().any(|open| place.starts_with(open))
             || finding.trail.own.iter().any(holds)
-            || self.runtimes.iter().any(in_runtime)
+            || self.runtimes().any(in_runtime)
+    }
+
+    /// The known runtimes, but none that holds the home: `~/shims` in `PATH` does not make the home a runtime.
+    fn runtimes(&self) -> impl Iterator<Item = &Anchor> {
+        self.runtimes.iter().filter(|runtime| !self.holds_home(&runtime.top))
     }
 
     /// Whether a place is not looked through for secrets: the roots have been, and runtimes hold none.
     pub(crate) fn is_known(&self, place: &Path) -> bool {
-        let runtimes = self.runtimes.iter().map(|runtime| &runtime.top);
+        let runtimes = self.runtimes().map(|runtime| &runtime.top);
         self.open.iter().chain(runtimes).any(|known| place.starts_with(known))
     }
 
@@ -93,7 +98,7 @@ mod tests {
 
     fn judge(finding: &Finding) -> Result<PathBuf, Untrusted> {
         let material = Material::new(["/h/me/src", "/h/me/.fnm"].map(PathBuf::from));
-        let runtimes = ["/h/me/.pyenv", "/h/me/.fnm"].map(|top| Anchor { top: top.into(), links: Vec::new() });
+        let runtimes = ["/h/me/.pyenv", "/h/me/.fnm", "/h/me"].map(|top| Anchor { top: top.into(), links: Vec::new() });
         let linked = Anchor { top: "/data/conda".into(), links: vec!["/h/me/src/conda".into()] };
         let runtimes: Vec<Anchor> = runtimes.into_iter().chain([linked]).collect();
         let (open, homes) = (["/h/me/src/app".into()], ["/h/me".into()]);

@@ -154,6 +154,77 @@ fn a_directory_called_shims_opens_nothing() {
     reads_nothing("a directory of that name", home.host(&["home/proj"]).arg(typed));
 }
 
+/// A script that has a place taken for its interpreter: `env` reads the quotes, and runs a shell.
+fn naming(home: &Home, place: &str, files: &[&str]) -> String {
+    let first_line = format!("#!/usr/bin/env -S X=\"a {} b\" /bin/sh", home.path(place).display());
+    reader(&first_line, home, files)
+}
+
+#[test]
+fn an_interpreter_in_the_home_does_not_make_a_runtime_of_it() {
+    let home = Home::new();
+    let script = home.program("home/proj/script", &naming(&home, "home/private", &["home/private/diary.txt"]));
+    for (interpreter, entry) in [("home/bin/deno", "home/bin"), ("home/shims/x", "home/shims")] {
+        let interpreter = home.program(interpreter, "#!/bin/sh\n");
+        let path = format!("{}:/usr/bin:/bin", home.path(entry).display());
+        let run = finish(home.host(&["home/proj"]).env("PATH", path).arg(&script));
+        refused(entry, &run, &script);
+        fs::remove_file(interpreter).unwrap();
+    }
+}
+
+#[test]
+fn what_a_command_line_names_is_not_all_beside_it() {
+    let home = Home::new();
+    let program = home.program("home/bin/x", "#!/bin/sh\necho ran\n");
+    let given = finish(home.host(&["home/bin"]).arg(&program));
+    assert_eq!(given.out, "ran\n", "{given:?}");
+    home.program("home/bin/x", &naming(&home, "home/private", &["home/private/diary.txt"]));
+    refused("its first line", &finish(home.host(&["home/proj"]).arg(&program)), &program);
+    home.program("home/elsewhere/bin/y", "#!/bin/sh\n");
+    fs::remove_file(&program).unwrap();
+    home.link("home/bin/x", home.path("home/elsewhere/bin/y"));
+    refused("a link", &finish(home.host(&["home/proj"]).arg(&program)), &program);
+}
+
+#[test]
+fn a_planted_environment_opens_nothing() {
+    let home = Home::new();
+    home.file("home/src/other/secret.txt", "SECRET");
+    let code = "#!/usr/bin/env python3\nprint('ran')\ntry: print(open('[FILE]').read())\nexcept OSError: pass\n";
+    let code = code.replace("[FILE]", home.path("home/src/other/secret.txt").to_str().unwrap());
+    let programs = ["home/src/tool/server", "home/src/bin/server"].map(|place| home.program(place, &code));
+    let given = finish(home.host(&["home/src"]).args(["sh", "-c", "echo ran"]));
+    assert_eq!(given.out, "ran\n", "{given:?}");
+    home.file("home/src/pyvenv.cfg", "home = /usr/bin\n");
+    for program in programs {
+        reads_nothing("what was a root", home.host(&["home/proj"]).arg(program));
+    }
+}
+
+#[test]
+fn an_environment_that_was_in_a_root_still_starts() {
+    let home = Home::new();
+    let venv = home.path("home/src/tool/.venv");
+    let made = Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&venv).status().unwrap();
+    assert!(made.success(), "this test needs Python with `venv`");
+    let packages = home.path("home/src/tool/.venv/lib");
+    let packages = fs::read_dir(packages).unwrap().next().unwrap().unwrap().path().join("site-packages");
+    fs::write(packages.join("found.py"), "").unwrap();
+    let first_line = format!("#!{}/bin/python", venv.display());
+    let script = home.program("home/src/tool/.venv/bin/server", &format!("{first_line}\nimport found\nprint('ran')\n"));
+    // As `uv tool` and `pipx` install them: a link that the user has in `PATH`.
+    home.link("home/.local/bin/server", &script);
+    let given = finish(home.host(&["home/src"]).args(["sh", "-c", "echo ran"]));
+    assert_eq!(given.out, "ran\n", "{given:?}");
+    let users_home = std::env::var_os("HOME").unwrap();
+    for command in [script, home.path("home/.local/bin/server")] {
+        // The base of the environment is among the versions of the user who runs the tests.
+        let run = finish(home.host(&["home/proj"]).env("HOME", &users_home).arg(&command));
+        assert_eq!(run.out, "ran\n", "{command:?} {run:?}");
+    }
+}
+
 #[test]
 fn a_script_without_its_package_gets_no_other() {
     let home = Home::new();
@@ -269,6 +340,14 @@ fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
         assert!(text.contains(&format!("\0{}\0", home.path(place).display())), "{text:?}");
     }
     assert!(!text.contains("/dev/") && !text.contains("rootward-"), "only what outlives the command: {text:?}");
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let run = finish(home.host_with(&json!({"roots": [root(memory.path(), "rw")]})).args(["sh", "-c", "echo ran"]));
+    assert_eq!(run.out, "ran\n", "{run:?}");
+    let text = fs::read_to_string(&record).unwrap();
+    assert!(text.contains(memory.path().to_str().unwrap()), "{text:?}");
+    // What is given nothing for writing starts where there can be no record.
+    let none = finish(home.host(&[]).env("XDG_STATE_HOME", "/proc/none").args(["sh", "-c", "echo ran"]));
+    assert_eq!(none.out, "ran\n", "{none:?}");
     // Without the record, no start: neither where it cannot be written, nor where it is damaged, nor where it has no place.
     let start = |command: &mut Command| finish(command.args(["sh", "-c", "echo ran"]));
     fs::write(&record, "damaged").unwrap();

@@ -141,7 +141,9 @@ fn the_profile_opens_no_secret_place() {
     fs::create_dir(&secret).unwrap();
     fs::write(secret.join("certificate"), "SECRET").unwrap();
     symlink(secret.join("certificate"), scene.path("certificate")).unwrap();
-    fs::write(scene.path("harmless"), "harmless").unwrap();
+    for name in ["harmless", "harmless.pem"] {
+        fs::write(scene.path(name), "harmless").unwrap();
+    }
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
     let read = |file: &str| {
         let path = scene.path(file);
@@ -150,6 +152,7 @@ fn the_profile_opens_no_secret_place() {
         finish(&mut command)
     };
     assert_eq!(read("harmless").out, "harmless");
+    assert_eq!(read("harmless.pem").out, "harmless", "guarded files are left to processes");
     assert!(!read("certificate").out.contains("SECRET"));
 }
 

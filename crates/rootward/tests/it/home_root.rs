@@ -91,6 +91,18 @@ fn the_next_start_obeys_nothing_that_was_planted() {
 }
 
 #[test]
+fn the_usual_places_are_closed_where_a_variable_moves_them() {
+    let stage = stage();
+    let variables = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
+    let elsewhere = stage.path("elsewhere");
+    let stage = variables.iter().fold(stage, |stage, name| stage.with(name, elsewhere.to_str().unwrap()));
+    for own in [".config/rootward", ".local/state/rootward", ".cache/rootward"] {
+        fs::create_dir_all(stage.path("home").join(own).parent().unwrap()).unwrap();
+        check(&stage, &format!("mkdir {own}"), false);
+    }
+}
+
+#[test]
 fn a_link_on_the_way_to_rootwards_own_places_is_closed() {
     let stage = stage();
     fs::remove_dir_all(stage.path("project/.ssh")).unwrap();

@@ -124,6 +124,24 @@ fn what_the_settings_close_is_not_moved_by_a_planted_link() {
 }
 
 #[test]
+fn what_is_closed_in_a_root_is_not_opened_by_a_link() {
+    let stage = stage().with_settings("restrict = [{ pattern = 'private' }]");
+    let own = stage.path("project/state");
+    let stage = stage.with("XDG_STATE_HOME", own.to_str().unwrap());
+    let program = stage.path("project/.venv/bin/x");
+    for (place, file) in [("project/private", "file"), ("project/state/rootward/audit", "log")] {
+        stage.write(&format!("{place}/{file}"), "SECRET");
+        let read = stage.path(place).join(file);
+        stage.write("project/.venv/bin/x", &format!("#!/bin/sh\necho ran\ncat {}\n:\n", read.display()));
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(stage.path(place), stage.path("project/.venv/libexec")).unwrap();
+        let run = stage.run(["sandbox", ".", "--", ".venv/bin/x"]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), "ran\n"), "{place}: {}", run.stderr);
+        fs::remove_file(stage.path("project/.venv/libexec")).unwrap();
+    }
+}
+
+#[test]
 fn each_place_is_explained() {
     let stage = stage();
     let run = stage.run(["sandbox", ".", "--allow-read", "../outside", "--explain", "--", "sh", "-c", "exit 5"]);
