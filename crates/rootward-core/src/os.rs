@@ -181,10 +181,22 @@ pub(crate) fn take_free_name(directory: BorrowedFd<'_>, temporary: &[u8], name: 
 
 /// The same where the file system knows no flags (renameat2(2)), as NFS: a second name never replaces anything either.
 fn link_and_remove(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
-    fs::linkat(directory, temporary, directory, name, AtFlags::empty())?;
+    match fs::linkat(directory, temporary, directory, name, AtFlags::empty()) {
+        Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => return claim_and_replace(directory, temporary, name),
+        linked => linked?,
+    }
     // The file has its name: what is left of the other one is no reason to say that it has not.
     let _ = remove_file(directory, temporary);
     Ok(())
+}
+
+/// The same where the file system has no second names either (link(2)), as folders that a virtual machine shares: an empty file takes
+/// the name first. Only what another process adds to that, in between, is lost.
+fn claim_and_replace(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
+    drop(create_child(directory, name, OFlags::empty(), Mode::RUSR | Mode::WUSR)?);
+    fs::renameat(directory, temporary, directory, name).inspect_err(|_| {
+        let _ = remove_file(directory, name);
+    })
 }
 
 /// All that is known about a pinned object.
@@ -248,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_file_takes_only_a_free_name() {
-        for take in [take_free_name, link_and_remove] {
+        for take in [take_free_name, link_and_remove, claim_and_replace] {
             let directory = tempfile::tempdir().unwrap();
             let at = |name: &str| directory.path().join(name);
             std::fs::write(at("temporary"), "new").unwrap();
@@ -258,6 +270,8 @@ mod tests {
             std::fs::write(at("temporary"), "newer").unwrap();
             assert_eq!(take(handle.as_fd(), b"temporary", b"name"), Err(Errno::EXIST));
             assert_eq!(std::fs::read_to_string(at("name")).unwrap(), "new");
+            assert_eq!(take(handle.as_fd(), b"missing", b"free"), Err(Errno::NOENT));
+            assert!(!at("free").exists(), "nothing is left behind");
         }
     }
 }

@@ -161,6 +161,7 @@ impl<'r> Reader<'r> {
         }
         self.add(collapsed(text), Form::Made);
         self.fixed_part(text);
+        self.braces(text);
         self.without_suffix(text);
         self.pieces(text);
     }
@@ -213,6 +214,22 @@ impl<'r> Reader<'r> {
             && let Some(slash) = text[..wild].rfind('/')
         {
             self.add(if slash == 0 { "/" } else { &text[..slash] }, Form::Made);
+        }
+    }
+
+    /// What a pattern's braces stand for, where dots come together by it: `.{.,x}/y` is `../y` to shells and to Node's globs. A whole
+    /// path within braces is a piece.
+    fn braces(&mut self, text: &str) {
+        for (end, _) in text.match_indices('}') {
+            let Some(start) = text[..end].rfind('{') else { continue };
+            let group = &text[start + 1..end];
+            let joins = |choice: &str| choice.is_empty() || choice.starts_with('.') || choice.ends_with('.');
+            // SECURITY: neither part is `..`, but both together are (test: patterns_and_collapse)
+            if group.contains(',') && group.split(',').any(joins) {
+                for choice in group.split(',') {
+                    self.add([&text[..start], choice, &text[end + 1..]].concat(), Form::Made);
+                }
+            }
         }
     }
 
@@ -623,6 +640,10 @@ mod tests {
         check("/x/*.rs", &["/x"]);
         check("/*", &["/"]);
         check("../{a,b}/c", &[".."]);
+        for text in [".{.,x}/y", "{.,}./y", "{.,x}{.,x}/y", "{,.}.{,x}/y", "{a,{.,b}}./y", ".{./y,x}", "{a/../.,x}./y"]
+        {
+            check(text, &["../y"]);
+        }
         check("a/../../x", &["../x"]);
         check("/a/./b/../../../x", &["/x"]);
         check("a/..", &["."]);
