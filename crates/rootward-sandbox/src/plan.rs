@@ -161,6 +161,8 @@ impl Confinement {
                 withheld.push(Withheld { place: finding.place.clone(), why: finding.why, reason });
             }
         }
+        // What another finding opens is not missing.
+        withheld.retain(|one| !profile.needs.iter().any(|need| one.place.starts_with(&need.path)));
         Ok(withheld)
     }
 

@@ -5,11 +5,11 @@
 
 use std::fmt;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, Material, follow_ambient};
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
 use super::system;
 
@@ -147,10 +147,11 @@ impl Finding {
 // (test: what_is_planted_beside_a_program_holds_up_no_start)
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: what its program and settings say")]
 pub(crate) fn read_ambient(path: &Path, most: u64) -> Option<Vec<u8>> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    // Pinned before it is opened: to open a device may have an effect by itself.
+    let pinned = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut start = Vec::new();
-    if file.metadata().ok()?.is_file() {
+    if FileType::from_raw_mode(fstat(&pinned).ok()?.st_mode) == FileType::RegularFile {
+        let file = std::fs::File::open(format!("/proc/self/fd/{}", pinned.as_raw_fd())).ok()?;
         file.take(most).read_to_end(&mut start).ok()?;
     }
     Some(start)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, follow_ambient};
 
-use super::finding::{Anchor, Finding, Findings, Trail, Why};
+use super::finding::{Anchor, Findings, Trail, Why};
 use super::program::Program;
 use super::{Profile, RUN, Surroundings, script_ambient};
 
@@ -34,12 +34,16 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
         return;
     }
     findings.seek_ambient(&lies_at, Access::READ, Why::Script, &by_links);
-    // Whoever can write where the script lies decides where its package begins.
+    // By the path alone: what else lies there does not decide it.
+    let typed = typed_package(&lies_at).filter(|directory| surroundings.is_its_own_ambient(directory));
+    if let Some(typed) = typed {
+        findings.seek_ambient(&typed, RUN, Why::Package, &by_links);
+    }
+    // SECURITY: whoever can write where the script lies decides where its package begins
+    // (test: a_script_without_its_package_gets_no_other, a_planted_package_opens_no_more_than_none)
     let by_script = by_links.past([lies_at.clone()]);
     if let Some(package) = package_ambient(&lies_at, surroundings) {
-        let otherwise = typed_package(&lies_at).filter(|directory| surroundings.is_its_own_ambient(directory));
-        let otherwise = otherwise.and_then(|directory| Finding::seek_ambient(&directory, RUN, Why::Package, &by_links));
-        findings.seek_or_ambient(Finding::seek_ambient(&package, RUN, Why::Package, &by_script), otherwise);
+        findings.seek_ambient(&package, RUN, Why::Package, &by_script);
     }
     // A workspace keeps packages above the one of the script.
     let above = lies_at.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));

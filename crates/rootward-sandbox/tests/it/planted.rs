@@ -257,6 +257,43 @@ fn a_script_without_its_package_gets_no_other() {
 }
 
 #[test]
+fn what_is_open_is_not_told_to_be_withheld() {
+    let home = Home::new();
+    home.file("home/tool/package.json", "{}");
+    home.file("home/tool/node_modules/found/index.js", "module.exports = 'found'");
+    let script = home.file("home/tool/dist/index.js", "console.log('ran', require('found'))");
+    let given = finish(home.host(&["home/tool"]).args(["sh", "-c", "echo ran"]));
+    assert_eq!(given.out, "ran\n", "{given:?}");
+    let mut command = home.host_with(&json!({"roots": [root(&home.path("home/proj"), "rw")], "tell": true}));
+    let run = finish(command.arg("node").arg(script));
+    assert!(run.out.contains("ran found") && !run.out.contains("a confined server"), "{run:?}");
+}
+
+/// Whoever could write beside a script does not decide how much of its surroundings is open.
+#[test]
+fn a_planted_package_opens_no_more_than_none() {
+    let home = Home::new();
+    home.file("home/work/deep/beside.txt", "beside");
+    home.file("home/work/secret.txt", "SECRET");
+    let read = |file: &str| {
+        format!("try {{ console.log(fs.readFileSync('{}', 'utf8')) }} catch {{}}", home.path(file).display())
+    };
+    let code = format!(
+        "const fs = require('fs'); console.log('ran'); {} {}",
+        read("home/work/deep/beside.txt"),
+        read("home/work/secret.txt")
+    );
+    let script = home.file("home/work/deep/server.js", &code);
+    let given = finish(home.host(&["home/work"]).args(["sh", "-c", "echo ran"]));
+    assert_eq!(given.out, "ran\n", "{given:?}");
+    for planted in ["home/work/none", "home/work/package.json"] {
+        home.file(planted, "{}");
+        let run = finish(home.host(&["home/proj"]).arg("node").arg(&script));
+        assert_eq!(run.out, "ran\nbeside\n", "{planted}: {run:?}");
+    }
+}
+
+#[test]
 fn a_cache_is_not_moved_by_a_link() {
     let home = Home::new();
     let npx = home.program("tools/npx", "#!/bin/sh\necho ran\ntouch \"$npm_config_cache/../planted\"\n");
@@ -269,6 +306,7 @@ fn a_cache_is_not_moved_by_a_link() {
         symlink(home.path("home/private"), moved).unwrap();
         let run = finish(home.host(&["home/proj"]).arg(&npx).arg("package"));
         assert_eq!(run.code, Some(77), "{run:?}");
+        assert_eq!(fs::read_dir(home.path("home/private")).unwrap().count(), 1, "nothing was made behind the link");
         fs::remove_file(moved).unwrap();
         fs::rename(moved.with_extension("moved"), moved).unwrap();
     }
