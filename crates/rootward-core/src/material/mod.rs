@@ -5,6 +5,7 @@
 
 mod record;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::lookout::follow_ambient;
@@ -14,7 +15,8 @@ pub use record::{WritableRecord, WritableRecordError};
 /// The places that confined commands could write, topmost only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Material {
-    places: Vec<PathBuf>,
+    /// A split home may have given thousands.
+    places: BTreeSet<PathBuf>,
     extent: Extent,
 }
 
@@ -38,22 +40,28 @@ impl Material {
 
     /// Nothing on this disk is trusted.
     pub fn everything() -> Material {
-        Material { places: Vec::new(), extent: Extent::Everything }
+        Material { places: BTreeSet::new(), extent: Extent::Everything }
     }
 
     /// Adds places, which are resolved. One that lies in another adds nothing.
     pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) {
         for place in places {
-            if !self.holds(&place) {
-                self.places.retain(|known| !known.starts_with(&place));
-                self.places.push(place);
+            if self.holds(&place) {
+                continue;
             }
+            // In the order of paths, what lies in a place comes right behind it.
+            let behind = self.places.range(place.clone()..);
+            let within: Vec<PathBuf> = behind.take_while(|known| known.starts_with(&place)).cloned().collect();
+            for known in within {
+                self.places.remove(&known);
+            }
+            self.places.insert(place);
         }
     }
 
     /// Whether a place, which is resolved, is writable material.
     pub fn holds(&self, place: &Path) -> bool {
-        self.extent == Extent::Everything || self.places.iter().any(|known| place.starts_with(known))
+        self.extent == Extent::Everything || place.ancestors().any(|above| self.places.contains(above))
     }
 
     /// A link on the way to a path that a confined command could have made.
@@ -61,9 +69,9 @@ impl Material {
         follow_ambient(path)?.links.into_iter().find(|link| self.holds(link))
     }
 
-    /// The topmost places.
-    pub fn places(&self) -> &[PathBuf] {
-        &self.places
+    /// The topmost places, in the order of their paths.
+    pub fn places(&self) -> impl ExactSizeIterator<Item = &PathBuf> {
+        self.places.iter()
     }
 }
 
@@ -74,9 +82,10 @@ mod tests {
     #[test]
     fn only_the_topmost_places_are_kept() {
         let mut material = Material::new(["/a/b", "/a/b/c", "/d"].map(PathBuf::from));
-        assert_eq!(material.places(), ["/a/b", "/d"].map(Path::new));
+        assert!(material.places().eq(["/a/b", "/d"].map(Path::new)));
+        material.extend(["/a.b", "/a/c", "/a-b"].map(PathBuf::from));
         material.extend([PathBuf::from("/a")]);
-        assert_eq!(material.places(), ["/d", "/a"].map(Path::new));
+        assert!(material.places().eq(["/a", "/a-b", "/a.b", "/d"].map(Path::new)), "{material:?}");
         for (place, expect) in [("/a", true), ("/a/x", true), ("/ab", false), ("/", false), ("/d/e", true)] {
             assert_eq!(material.holds(Path::new(place)), expect, "{place}");
         }

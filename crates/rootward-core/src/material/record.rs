@@ -110,7 +110,7 @@ impl WritableRecord {
         let known = self.read_ambient()?;
         let mut new = Material::default();
         new.extend(places.into_iter().filter(|place| !known.holds(place)));
-        if new.places().is_empty() {
+        if new.places().len() == 0 {
             return Ok(());
         }
         self.make_directory_ambient()?;
@@ -122,9 +122,8 @@ impl WritableRecord {
             return file.write_all(&written(&new)).map_err(system);
         }
         // Read again, now that nobody adds.
-        let mut all =
-            Material::new(self.read_ambient()?.places().iter().filter(|place| is_kept_ambient(place)).cloned());
-        all.extend(new.places().iter().cloned());
+        let mut all = Material::new(self.read_ambient()?.places().filter(|place| is_kept_ambient(place)).cloned());
+        all.extend(new.places().cloned());
         replace_ambient(&self.file, &written(&all)).map_err(system)
     }
 
@@ -134,7 +133,7 @@ impl WritableRecord {
 }
 
 fn written(material: &Material) -> Vec<u8> {
-    material.places().iter().flat_map(|place| [b"\0", place.as_os_str().as_bytes(), b"\0"].concat()).collect()
+    material.places().flat_map(|place| [b"\0", place.as_os_str().as_bytes(), b"\0"].concat()).collect()
 }
 
 /// The entries that were written whole. Each has a NUL on either side, so that one behind which the next text follows at once, or
@@ -203,6 +202,10 @@ mod tests {
 
     use super::*;
 
+    fn places(record: &WritableRecord) -> Vec<PathBuf> {
+        record.read_ambient().unwrap().places().cloned().collect()
+    }
+
     #[test]
     fn what_was_given_is_on_record() {
         let directory = tempfile::tempdir().unwrap();
@@ -212,9 +215,9 @@ mod tests {
         record.add_ambient(["/p/a/c"].map(PathBuf::from)).unwrap();
         let size = std::fs::metadata(record.path()).unwrap().len();
         assert_eq!(size, "\0/p/a\0\0/q\nr\0".len() as u64, "what is known is not written again");
-        assert_eq!(record.read_ambient().unwrap().places(), ["/p/a", "/q\nr"].map(Path::new));
+        assert_eq!(places(&record), ["/p/a", "/q\nr"].map(PathBuf::from));
         record.add_ambient(["/p"].map(PathBuf::from)).unwrap();
-        assert_eq!(record.read_ambient().unwrap().places(), ["/q\nr", "/p"].map(Path::new));
+        assert_eq!(places(&record), ["/p", "/q\nr"].map(PathBuf::from));
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(record.path()), mode(record.path().parent().unwrap())), (0o600, 0o700));
     }
@@ -227,8 +230,7 @@ mod tests {
         record.add_ambient(gone.chain([PathBuf::from("/mnt/disk/gone"), directory.path().join("there")])).unwrap();
         std::fs::create_dir(directory.path().join("there")).unwrap();
         record.add_ambient([PathBuf::from("/p")]).unwrap();
-        let places = record.read_ambient().unwrap();
-        assert_eq!(places.places(), [Path::new("/mnt/disk/gone"), &directory.path().join("there"), Path::new("/p")]);
+        assert_eq!(places(&record), ["/mnt/disk/gone".into(), "/p".into(), directory.path().join("there")]);
     }
 
     #[test]
@@ -257,10 +259,9 @@ mod tests {
         let record = WritableRecord::in_state_directory(directory.path());
         std::fs::write(record.path(), b"\0/p/a\0\0/ho").unwrap();
         record.add_ambient(["/home/me/x"].map(PathBuf::from)).unwrap();
-        let places = record.read_ambient().unwrap();
-        assert_eq!(places.places(), ["/p/a", "/home/me/x"].map(Path::new), "half a path names another place");
+        assert_eq!(places(&record), ["/home/me/x", "/p/a"].map(PathBuf::from), "half a path names another place");
         std::fs::write(record.path(), b"\0/p/a\0\0/").unwrap();
-        assert_eq!(record.read_ambient().unwrap().places(), [Path::new("/p/a")]);
+        assert_eq!(places(&record), [PathBuf::from("/p/a")]);
     }
 
     #[test]

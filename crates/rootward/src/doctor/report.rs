@@ -75,9 +75,7 @@ impl GivenForWriting {
     fn look_ambient(directories: &Directories) -> GivenForWriting {
         let Some(record) = directories.writable_record() else { return GivenForWriting::default() };
         let (places, mistake) = match record.read_ambient() {
-            Ok(material) => {
-                (material.places().iter().map(|place| text(place.as_os_str()).into_owned()).collect(), None)
-            }
+            Ok(material) => (material.places().map(|place| text(place.as_os_str()).into_owned()).collect(), None),
             Err(error) => (Vec::new(), Some(causes(&error))),
         };
         GivenForWriting { record: Some(text(record.path().as_os_str()).into_owned()), places, mistake }
