@@ -75,7 +75,7 @@ impl Confinement {
     }
 
     /// Refuses an addition that a confined command could have led elsewhere.
-    // SECURITY: the operator named the link, and whoever can write where it is chooses the place
+    // SECURITY: the operator named a link, and a command that can replace it chooses the place
     // (test: an_addition_is_not_moved_by_a_link)
     pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
         let filesystem = &self.options.filesystem;

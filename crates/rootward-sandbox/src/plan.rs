@@ -138,7 +138,7 @@ impl Confinement {
         let restrictions = Arc::new(self.guard.restrictions().for_processes());
         for finding in &known.findings().0 {
             let reason = match trust.judge(finding) {
-                // SECURITY: nothing among the surroundings of a program leads to a secret, whoever put it there
+                // SECURITY: nothing among the surroundings of a program leads to a secret
                 // (test: the_profile_opens_no_secret_place)
                 // SECURITY: nor to what is closed by the settings or is Rootward's own: a rule there would open it
                 // (test: what_is_closed_in_a_root_is_not_opened_by_a_link)

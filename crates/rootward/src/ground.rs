@@ -358,7 +358,7 @@ fn restrictions(
         match &restrict.below {
             None => rules.push(Restriction::anywhere(&restrict.pattern, restrict.closed)?),
             Some(place) => {
-                // SECURITY: whoever can lead the place elsewhere opens what was closed
+                // SECURITY: a command that can lead the place elsewhere opens what was closed
                 // (test: what_the_settings_close_is_not_moved_by_a_planted_link)
                 if let Some(link) = material.planted_link_ambient(place) {
                     let says = format!(

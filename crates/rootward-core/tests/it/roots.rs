@@ -112,7 +112,7 @@ fn a_nested_root_that_became_a_link_is_left_out() {
         told,
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
     );
-    // In a root that is not written, the link is the user's. So is one beside the roots.
+    // The user made a link in a read-only root, and one beside the roots.
     assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
     yard.link("beside", "outside");
     assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);

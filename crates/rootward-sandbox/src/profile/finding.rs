@@ -73,8 +73,8 @@ pub(crate) struct Finding {
 /// How a place was come upon.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Trail {
-    /// The links that were followed and the files that were read on the way, where they lie: whoever wrote one of them chose the
-    /// place.
+    /// The links that were followed and the files that were read on the way, where they lie. Each of them
+    /// chose the place.
     pub(crate) named_in: Vec<PathBuf>,
     /// The directories that follow from the text of the command line, whatever they hold.
     pub(crate) own: Vec<Anchor>,

@@ -44,7 +44,7 @@ impl Trust<'_> {
         let untrusted = match planted {
             // SECURITY: a directory that holds the home holds its secrets (test: no_place_that_holds_the_home_is_given)
             _ if self.holds_home(&finding.place) => Untrusted::HoldsHome,
-            // SECURITY: whoever can write what names a place would choose what is opened at the next start
+            // SECURITY: a command that can write what names a place would choose what the next start opens
             // (test: what_a_command_could_write_names_no_other_place)
             Some(planted) if !self.may_be_chosen(finding) => Untrusted::Planted(planted.clone()),
             _ => return Ok(finding),

@@ -56,7 +56,7 @@ impl Home {
     fn host_with(&self, spec: &serde_json::Value) -> Command {
         let mut command = host(spec);
         command.env("HOME", self.path("home")).env_remove("XDG_CACHE_HOME").env("XDG_STATE_HOME", self.path("state"));
-        // No version manager of whoever runs the tests.
+        // Hide the version managers of the person who runs the tests.
         for name in ["PYENV_ROOT", "NVM_DIR", "UV_PYTHON_INSTALL_DIR"] {
             command.env_remove(name);
         }
@@ -357,7 +357,7 @@ fn what_was_once_given_is_not_trusted_later() {
     let text = reader("#!/bin/sh", &home, &["home/private/diary.txt"]);
     let program = home.program("home/proj/tool/bin/x", &text);
     fs::create_dir(home.path("home/notes")).unwrap();
-    // A link of the user's: nobody else could write there.
+    // The user made this link: nobody else could write there.
     home.link("home/proj/tool/libexec", home.path("home/private"));
     let trusted = finish(home.host(&["home/notes"]).arg(&program));
     assert!(trusted.out.contains("SECRET"), "the link is the user's own: {trusted:?}");
@@ -444,7 +444,7 @@ fn environments_in_a_root_start_with_every_known_runtime() {
     check("home/.asdf/installs/python/3.12.1", true);
     check("home/miniconda3/envs/x", true);
     check("home/elsewhere/python", false);
-    // A runtime that a command could have written is none.
+    // A runtime that a command could have written does not count.
     let given = finish(home.host(&["home/.asdf"]).args(["sh", "-c", "echo ran"]));
     assert_eq!(given.out, "ran\n");
     check("home/.asdf/installs/python/3.12.1", false);

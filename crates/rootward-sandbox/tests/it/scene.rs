@@ -129,7 +129,7 @@ pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
 pub(crate) fn host(spec: &Value) -> Command {
     let mut command = Command::new(stage());
     command.arg("host").arg(spec.to_string()).stdin(Stdio::null()).env("TOKEN", "SECRET");
-    // What the tests give for writing is no business of the record of whoever runs them.
+    // Keep the record of the person who runs the tests free of test directories.
     let user = rustix::process::getuid().as_raw();
     command.env("XDG_STATE_HOME", std::env::temp_dir().join(format!("rootward-test-state-{user}")));
     command
