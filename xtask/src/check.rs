@@ -96,9 +96,11 @@ fn at_length(call: Call) -> Call {
 fn tests(runner: Runner, form: Form) -> Call {
     match (runner, form) {
         (Runner::Nextest, Form::Short) => seeded(Call::cargo("nextest run --workspace")),
-        (Runner::Nextest, Form::Long) => at_length(Call::cargo("nextest run --workspace --profile long")),
+        (Runner::Nextest, Form::Long) => {
+            at_length(Call::cargo("nextest run --workspace --profile long --cargo-profile long"))
+        }
         (Runner::Cargo, Form::Short) => seeded(Call::cargo(CARGO_TEST)),
-        (Runner::Cargo, Form::Long) => at_length(Call::cargo(CARGO_TEST)),
+        (Runner::Cargo, Form::Long) => at_length(Call::cargo(&format!("{CARGO_TEST} --profile long"))),
     }
 }
 
@@ -107,7 +109,7 @@ fn fuzz(form: Form) -> Call {
     let call = Call::cargo("test -p rootward-core -p rootward-hub --test it fuzz");
     match form {
         Form::Short => seeded(call).variable("ROOTWARD_FUZZ_SECONDS", "20"),
-        Form::Long => call.variable("ROOTWARD_FUZZ_SECONDS", "300"),
+        Form::Long => call.arguments(["--profile", "long"]).variable("ROOTWARD_FUZZ_SECONDS", "300"),
     }
 }
 
@@ -133,14 +135,20 @@ mod tests {
         let long = "PROPTEST_CASES=20000 ROOTWARD_LONG=1 cargo";
         let whole = "test --workspace --lib --bins --tests --no-fail-fast";
         check(tests(Runner::Nextest, Form::Short), &format!("{short} nextest run --workspace"));
-        check(tests(Runner::Nextest, Form::Long), &format!("{long} nextest run --workspace --profile long"));
+        check(
+            tests(Runner::Nextest, Form::Long),
+            &format!("{long} nextest run --workspace --profile long --cargo-profile long"),
+        );
         check(tests(Runner::Cargo, Form::Short), &format!("{short} {whole}"));
-        check(tests(Runner::Cargo, Form::Long), &format!("{long} {whole}"));
+        check(tests(Runner::Cargo, Form::Long), &format!("{long} {whole} --profile long"));
         check(
             fuzz(Form::Short),
             "PROPTEST_RNG_SEED=1 ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz",
         );
-        check(fuzz(Form::Long), "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz");
+        check(
+            fuzz(Form::Long),
+            "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz --profile long",
+        );
     }
 
     #[test]

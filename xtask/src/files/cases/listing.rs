@@ -44,7 +44,7 @@ const SIZES: &[Item] = &[
 const NESTED: &[Item] = &[
     File("root/a.txt", ""),
     File("root/b.rs", ""),
-    File("root/.env", ""),
+    File("root/.hidden", ""),
     File("root/node_modules/x/index.js", ""),
     File("root/src/node_modules/y.js", ""),
     File("root/src/main.rs", ""),
@@ -174,7 +174,7 @@ pub(in crate::files) const CASES: &[Case] = &[
         &[
             same_tree(r#"{"path":"$ROOT","excludePatterns":["node_modules"]}"#),
             same_tree(r#"{"path":"$ROOT","excludePatterns":["a.txt"]}"#),
-            same_tree(r#"{"path":"$ROOT","excludePatterns":[".env","empty"]}"#),
+            same_tree(r#"{"path":"$ROOT","excludePatterns":[".hidden","empty"]}"#),
             same_tree(r#"{"path":"$ROOT","excludePatterns":["src/deep"]}"#),
             same_tree(r#"{"path":"$ROOT","excludePatterns":["deep/a.txt"]}"#),
             same_tree(r#"{"path":"$ROOT","excludePatterns":["nothing"]}"#),
@@ -235,6 +235,21 @@ pub(in crate::files) const CASES: &[Case] = &[
             fail("get_file_info", r#"{"path":"$ROOT/out"}"#),
             fail("get_file_info", r#"{"path":"$ROOT/dangling"}"#),
             fail("get_file_info", r#"{"path":"$ROOT/directory/inner.txt/below"}"#),
+        ],
+    ),
+    case(
+        "what holds secrets among other files",
+        &[File("root/.env", "TOKEN=1"), File("root/.env.example", "TOKEN=")],
+        &[
+            same("read_text_file", r#"{"path":"$ROOT/.env.example"}"#),
+            differ("read_text_file", r#"{"path":"$ROOT/.env"}"#, CLOSED, Text("TOKEN=1"), Failure("")),
+            differ(
+                "directory_tree",
+                r#"{"path":"$ROOT"}"#,
+                CLOSED,
+                Part("\".env\""),
+                Text("[\n  {\n    \"name\": \".env.example\",\n    \"type\": \"file\"\n  }\n]"),
+            ),
         ],
     ),
     case(
