@@ -106,7 +106,7 @@ fn tests(runner: Runner, form: Form) -> Call {
 
 /// The fuzz tests again, for longer than their turn among the tests.
 fn fuzz(form: Form) -> Call {
-    let call = Call::cargo("test -p rootward-core -p rootward-hub --test it fuzz");
+    let call = Call::cargo("test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz");
     match form {
         Form::Short => seeded(call).variable("ROOTWARD_FUZZ_SECONDS", "20"),
         Form::Long => call.arguments(["--profile", "long"]).variable("ROOTWARD_FUZZ_SECONDS", "300"),
@@ -143,11 +143,11 @@ mod tests {
         check(tests(Runner::Cargo, Form::Long), &format!("{long} {whole} --profile long"));
         check(
             fuzz(Form::Short),
-            "PROPTEST_RNG_SEED=1 ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-hub --test it fuzz",
+            "PROPTEST_RNG_SEED=1 ROOTWARD_FUZZ_SECONDS=20 cargo test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz",
         );
         check(
             fuzz(Form::Long),
-            "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-hub --test it fuzz --profile long",
+            "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz --profile long",
         );
     }
 

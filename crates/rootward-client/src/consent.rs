@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, RootChange, Yes};
 
-use crate::store::{Audience, Document, Given, Kept, Record, SavedRoot, Store, StoreError, change_event};
+use crate::store::{Audience, Document, Kept, Record, SavedRoot, Store, StoreError, YesOnRecord, change_event};
 
 /// What somebody would like to have.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -124,7 +124,7 @@ fn save(document: &mut Document, wish: &Wish, record: &Record<'_>) {
     match known {
         Some(position) => {
             document.grant(position, document.roots()[position].access | wish.access);
-            document.give(position, &Given { by: record.requester.to_owned(), at: record.time });
+            document.give(position, &YesOnRecord { by: record.requester.to_owned(), at: record.time });
         }
         None => document.add(&wish.as_root().given(record)),
     }

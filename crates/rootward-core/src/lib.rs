@@ -97,7 +97,7 @@ pub use pinned::{names_in, pin_entry};
 pub use resolve::Resolver;
 pub use restriction::{Class, Closed, Restriction, RestrictionError, Restrictions};
 pub use root::{FileId, Origin, PlacedRoot, Root, RootError, RootKind, Spelling};
-pub use set::{Change, Difference, Mode, Refusal, RefusedRoot, RootSet, UnknownMode};
+pub use set::{Change, Difference, Mode, RefusedRoot, RootSet, UnknownMode, WhyRefused};
 pub use shown::Shown;
 pub use style::PathStyle;
 pub use text::{PathText, TextError};

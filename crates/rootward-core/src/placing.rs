@@ -17,7 +17,7 @@ use crate::os;
 use crate::resolve::guess::{Climb, Lost, Why, follow, guess};
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
-use crate::set::{Refusal, RefusedRoot, RootSet};
+use crate::set::{RefusedRoot, RootSet, WhyRefused};
 use crate::validate::Validation;
 
 /// A root that was found, and the links that its path passes.
@@ -60,7 +60,7 @@ impl RootSet {
                     root.root.path.clone_from(&root.place);
                     placed.push(root);
                 }
-                Link::Planted(link) => refused.push(keep_out(root.root, Refusal::PlantedLink(link))),
+                Link::Planted(link) => refused.push(keep_out(root.root, WhyRefused::PlantedLink(link))),
             }
         }
         RootSet::new(placed, refused)
@@ -78,7 +78,7 @@ impl RootSet {
     }
 }
 
-fn keep_out(root: Root, reason: Refusal) -> RefusedRoot {
+fn keep_out(root: Root, reason: WhyRefused) -> RefusedRoot {
     RefusedRoot { text: root.path.display().to_string(), root: Some(root), reason }
 }
 
@@ -110,11 +110,11 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
     judged.collect()
 }
 
-fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, Refusal> {
+fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, WhyRefused> {
     judge(validation, root.origin, &root.path)?;
     let lost = |lost: Lost| match lost.why {
         Why::System(error) => refusal(error),
-        Why::Climbs | Why::MagicLink => Refusal::Unreachable(std::io::ErrorKind::PermissionDenied),
+        Why::Climbs | Why::MagicLink => WhyRefused::Unreachable(std::io::ErrorKind::PermissionDenied),
     };
     let text = root.path.as_os_str().as_bytes();
     let mut found = guess(resolver, text, Leaf::Follow, Climb::Anywhere).map_err(lost)?;
@@ -126,7 +126,7 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Fou
         links = passed.into_iter().map(|link| PathBuf::from(OsString::from_vec(link))).collect();
     }
     if found.id.is_none() {
-        return Err(Refusal::Missing);
+        return Err(WhyRefused::Missing);
     }
     let place = PathBuf::from(OsString::from_vec(found.place));
     // SECURITY: judged by where it really lies, too: a link may lead into a system place
@@ -135,15 +135,15 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Fou
     // SECURITY: a saved yes is about a place. Whoever can write above it could put a link there and have another place shared
     // (test: a_saved_root_is_not_followed_through_a_link)
     if root.origin == Origin::Store && root.path != place {
-        return Err(Refusal::Linked);
+        return Err(WhyRefused::Linked);
     }
     let (kind, id) = look(resolver, &place).map_err(refusal)?;
-    let kind = kind.ok_or(Refusal::Special)?;
+    let kind = kind.ok_or(WhyRefused::Special)?;
     Ok(Found { placed: PlacedRoot { root: root.clone(), place, kind, id }, links })
 }
 
-fn judge(validation: &Validation, origin: Origin, path: &Path) -> Result<(), Refusal> {
-    validation.judge(origin, path).map_err(|reason| Refusal::NotShareable(reason.to_string()))
+fn judge(validation: &Validation, origin: Origin, path: &Path) -> Result<(), WhyRefused> {
+    validation.judge(origin, path).map_err(|reason| WhyRefused::NotShareable(reason.to_string()))
 }
 
 /// What lies at a place, and the id of the directory that stands for it.
@@ -164,9 +164,9 @@ fn look(resolver: Resolver, place: &Path) -> Result<(Option<RootKind>, FileId), 
     }
 }
 
-fn refusal(error: Errno) -> Refusal {
+fn refusal(error: Errno) -> WhyRefused {
     match error {
-        Errno::NOENT | Errno::NOTDIR => Refusal::Missing,
-        error => Refusal::Unreachable(error.kind()),
+        Errno::NOENT | Errno::NOTDIR => WhyRefused::Missing,
+        error => WhyRefused::Unreachable(error.kind()),
     }
 }

@@ -39,12 +39,12 @@ pub struct RefusedRoot {
     /// What the text meant, where it could be read.
     pub root: Option<Root>,
     /// Why it was kept out.
-    pub reason: Refusal,
+    pub reason: WhyRefused,
 }
 
 /// Why a root was kept out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
+pub enum WhyRefused {
     /// Its text names no place: the reason of whoever read it.
     #[error("not a usable root: {0}")]
     Unusable(String),
@@ -137,7 +137,7 @@ impl RootSet {
     /// The roots that were kept out because nothing is there. Whoever owns the set looks again: they come back when they
     /// appear.
     pub fn missing(&self) -> impl Iterator<Item = &RefusedRoot> {
-        self.refused.iter().filter(|refused| refused.reason == Refusal::Missing)
+        self.refused.iter().filter(|refused| refused.reason == WhyRefused::Missing)
     }
 
     /// The deepest root that holds `place` (resolved, absolute): the one whose access counts there. This is the
@@ -220,7 +220,7 @@ pub(crate) mod examples {
         PlacedRoot { kind: RootKind::File, ..directory(place, access, origin) }
     }
 
-    pub(crate) fn refused(text: &str, reason: Refusal) -> RefusedRoot {
+    pub(crate) fn refused(text: &str, reason: WhyRefused) -> RefusedRoot {
         RefusedRoot { text: text.to_owned(), root: None, reason }
     }
 
@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn what_was_kept_out_is_kept_in_mind() {
-        let gone = refused("/gone", Refusal::Missing);
-        let secret = refused("/root/.ssh", Refusal::NotShareable("a secret place".to_owned()));
+        let gone = refused("/gone", WhyRefused::Missing);
+        let secret = refused("/root/.ssh", WhyRefused::NotShareable("a secret place".to_owned()));
         let set = RootSet::new([file("/f", RO, Origin::Flag)], [secret.clone(), gone.clone()]);
         assert_eq!(set.missing().collect::<Vec<_>>(), [&gone]);
         assert_eq!((set.len(), set.is_empty(), set.first_directory()), (1, false, None));
@@ -306,11 +306,11 @@ mod tests {
 
     #[test]
     fn each_refusal_has_its_sentence() {
-        let check = |refusal: Refusal, expect: &str| assert_eq!(refusal.to_string(), expect);
-        check(Refusal::Unusable("empty".to_owned()), "not a usable root: empty");
-        check(Refusal::Missing, "does not exist");
-        check(Refusal::Unreachable(io::ErrorKind::PermissionDenied), "cannot be reached: permission denied");
-        check(Refusal::Special, "is neither a file nor a directory");
-        check(Refusal::Linked, "a link leads elsewhere from there");
+        let check = |refusal: WhyRefused, expect: &str| assert_eq!(refusal.to_string(), expect);
+        check(WhyRefused::Unusable("empty".to_owned()), "not a usable root: empty");
+        check(WhyRefused::Missing, "does not exist");
+        check(WhyRefused::Unreachable(io::ErrorKind::PermissionDenied), "cannot be reached: permission denied");
+        check(WhyRefused::Special, "is neither a file nor a directory");
+        check(WhyRefused::Linked, "a link leads elsewhere from there");
     }
 }

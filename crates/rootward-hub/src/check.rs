@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use rootward_core::{Access, Cause, Code, Denial, Guard, TextError};
-use rootward_peer::shortened;
+use rootward_protocol::shortened;
 
 use crate::fold::begins;
 use crate::scan::{
@@ -31,12 +31,12 @@ pub struct Finding {
     /// What is done with it.
     pub need: Need,
     /// The refusal, if it is refused.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<RefusedPath>,
 }
 
 /// Why a path is refused.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RefusedPath {
     /// For the peer: names the path as it was asked for.
     pub denial: Denial,
     /// For the operator: the reading that lies outside, where it is not the text itself, and what the guard said to it.
@@ -45,7 +45,7 @@ pub struct Refusal {
 
 impl Verdict {
     /// The first path that is refused: the message must not be passed on.
-    pub fn refused(&self) -> Option<(&Finding, &Refusal)> {
+    pub fn refused(&self) -> Option<(&Finding, &RefusedPath)> {
         self.findings.iter().find_map(|finding| Some((finding, finding.refusal.as_ref()?)))
     }
 }
@@ -70,7 +70,7 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
 }
 
 /// Decides one path in all its readings.
-pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), Refusal> {
+pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
     Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion)
 }
 
@@ -82,17 +82,17 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<(), Refusal> {
+    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<(), RefusedPath> {
         let mut refusal = None;
         let readings =
             Reader::each(expansion, self.path, &mut |reading, form| match self.judge(guard, reading, form) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(denial) if reading == self.path => {
-                    refusal = Some(Refusal { denial, reading: None });
+                    refusal = Some(RefusedPath { denial, reading: None });
                     ControlFlow::Break(())
                 }
                 Err(denial) => {
-                    refusal = Some(Refusal {
+                    refusal = Some(RefusedPath {
                         denial: self.denial(denial.code().for_peer()),
                         reading: Some((reading.to_owned(), denial)),
                     });
@@ -105,7 +105,7 @@ impl Asked<'_> {
             // SECURITY: what has more readings than are looked at is not known to lie inside
             // (test: too_many_readings_are_refused)
             (Err(Stop::TooMany | Stop::Enough), None) => {
-                Err(Refusal { denial: self.denial(Code::InvalidPath), reading: None })
+                Err(RefusedPath { denial: self.denial(Code::InvalidPath), reading: None })
             }
         }
     }

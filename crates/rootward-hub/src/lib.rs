@@ -7,7 +7,7 @@
 //! ```
 //! use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 //! use rootward_hub::check;
-//! use rootward_hub::frame::{FrameReader, Line, Message};
+//! use rootward_protocol::frame::{FrameReader, Line, Message};
 //! use rootward_hub::scan::{Call, Expansion};
 //!
 //! # let directory = tempfile::tempdir()?;
@@ -35,7 +35,6 @@
 //!
 //! # Layout
 //!
-//! - [`frame`]: [`frame::FrameReader`] cuts lines, [`frame::Message`] reads envelopes, one message or a batch.
 //! - [`scan`]: [`scan::scan`] finds the paths in params; its page says what counts as one. [`scan::Tool`] is what a server tells of
 //!   a tool, and what a user says otherwise; [`scan::Need`] is what a call does with a path. `scan/readings.rs` makes up what a
 //!   server might read.
@@ -52,8 +51,7 @@
 
 mod check;
 mod fold;
-pub mod frame;
 pub mod scan;
 pub mod wrap;
 
-pub use check::{Finding, Refusal, Verdict, check, check_path};
+pub use check::{Finding, RefusedPath, Verdict, check, check_path};

@@ -4,8 +4,8 @@
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_hub::check;
-use rootward_hub::frame::{FrameReader, Line, Message};
 use rootward_hub::scan::{Call, Expansion, Tool};
+use rootward_protocol::frame::{FrameReader, Line, Message};
 
 /// How many allocations it takes to read a message, and to decide it.
 #[expect(clippy::panic, reason = "a message that cannot be read must fail the test")]

@@ -116,7 +116,7 @@ pub enum Step {
     /// Closing what was inherited.
     #[error("closing inherited descriptors")]
     Descriptors,
-    /// Giving up privileges.
+    /// Yes up privileges.
     #[error("giving up privileges")]
     Privileges,
     /// Becoming the one that ends all descendants.

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rootward_core::{
-    Access, Guard, GuardOptions, Origin, Refusal, Resolver, Restrictions, Root, RootKind, RootSet, Validation,
+    Access, Guard, GuardOptions, Origin, Resolver, Restrictions, Root, RootKind, RootSet, Validation, WhyRefused,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat};
 use rustix::io::Errno;
@@ -104,7 +104,7 @@ pub(crate) fn is_closed_ambient(place: &Path, restrictions: Arc<Restrictions>) -
 pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String> {
     let root = Root::from_path(path, Origin::Flag).map_err(|error| error.reason())?.with_access(access);
     let set = match placed_ambient(root) {
-        Err(Refusal::Special) => return device_ambient(path, access).map_err(|error| error.to_string()),
+        Err(WhyRefused::Special) => return device_ambient(path, access).map_err(|error| error.to_string()),
         set => set.map_err(|refusal| refusal.to_string())?,
     };
     let placed = set.roots()[0].clone();
@@ -130,7 +130,7 @@ pub(crate) fn root(path: &Path, access: Access) -> Option<Root> {
     Root::from_path(path, Origin::Flag).ok().map(|root| root.with_access(access))
 }
 
-pub(crate) fn placed_ambient(root: Root) -> Result<RootSet, Refusal> {
+pub(crate) fn placed_ambient(root: Root) -> Result<RootSet, WhyRefused> {
     let set = RootSet::place_ambient([root], &Validation::new(None));
     match set.refused().first() {
         Some(refused) => Err(refused.reason.clone()),

@@ -5,7 +5,7 @@ use rmcp::model::{
     ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
 };
 use rmcp::{ErrorData, model::ResourcesCapability};
-use rootward_peer::keys;
+use rootward_protocol::keys;
 
 use crate::scope::Scope;
 use crate::summary::{ROOTS_SENTENCE, ROOTS_URI, roots_resource};

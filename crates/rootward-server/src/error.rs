@@ -5,10 +5,11 @@ use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use rootward_core::cursor::CursorError;
 use rootward_core::{Denial, GrantError};
+use rootward_protocol::Refusal;
 use serde_json::json;
 use thiserror::Error;
 
-use crate::refusal::Refusal;
+use crate::refusal::RefusalAnswer;
 use crate::scope::Scope;
 use crate::settings::RefusalForm;
 
@@ -68,7 +69,7 @@ impl PathError {
     fn refusal(&self) -> Option<Refusal> {
         match self {
             PathError::Denied(denial) => {
-                Some(Scope::current().map_or_else(|_| Refusal::new(denial, None), |scope| scope.refuse(denial)))
+                Some(Scope::current().map_or_else(|_| Refusal::among(denial, None), |scope| scope.refuse(denial)))
             }
             PathError::NotKnown => Some(Refusal::pending()),
             PathError::NotInstalled | PathError::Failed(_) => None,

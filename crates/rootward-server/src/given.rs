@@ -4,17 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rootward_core::Restrictions;
 use rootward_core::session::Sources;
+use rootward_protocol::session::{Given, WeakTable};
 
 use crate::session::{Session, WeakSession};
 use crate::settings::{RootsService, Settings};
-use crate::weak_table::WeakTable;
-
-/// Their roots, and what is closed. Together: roots are never decided with what was closed for others.
-#[derive(Clone, Debug)]
-pub(crate) struct Given {
-    pub(crate) sources: Sources,
-    pub(crate) restrictions: Arc<Restrictions>,
-}
 
 /// What is given now, and the sessions that are to hear of changes.
 #[derive(Debug)]

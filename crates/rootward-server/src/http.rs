@@ -18,14 +18,14 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use memchr::memmem;
 use rmcp::model::Extensions;
+use rootward_protocol::keep_next_cursor;
+use rootward_protocol::session::{WeakTable, Weakly};
 use serde::Deserialize;
 use tower_service::Service;
 
 use crate::in_order::{Heard, is_list_changed_method};
-use crate::keep_cursor::keep_cursor;
 use crate::session::{Session, WeakSession};
 use crate::settings::RootsService;
-use crate::weak_table::{WeakTable, Weakly};
 
 /// What rmcp's service answers with.
 type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -98,7 +98,7 @@ where
                 }
             }
             parts.extensions.insert(KeptCursors);
-            let body = keep_cursor(&body).map_or(body, Bytes::from);
+            let body = keep_next_cursor(&body).map_or(body, Bytes::from);
             service.call(Request::from_parts(parts, Full::new(body))).await
         })
     }

@@ -8,12 +8,10 @@ use std::borrow::Cow;
 use rmcp::model::{ClientNotification, GetExtensions, JsonRpcMessage};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rootward_protocol::method;
 
 use crate::session::Session;
 use crate::wire;
-
-/// The method, for notifications that rmcp does not know by their form.
-const LIST_CHANGED: &str = "notifications/roots/list_changed";
 
 /// Marks a notification that a session has heard: the one of this number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,5 +73,5 @@ fn is_list_changed(notification: &ClientNotification) -> bool {
 
 /// Whether a notification of this method says that roots changed.
 pub(crate) fn is_list_changed_method(method: &str) -> bool {
-    method == LIST_CHANGED
+    method == method::ROOTS_CHANGED
 }

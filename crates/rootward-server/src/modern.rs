@@ -5,7 +5,6 @@
 //! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round. A list in pages
 //! takes a round for each, where the client said that it pages.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,19 +14,15 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, ReadResourceRequestParams, ReadResourceResponse, SealOptions,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rootward_core::session::{Effect, Event, InForce, SessionRoots, Standing};
-use rootward_peer::{ClientList, Pages, Turned};
+use rootward_protocol::session::{NoList, SessionGuard, Turn};
+use rootward_protocol::{Pages, Refusal, Turned, keys, method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::scope::{Outcome, Scope, Source};
 use crate::settings::Ground;
 use crate::wire;
-
-/// The name of the question among those that a call may be answered with.
-const QUESTION: &str = "rootward.dev/roots";
 
 /// A request that can come again.
 pub(crate) trait Retried: Clone + Serialize {
@@ -46,7 +41,7 @@ pub(crate) trait Rounds: From<InputRequiredResult> {
 }
 
 macro_rules! rounds {
-    ($($method:literal: $request:ident about $subject:ident, $response:ident;)*) => {$(
+    ($($method:path => $request:ident about $subject:ident, $response:ident;)*) => {$(
         impl Retried for $request {
             const METHOD: &'static str = $method;
 
@@ -71,9 +66,9 @@ macro_rules! rounds {
 }
 
 rounds! {
-    "tools/call": CallToolRequestParams about name, CallToolResponse;
-    "prompts/get": GetPromptRequestParams about name, GetPromptResponse;
-    "resources/read": ReadResourceRequestParams about uri, ReadResourceResponse;
+    method::CALL_TOOL => CallToolRequestParams about name, CallToolResponse;
+    method::GET_PROMPT => GetPromptRequestParams about name, GetPromptResponse;
+    method::READ_RESOURCE => ReadResourceRequestParams about uri, ReadResourceResponse;
 }
 
 /// What the client has said about its roots in the course of a call.
@@ -159,63 +154,35 @@ fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Op
         Answer::Asked(pages) => pages.cursor(),
         _ => None,
     };
-    let questions = InputRequests::from([(QUESTION.to_owned(), wire::list_roots_input(cursor))]);
+    let questions = InputRequests::from([(keys::ROOTS_QUESTION.to_owned(), wire::list_roots_input(cursor))]);
     Some(InputRequiredResult::new(Some(questions), Some(seal(ground, binding, carried)?)).into())
 }
 
 /// The roots in force for a request, unless its client is to be asked first.
 pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleServer>, answer: Answer) -> Option<Roots> {
-    let settings = &ground.settings;
     let support = wire::support(context.client_capabilities().as_ref());
-    // A session of one request: it begins, asks, is answered, all in one moment.
-    let now = Duration::ZERO;
     // Taken once: roots that were given with a place closed are decided with it closed.
-    let given = ground.given.now();
-    let mut machine = SessionRoots::new(settings.policy.clone(), given.sources.clone(), support);
-    if answer != Answer::NotAsked {
-        let effects = machine.handle(now, Event::Needed { arrived: now });
-        if let Some(Effect::Ask { request }) = effects.first().copied() {
-            let event = match placed(ground, answer).await {
-                Ok(roots) => Event::Answered { request, roots },
-                Err(reason) => Event::Failed { request, reason },
-            };
-            machine.handle(now, event);
-        }
-    }
-    match machine.standing(now, now) {
-        Standing::InForce(in_force) => {
-            let in_force = InForce { generation: generation(in_force), ..in_force.clone() };
-            Some(Roots::of(&in_force, support, ground.number(), (ground, &given), None))
-        }
-        Standing::Wait { .. } | Standing::Overdue => None,
-    }
-}
-
-/// The number of roots that no session counts: a cursor that a request was given must be stale in a request that names others.
-fn generation(in_force: &InForce) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&in_force.roots, in_force.reach).hash(&mut hasher);
-    // As many bits as every reader of JSON keeps of a number.
-    hasher.finish() >> 11
-}
-
-async fn placed(ground: &Arc<Ground>, answer: Answer) -> Result<rootward_core::RootSet, String> {
-    let result = match answer {
-        Answer::Said(result) => result,
-        Answer::Failed(reason) => return Err(reason),
-        Answer::NotAsked | Answer::Asked(_) => return Err("the call came again without them".to_owned()),
+    let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), ground.given.now(), support);
+    let said = match answer {
+        Answer::NotAsked => None,
+        Answer::Said(result) => Some(Ok(result)),
+        Answer::Failed(reason) => Some(Err(NoList::because(reason))),
+        Answer::Asked(_) => Some(Err(NoList::because("the call came again without them"))),
     };
-    let list = ClientList::read(&result, ground.settings.guard.home.as_deref()).map_err(|error| error.to_string())?;
-    let ground = Arc::clone(ground);
-    let placing =
-        tokio::task::spawn_blocking(move || ground.shared.set(list.place_ambient(&ground.settings.validation)));
-    placing.await.map_err(|error| error.to_string())
+    if let Some(placing) = said.and_then(|said| owner.told(Duration::ZERO, said)) {
+        let placed = tokio::task::spawn_blocking(|| placing.run_ambient()).await.ok()?;
+        owner.placed(Duration::ZERO, placed);
+    }
+    match owner.turn(Duration::ZERO, Duration::ZERO) {
+        Turn::GoOn => owner.published().map(|published| Roots::new(published.clone(), ground.number(), ground)),
+        Turn::Wait { .. } | Turn::Overdue => None,
+    }
 }
 
 /// Takes what the client carried out of a request, and puts back what is the tool's own.
 fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging: bool) -> Result<Carried, ErrorData> {
     let (responses, state) = parameters.carried();
-    let said = responses.as_mut().and_then(|responses| responses.remove(QUESTION));
+    let said = responses.as_mut().and_then(|responses| responses.remove(keys::ROOTS_QUESTION));
     let Some(sealed) = state.take() else {
         // SECURITY: roots that nobody asked for are not taken (test: roots_that_were_not_asked_for_are_not_taken)
         return Ok(Carried::default());
@@ -262,7 +229,7 @@ fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8>
     let mut parameters = serde_json::to_value(parameters).unwrap_or_default();
     if let Some(parameters) = parameters.as_object_mut() {
         // Progress tokens and their like differ from round to round.
-        parameters.remove("_meta");
+        parameters.remove(keys::META);
     }
     // The order of an object's members says nothing; where `serde_json` keeps it, it would.
     parameters.sort_all_objects();

@@ -20,12 +20,13 @@ use rmcp::service::{
 use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
+use rootward_protocol::Refusal;
 
 use crate::announce::{Paging, RootsResource};
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Answer, Retried, Rounds};
-use crate::refusal::Refusal;
+use crate::refusal::RefusalAnswer;
 use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
 use crate::settings::{RefusalForm, RootsService};
@@ -227,7 +228,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
             Some(answer) => answer,
             None => self.handler.read_resource(request, context).await,
         };
-        self.run(request, context, call, Result::is_err).await?
+        self.run(request, context, call, Result::is_err).await.map_err(Refusal::into_error)?
     }
 
     async fn get_prompt(
@@ -236,7 +237,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let call = |request, context| self.handler.get_prompt(request, context);
-        self.run(request, context, call, Result::is_err).await?
+        self.run(request, context, call, Result::is_err).await.map_err(Refusal::into_error)?
     }
 
     async fn complete(
@@ -245,16 +246,16 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = |request, context| self.handler.complete(request, context);
-        let requester = self.service.ground().requester("completion/complete", "");
+        let requester = self.service.ground().requester(rootward_protocol::method::COMPLETE, "");
         if is_modern(&context) {
             // A completion takes no rounds: what the client does not need to be asked for is all there is.
             let ground = self.service.ground();
             let known = modern::known(ground, &context, Answer::NotAsked).await;
             let scope = Scope::new(known, Source::Modern, ground, requester);
             let result = scope.run(call(request, context)).await;
-            return scope.judged(result, Result::is_err)?;
+            return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
         }
-        self.run_in_session(request, requester, context, call, Result::is_err).await?
+        self.run_in_session(request, requester, context, call, Result::is_err).await.map_err(Refusal::into_error)?
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {

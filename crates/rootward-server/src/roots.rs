@@ -5,11 +5,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use rootward_core::cursor::{self, PAGE_SIZE, Page};
-use rootward_core::session::{InForce, Reach, State, Support, Why};
+use rootward_core::session::{Reach, State, Support, Why};
 use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
+use rootward_protocol::Refusal;
+use rootward_protocol::session::Published;
 
 use crate::error::PageError;
-use crate::given::Given;
 use crate::record::{Decided, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
@@ -17,61 +18,36 @@ use crate::settings::Ground;
 /// The roots in force at one moment. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Roots {
-    guard: Guard,
-    state: State,
-    why: Why,
-    reach: Reach,
-    support: Support,
+    published: Published,
     /// The session that sees them.
     session: u64,
     ground: Arc<Ground>,
 }
 
 impl Roots {
-    /// What the machine says is in force, with what is closed; the guard of before is kept while it is the same generation.
-    pub(crate) fn of(
-        in_force: &InForce,
-        support: Support,
-        session: u64,
-        (ground, given): (&Arc<Ground>, &Given),
-        before: Option<&Roots>,
-    ) -> Roots {
-        let guard = match before {
-            Some(before) if before.generation() == in_force.generation => before.guard.clone(),
-            _ => {
-                let set = match in_force.reach {
-                    Reach::Roots => in_force.roots.clone(),
-                    Reach::AllowAll => ground.everything(),
-                };
-                ground.guard(set, &given.restrictions, in_force.generation)
-            }
-        };
-        let (state, why, reach, ground) = (in_force.state, in_force.why, in_force.reach, Arc::clone(ground));
-        Roots { guard, state, why, reach, support, session, ground }
+    pub(crate) fn new(published: Published, session: u64, ground: &Arc<Ground>) -> Roots {
+        Roots { published, session, ground: Arc::clone(ground) }
     }
 
     /// Decides whether `path` may be used for `access`, and pins what it names. The decision goes on record.
     pub fn check(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.on_record(path.as_ref(), access, self.guard.check(&path, access))
+        self.on_record(path.as_ref(), access, self.guard().check(&path, access))
     }
 
     /// The same for a directory entry, a link itself rather than what it leads to: how a path is named that is to be
     /// created, removed or renamed.
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.on_record(path.as_ref(), access, self.guard.check_entry(&path, access))
+        self.on_record(path.as_ref(), access, self.guard().check_entry(&path, access))
     }
 
     /// The guard that decides. What is decided by it directly does not go on record.
     pub fn guard(&self) -> &Guard {
-        &self.guard
+        self.published.guard()
     }
 
     /// The roots, in the order in which they were named. Those of a server without bounds are none.
     pub fn list(&self) -> &[PlacedRoot] {
-        match self.reach {
-            Reach::Roots => self.guard.roots(),
-            Reach::AllowAll => &[],
-        }
+        self.published.list()
     }
 
     /// A part of the list that begins at `cursor`, 50 roots at the most. A cursor is good for the roots it was made for;
@@ -85,29 +61,34 @@ impl Roots {
         Ok(cursor::page(self.list(), self.generation(), cursor, size)?)
     }
 
+    /// What a peer is told of a denial: with the roots in force, and why these are.
+    pub fn refusal(&self, denial: &Denial) -> Refusal {
+        self.published.refusal(denial)
+    }
+
     /// The number of these roots; it moves on when they change.
     pub fn generation(&self) -> u64 {
-        self.guard.generation()
+        self.published.generation()
     }
 
     /// The client's state they follow from.
     pub fn state(&self) -> State {
-        self.state
+        self.published.state()
     }
 
     /// Why these.
     pub fn why(&self) -> Why {
-        self.why
+        self.published.why()
     }
 
     /// Whether the roots bound what is allowed.
     pub fn reach(&self) -> Reach {
-        self.reach
+        self.published.reach()
     }
 
     /// What the client declared.
     pub fn support(&self) -> Support {
-        self.support
+        self.published.support()
     }
 
     /// How the client's roots and the ceiling combine.
@@ -126,7 +107,7 @@ impl Roots {
         access: Access,
         decision: Result<Grant, Denial>,
     ) -> Result<Grant, Denial> {
-        let decision = decision.map_err(|denial| self.told(denial));
+        let decision = decision.map_err(|denial| self.published.told(denial));
         if self.ground.settings.audit.is_none() {
             return decision;
         }
@@ -142,13 +123,5 @@ impl Roots {
             scope.recorded(denial);
         }
         decision
-    }
-
-    /// Where nothing is in force because the client could not be asked, the refusal says so.
-    fn told(&self, denial: Denial) -> Denial {
-        match (denial.code(), self.state) {
-            (Code::NoRoots, State::Failed) => Denial::new(Code::RootsFailed, denial.path(), denial.access()),
-            _ => denial,
-        }
     }
 }

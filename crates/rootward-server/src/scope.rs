@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
+use rootward_protocol::Refusal;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::PathError;
 use crate::record::{Decided, record};
-use crate::refusal::Refusal;
 use crate::roots::Roots;
 use crate::session::Session;
 use crate::settings::{Ground, RefusalForm};
@@ -110,7 +110,8 @@ impl Scope {
 
     /// Puts a refusal on record, and makes it what a peer sees.
     fn refused(&self, denial: &Denial) -> Refusal {
-        Refusal::new(&self.on_record(denial), self.roots.get())
+        let denial = self.on_record(denial);
+        self.roots.get().map_or_else(|| Refusal::among(&denial, None), |roots| roots.refusal(&denial))
     }
 
     /// The same, and takes note of it.
@@ -123,7 +124,9 @@ impl Scope {
     /// The refusal of a call whose roots nobody could tell in time.
     pub(crate) fn still_pending(&self, path: Option<(String, Access)>) -> Refusal {
         match path {
-            Some((path, access)) => Refusal::new(&self.on_record(&Denial::new(Code::RootsPending, path, access)), None),
+            Some((path, access)) => {
+                Refusal::among(&self.on_record(&Denial::new(Code::RootsPending, path, access)), None)
+            }
             None => Refusal::pending(),
         }
     }
@@ -221,7 +224,7 @@ pub fn path_in_roots(path: impl AsRef<std::ffi::OsStr>) -> Option<bool> {
 
 /// The refusal of one path among others, for a call that goes on without it: on record, and in the words that a peer reads.
 pub fn refused(denial: &Denial) -> Refusal {
-    Scope::current().map_or_else(|_| Refusal::new(denial, None), |scope| scope.refused(denial))
+    Scope::current().map_or_else(|_| Refusal::among(denial, None), |scope| scope.refused(denial))
 }
 
 /// The session of the call that is running, if it belongs to one: legacy calls do.

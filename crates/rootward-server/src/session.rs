@@ -1,6 +1,6 @@
-//! The roots of one legacy session: the core's state machine, driven over rmcp.
+//! The roots of one legacy session: their owner, [`SessionGuard`], driven over rmcp.
 //!
-//! The machine says what to do; this carries it out, always inside the task of a call that needs roots. A request to
+//! The owner says what to do; this carries it out, always inside the task of a call that needs roots. A request to
 //! the client from a task of its own would leave on the stand-alone stream of the HTTP transport, which many clients
 //! do not open. So there is no task here: of the calls that wait one leads, sends the question and polls the answer, and
 //! when it goes away the next one leads. What is under way is kept in the session, never in the leader.
@@ -13,16 +13,14 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
-use rootward_core::session::State::Pending;
-use rootward_core::session::{Effect, Event, RequestNumber, SessionRoots, Standing, Why};
-use rootward_core::{Access, RootSet};
+use rootward_core::Access;
+use rootward_protocol::session::{Given, Order, Placing, SessionGuard, Turn};
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
-use crate::given::Given;
 use crate::roots::Roots;
 use crate::settings::Ground;
 use crate::wire;
@@ -61,32 +59,11 @@ struct State {
     /// Whose session it is, from the first call on.
     peer: Option<Peer<RoleServer>>,
     /// Made when the client's capabilities are known.
-    machine: Option<SessionRoots>,
-    /// What the machine was given, and what is closed with it.
-    given: Option<Arc<Given>>,
+    owner: Option<SessionGuard>,
     roots: Option<Roots>,
     flight: Option<Flight>,
     /// Questions whose end the client is to be told.
     to_cancel: Vec<RequestHandle<RoleServer>>,
-    /// When missing roots were last looked for.
-    looked: Duration,
-    /// They are being looked for.
-    looking: bool,
-}
-
-impl State {
-    /// The roots to look up again, if one of them was missing: it may have appeared. Not more often than a client that failed
-    /// is asked again, and never twice at a time: a disk that does not answer is not to take thread after thread.
-    fn to_look_up(&self, now: Duration, ground: &Ground) -> Option<(RequestNumber, RootSet)> {
-        let (request, roots) = self.machine.as_ref()?.client_roots()?;
-        let is_due = !self.looking && now >= self.looked.saturating_add(ground.settings.policy.retry_after);
-        (is_due && roots.missing().next().is_some()).then(|| (request, roots.clone()))
-    }
-
-    /// Whether the client has answered, and its roots are being looked up.
-    fn is_placing(&self) -> bool {
-        self.flight.as_ref().is_some_and(Flight::is_being_placed)
-    }
 }
 
 /// The roots are not known.
@@ -101,13 +78,6 @@ pub enum NotKnown {
          returned"
     )]
     OfAnother,
-}
-
-/// What a call does.
-enum Turn {
-    GoOn(Roots),
-    Wait(Duration),
-    GiveUp,
 }
 
 impl Session {
@@ -133,7 +103,6 @@ impl Session {
         let arrived = self.now();
         self.begin(peer)?;
         self.land().await;
-        self.look_again().await;
         loop {
             let mut woken = pin!(self.0.turn.notified());
             // From here on nothing is missed.
@@ -141,12 +110,12 @@ impl Session {
             let turn = self.needed(arrived);
             self.tell_cancelled().await;
             match turn {
-                Turn::GoOn(roots) => {
+                (Turn::GoOn, Some(roots)) => {
                     self.send_without_waiting(peer).await;
                     return Ok(roots);
                 }
-                Turn::GiveUp => return Err(NotKnown::Pending),
-                Turn::Wait(until) => {
+                (Turn::GoOn | Turn::Overdue, _) => return Err(NotKnown::Pending),
+                (Turn::Wait { until }, _) => {
                     tokio::select! {
                         () = self.lead(peer) => {}
                         () = woken => {}
@@ -176,7 +145,7 @@ impl Session {
         loop {
             let mut woken = pin!(self.0.turn.notified());
             woken.as_mut().enable();
-            self.handle(Event::Tick);
+            self.report(SessionGuard::tick);
             self.tell_cancelled().await;
             let Some(until) = self.unsettled_until() else {
                 return;
@@ -192,7 +161,7 @@ impl Session {
     /// When something happens by itself, while calls wait for it.
     fn unsettled_until(&self) -> Option<Duration> {
         let state = self.state();
-        state.machine.as_ref().filter(|machine| machine.state() == Pending)?.wakes_at()
+        state.owner.as_ref().filter(|owner| owner.is_pending())?.wakes_at()
     }
 
     /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they
@@ -205,9 +174,9 @@ impl Session {
     pub fn roots_settled(&self) -> Option<Roots> {
         let now = self.now();
         let state = self.state();
-        match state.machine.as_ref()?.standing(now, now) {
-            Standing::InForce(_) if !state.is_placing() => state.roots.clone(),
-            Standing::InForce(_) | Standing::Wait { .. } | Standing::Overdue => None,
+        match state.owner.as_ref()?.turn(now, now) {
+            Turn::GoOn => state.roots.clone(),
+            Turn::Wait { .. } | Turn::Overdue => None,
         }
     }
 
@@ -225,7 +194,7 @@ impl Session {
 
     /// Trusts the list no more: the next call asks again, and waits.
     pub fn invalidate(&self) {
-        self.handle(Event::Invalidate);
+        self.report(SessionGuard::invalidate);
     }
 
     /// The client says that its roots changed. From now on calls that need roots wait, until it was asked.
@@ -236,7 +205,7 @@ impl Session {
 
     /// The same, where nothing can be sent: [`Session::tell_cancelled`] is still to be done.
     pub(crate) fn hear_list_changed(&self) {
-        self.handle(Event::ListChanged);
+        self.report(SessionGuard::list_changed);
     }
 
     /// Tells of every change of the roots in force, once they are known: on a connection of its own as soon as the client says that
@@ -270,12 +239,10 @@ impl Session {
         if !is_same(state.peer.get_or_insert_with(|| peer.clone()), peer) {
             return Err(NotKnown::OfAnother);
         }
-        if state.machine.is_none() {
-            let settings = &self.0.ground.settings;
+        if state.owner.is_none() {
             let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
-            let given = self.0.ground.given.now();
-            state.machine = Some(SessionRoots::new(settings.policy.clone(), given.sources.clone(), support));
-            state.given = Some(given);
+            let ground = &self.0.ground;
+            state.owner = Some(SessionGuard::new(Arc::clone(&ground.terms), ground.given.now(), support));
             self.publish(&mut state);
         }
         Ok(())
@@ -283,98 +250,41 @@ impl Session {
 
     /// Whether the next call that needs roots looks for missing ones first.
     pub(crate) fn is_look_due(&self) -> bool {
-        self.state().to_look_up(self.now(), &self.0.ground).is_some()
+        let now = self.now();
+        self.state().owner.as_ref().is_some_and(|owner| owner.is_look_due(now))
     }
 
-    /// Looks for roots that were missing, if it is time to. A disk that does not answer costs the call the timeout; what is
-    /// found later still counts.
-    async fn look_again(&self) {
+    fn needed(&self, arrived: Duration) -> (Turn, Option<Roots>) {
+        self.report(|owner, now| owner.needed(now, arrived));
         let now = self.now();
-        let (request, roots) = {
-            let mut state = self.state();
-            let Some(due) = state.to_look_up(now, &self.0.ground) else {
-                return;
-            };
-            (state.looked, state.looking) = (now, true);
-            due
-        };
-        let ground = Arc::clone(&self.0.ground);
-        let timeout = ground.settings.policy.timeout;
-        let session = Arc::downgrade(&self.0);
-        let looking = tokio::task::spawn_blocking(move || {
-            let roots = ground.shared.set(roots.place_again_ambient(&ground.settings.validation));
-            if let Some(session) = session.upgrade().map(Session) {
-                session.state().looking = false;
-                session.handle(Event::LookedAgain { request, roots });
-            }
-        });
-        let _ = tokio::time::timeout(timeout, looking).await;
-    }
-
-    fn needed(&self, arrived: Duration) -> Turn {
-        self.handle(Event::Needed { arrived });
-        let now = self.now();
-        let patience = arrived.saturating_add(self.0.ground.settings.policy.timeout);
         let state = self.state();
-        let Some(machine) = &state.machine else {
-            return Turn::GiveUp;
-        };
-        match (machine.standing(arrived, now), &state.roots) {
-            // The client was slow, and has answered: what it named is worth a look at the disk.
-            (Standing::InForce(_), Some(_)) if state.is_placing() && now < patience => Turn::Wait(patience),
-            (Standing::InForce(_), Some(roots)) => Turn::GoOn(roots.clone()),
-            // What is due by now is looked at again at once.
-            (Standing::Wait { until }, _) => Turn::Wait(machine.wakes_at().map_or(until, |due| due.min(until))),
-            _ => Turn::GiveUp,
-        }
+        let turn = state.owner.as_ref().map_or(Turn::Overdue, |owner| owner.turn(arrived, now));
+        (turn, state.roots.clone())
     }
 
     /// The operator's or the user's roots changed, or what is closed.
     pub(crate) fn hear_given(&self, given: &Arc<Given>) {
-        let mut state = self.state();
-        let Some(before) = state.given.replace(Arc::clone(given)) else {
-            // Whoever makes the machine looks what is given.
-            state.given = None;
-            return;
-        };
-        // SECURITY: roots that stay the same would keep the guard that leaves open what was closed
-        // (test: what_is_closed_while_a_session_runs_is_closed)
-        let closed = !Arc::ptr_eq(&before.restrictions, &given.restrictions);
-        let closed = closed.then_some(Event::RestrictionsChanged);
-        // All of it at once: new roots are never decided with what was closed for others.
-        self.take_notice(state, [Event::SourcesChanged(given.sources.clone())].into_iter().chain(closed));
+        // Whoever makes the owner looks what is given.
+        self.report(|owner, now| owner.given(now, given));
     }
 
-    /// Has the machine take notice, and notes what is to be done.
-    fn handle(&self, event: Event) {
-        self.take_notice(self.state(), [event]);
-    }
-
-    fn take_notice(&self, mut guard: MutexGuard<'_, State>, events: impl IntoIterator<Item = Event>) {
+    /// Tells the owner of something, and sees to what it orders.
+    fn report(&self, event: impl FnOnce(&mut SessionGuard, Duration) -> Vec<Order>) {
         let now = self.now();
+        let mut guard = self.state();
         let state = &mut *guard;
-        let Some(machine) = &mut state.machine else {
-            return;
-        };
-        let before = machine.wakes_at();
-        let effects: Vec<Effect> = events.into_iter().flat_map(|event| machine.handle(now, event)).collect();
-        if effects.is_empty() {
-            return;
-        }
-        // A time that is only said again is no news: whoever waits knows it, and would say it once more.
-        let news = effects.iter().any(|effect| match effect {
-            Effect::WakeAt(time) => before.is_none_or(|before| *time < before),
-            _ => true,
-        });
-        for effect in effects {
-            match effect {
-                Effect::Ask { request } => state.flight = Some(Flight::new(request)),
-                Effect::Cancel { request } => {
-                    let flight = state.flight.take_if(|flight| flight.request() == request);
+        let Some(owner) = &mut state.owner else { return };
+        let before = owner.news();
+        let orders = event(owner, now);
+        let news = owner.news() != before;
+        for order in orders {
+            match order {
+                Order::Ask { question, cursor } => state.flight = Some(Flight::new(question, cursor)),
+                Order::Cancel { question } => {
+                    let flight = state.flight.take_if(|flight| flight.question() == question);
                     state.to_cancel.extend(flight.and_then(Flight::into_asked));
                 }
-                // These follow from what is in force, which is looked at below, and from the machine's own clock.
-                Effect::WakeAt(_) | Effect::Changed { .. } | Effect::Settled => {}
+                Order::Place(placing) => self.place(placing),
             }
         }
         self.publish(state);
@@ -384,17 +294,21 @@ impl Session {
         }
     }
 
+    /// Looks roots up on a thread that may block: a root can lie on a file system that does not answer.
+    fn place(&self, placing: Placing) {
+        let session = self.downgrade();
+        tokio::task::spawn_blocking(move || {
+            let placed = placing.run_ambient();
+            if let Some(session) = session.upgrade() {
+                session.report(|owner, now| owner.placed(now, placed));
+            }
+        });
+    }
+
     /// Makes known what is in force, if anything is.
     fn publish(&self, state: &mut State) {
-        let (Some(machine), Some(given)) = (&state.machine, &state.given) else {
-            return;
-        };
-        let in_force = machine.in_force();
-        if in_force.why == Why::Unheard {
-            return;
-        }
-        let support = machine.support();
-        let roots = Roots::of(in_force, support, self.0.number, (&self.0.ground, given), state.roots.as_ref());
+        let Some(published) = state.owner.as_ref().and_then(SessionGuard::published) else { return };
+        let roots = Roots::new(published.clone(), self.0.number, &self.0.ground);
         state.roots = Some(roots.clone());
         if let Some(told) = self.0.in_force.get() {
             told.send_if_modified(|told| {
@@ -411,11 +325,11 @@ impl Session {
         loop {
             self.send(peer).await;
             let landed = std::future::poll_fn(|context| match &mut self.state().flight {
-                Some(flight) => flight.poll(context, &self.0.ground),
+                Some(flight) => flight.poll(context),
                 None => Poll::Pending,
             });
-            if let Some(event) = landed.await.event() {
-                self.finish(event);
+            if let Some(landed) = landed.await {
+                self.landed(landed);
                 return;
             }
         }
@@ -427,26 +341,19 @@ impl Session {
             return;
         };
         let landed = std::future::poll_fn(|context| {
-            let mut state = self.state();
-            loop {
-                let Some(flight) = state.flight.as_mut().filter(|flight| flight.is_sent()) else {
-                    return Poll::Ready(Landed::Nothing);
-                };
-                match flight.poll(context, &self.0.ground) {
-                    Poll::Pending => return Poll::Ready(Landed::Nothing),
-                    Poll::Ready(Landed::Nothing) => {}
-                    ready @ Poll::Ready(_) => return ready,
-                }
+            match self.state().flight.as_mut().filter(|flight| flight.is_sent()).map(|flight| flight.poll(context)) {
+                None | Some(Poll::Pending) => Poll::Ready(None),
+                Some(ready) => ready,
             }
         });
-        if let Some(event) = landed.await.event() {
-            self.finish(event);
+        if let Some(landed) = landed.await {
+            self.landed(landed);
         }
     }
 
     /// Asks a client that failed once more, if it is time to; nothing is waited for.
     pub(crate) async fn ask_again(&self, peer: &Peer<RoleServer>) {
-        self.handle(Event::Needed { arrived: self.now() });
+        self.report(|owner, now| owner.needed(now, now));
         self.tell_cancelled().await;
         self.send_without_waiting(peer).await;
     }
@@ -465,29 +372,31 @@ impl Session {
 
     /// Sends the question, if one is to be sent. Only for the leader, so that it is sent once.
     async fn send(&self, peer: &Peer<RoleServer>) {
-        let (request, cursor) = match &self.state().flight {
-            Some(flight) if !flight.is_sent() => (flight.request(), flight.cursor()),
+        let (question, cursor) = match &self.state().flight {
+            Some(flight) if !flight.is_sent() => (flight.question(), flight.cursor().map(str::to_owned)),
             _ => return,
         };
-        let question = wire::list_roots(cursor.as_deref());
-        match peer.send_cancellable_request(question, PeerRequestOptions::default()).await {
+        let request = wire::list_roots(cursor.as_deref());
+        match peer.send_cancellable_request(request, PeerRequestOptions::default()).await {
             Ok(handle) => {
                 let mut state = self.state();
                 match &mut state.flight {
-                    Some(flight) if flight.request() == request => flight.sent(handle),
+                    Some(flight) if flight.question() == question => flight.sent(handle),
                     // Overtaken while it was being sent.
                     _ => state.to_cancel.push(handle),
                 }
             }
-            Err(error) => self.finish(Event::Failed { request, reason: error.to_string() }),
+            Err(error) => {
+                self.state().flight.take_if(|flight| flight.question() == question);
+                self.report(|owner, now| owner.failed(now, question, error.to_string()));
+            }
         }
     }
 
-    fn finish(&self, event: Event) {
-        if let Event::Failed { request, .. } | Event::Answered { request, .. } = &event {
-            self.state().flight.take_if(|flight| flight.request() == *request);
-        }
-        self.handle(event);
+    /// A question was answered, or will not be.
+    fn landed(&self, Landed { question, answer }: Landed) {
+        self.state().flight.take_if(|flight| flight.question() == question);
+        self.report(|owner, now| owner.answered(now, question, answer));
     }
 
     /// Tells the client which answers are not awaited any more.

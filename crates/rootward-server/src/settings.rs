@@ -9,11 +9,11 @@ use std::time::Duration;
 use rmcp::model::RequestStateCodec;
 use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
-use rootward_core::session::{NoRoots, Policy, Sources};
-use rootward_core::{Audit, Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
+use rootward_core::session::{Policy, Sources};
+use rootward_core::{Audit, GuardOptions, Restriction, Restrictions, Root, RootSet, Validation};
+use rootward_protocol::session::Terms;
 
 use crate::given::GivenNow;
-use crate::guards::SharedGuards;
 use crate::session::Session;
 
 /// The settings of all sessions of a server.
@@ -163,12 +163,10 @@ pub struct RootsService(Arc<Ground>);
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) settings: Settings,
-    /// The guard where `no-roots` is `allow-all` and nobody named a root. Restrictions still hold.
-    everything: Option<RootSet>,
+    /// What the owners of all sessions' roots have in common.
+    pub(crate) terms: Arc<Terms>,
     /// None where the system has no randomness to make a key from: then there are no rounds.
     pub(crate) seal: Option<RequestStateCodec>,
-    /// Guards by their roots: sessions that see the same have one between them.
-    pub(crate) shared: SharedGuards,
     /// Sessions by the names that HTTP has for them.
     pub(crate) http: crate::http::HttpSessions,
     /// What may change while sessions run: the sources, and what is closed.
@@ -180,17 +178,14 @@ pub(crate) struct Ground {
 impl RootsService {
     /// A service with these settings.
     pub fn new(settings: Settings) -> RootsService {
-        let everything = (settings.policy.no_roots == NoRoots::AllowAll)
-            .then(|| Root::from_path("/", Origin::Fallback).ok())
-            .flatten()
-            .map(|root| RootSet::place_ambient([root], &settings.validation));
+        let (policy, guard) = (settings.policy.clone(), settings.guard.clone());
+        let terms = Arc::new(Terms::new_ambient(policy, guard, settings.validation.clone()));
         let seal = settings.request_state.clone().or_else(random_codec);
         RootsService(Arc::new(Ground {
             given: GivenNow::new(&settings),
             settings,
-            everything,
+            terms,
             seal,
-            shared: SharedGuards::default(),
             http: crate::http::HttpSessions::default(),
             sessions: AtomicU64::new(0),
         }))
@@ -230,12 +225,6 @@ fn random_codec() -> Option<RequestStateCodec> {
 }
 
 impl Ground {
-    pub(crate) fn guard(&self, set: RootSet, restrictions: &Arc<Restrictions>, generation: u64) -> Guard {
-        let options =
-            GuardOptions { generation, restrictions: Arc::clone(restrictions), ..self.settings.guard.clone() };
-        self.shared.guard(set, restrictions, generation, |set| Guard::new(set, options))
-    }
-
     /// The number of a new session.
     pub(crate) fn number(&self) -> u64 {
         self.sessions.fetch_add(1, Ordering::Relaxed) + 1
@@ -248,15 +237,11 @@ impl Ground {
             None => String::new(),
         }
     }
-
-    pub(crate) fn everything(&self) -> RootSet {
-        self.everything.clone().unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use rootward_core::{Access, Code};
+    use rootward_core::{Access, Code, Guard, Origin};
 
     use super::*;
 

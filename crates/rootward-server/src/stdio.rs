@@ -12,6 +12,8 @@ use rmcp::model::{JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
+use rootward_protocol::frame::{Awaited, IdFinder};
+use rootward_protocol::keep_next_cursor;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
@@ -20,8 +22,6 @@ use tokio::sync::Mutex;
 
 use crate::flow::{self, Flow};
 use crate::json;
-use crate::keep_cursor::keep_cursor;
-use crate::oversized::{Oversized, Sender};
 
 /// The longest line that is taken.
 const LONGEST_LINE: usize = 16 << 20;
@@ -38,7 +38,7 @@ pub(crate) struct Lines<R, W> {
     /// How much of it has no line's end in it.
     searched: usize,
     /// The line that is too long to be taken, while it passes.
-    oversized: Option<Oversized>,
+    oversized: Option<IdFinder>,
     write: Arc<Mutex<Write<W>>>,
     /// The requests that were read and wait.
     flow: Flow,
@@ -77,7 +77,7 @@ impl<R, W> Lines<R, W> {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|end| self.searched + end) else {
                 if self.oversized.is_some() || self.buffer.len() > LONGEST_LINE {
-                    self.oversized.get_or_insert_default().pass(&self.buffer);
+                    self.oversized.get_or_insert_default().add(&self.buffer);
                     self.buffer = BytesMut::new();
                 }
                 self.searched = self.buffer.len();
@@ -87,8 +87,8 @@ impl<R, W> Lines<R, W> {
             let line = self.buffer.split_to(end + 1);
             if self.oversized.is_some() || end > LONGEST_LINE {
                 let mut oversized = self.oversized.take().unwrap_or_default();
-                oversized.pass(&line);
-                if let Some(read) = too_long(oversized.sender()) {
+                oversized.add(&line);
+                if let Some(read) = too_long(&oversized.awaited()) {
                     return Some(read);
                 }
                 continue;
@@ -98,7 +98,7 @@ impl<R, W> Lines<R, W> {
             if line.is_empty() {
                 continue;
             }
-            let kept = keep_cursor(line);
+            let kept = keep_next_cursor(line);
             if let Some(read) = read(kept.as_deref().unwrap_or(line)) {
                 return Some(read);
             }
@@ -114,12 +114,8 @@ enum Read {
     Wrong(Option<RequestId>, ErrorData),
 }
 
-fn too_long(sender: Sender) -> Option<Read> {
-    let id = match sender {
-        Sender::Nobody => return None,
-        Sender::Request(id) => Some(id),
-        Sender::Unknown => None,
-    };
+fn too_long(awaited: &Awaited) -> Option<Read> {
+    let id = serde_json::from_str(awaited.id()?).ok();
     let sentence =
         format!("the message is longer than {LONGEST_LINE} bytes, the most that is taken; send less at a time");
     Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))

@@ -2,30 +2,30 @@
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
 use rmcp::model::{
-    ClientCapabilities, ClientResult, CustomRequest, ErrorData, GetExtensions, GetMeta, InputRequest, ListRootsRequest,
+    ClientCapabilities, ClientResult, CustomRequest, GetExtensions, GetMeta, InputRequest, ListRootsRequest,
     RequestMetaObject, ServerRequest,
 };
 use rootward_core::session::Support;
-use rootward_peer::keys;
+use rootward_protocol::{keys, method};
 use serde_json::{Value, json};
-
-const ROOTS_LIST: &str = "roots/list";
 
 /// The question; with a cursor, for the part of the list that begins there.
 pub(crate) fn list_roots(cursor: Option<&str>) -> ServerRequest {
     match cursor {
         None => ServerRequest::ListRootsRequest(ListRootsRequest::default()),
-        Some(cursor) => ServerRequest::CustomRequest(CustomRequest::new(ROOTS_LIST, Some(json!({"cursor": cursor})))),
+        Some(cursor) => {
+            ServerRequest::CustomRequest(CustomRequest::new(method::LIST_ROOTS, Some(json!({"cursor": cursor}))))
+        }
     }
 }
 
 /// Takes the progress token off a question: rmcp gives every request one, and a list reports no progress. Without it the
 /// question has no `params`.
 pub(crate) fn without_progress_token(request: &mut ServerRequest) {
-    let pages = matches!(request, ServerRequest::CustomRequest(custom) if custom.method == ROOTS_LIST);
+    let pages = matches!(request, ServerRequest::CustomRequest(custom) if custom.method == method::LIST_ROOTS);
     if pages || matches!(request, ServerRequest::ListRootsRequest(_)) {
         let meta = request.get_meta_mut();
-        meta.remove("progressToken");
+        meta.remove(keys::PROGRESS_TOKEN);
         if meta.is_empty() {
             request.extensions_mut().remove::<RequestMetaObject>();
         }
@@ -51,11 +51,6 @@ pub(crate) fn pages(capabilities: Option<&ClientCapabilities>) -> bool {
     })
 }
 
-/// Whether an error says that a cursor is of no use any more.
-pub(crate) fn refuses_cursor(error: &ErrorData) -> bool {
-    error.code == rmcp::model::ErrorCode::INVALID_PARAMS
-}
-
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
 pub(crate) fn raw(result: ClientResult) -> Value {
     match result {
@@ -77,14 +72,14 @@ pub(crate) fn support(capabilities: Option<&ClientCapabilities>) -> Support {
 pub(crate) fn is_known_request(method: &str) -> bool {
     matches!(
         method,
-        "tools/call"
-            | "tools/list"
-            | "resources/read"
-            | "resources/list"
-            | "resources/templates/list"
-            | "prompts/get"
-            | "prompts/list"
-            | "completion/complete"
+        method::CALL_TOOL
+            | method::LIST_TOOLS
+            | method::READ_RESOURCE
+            | method::LIST_RESOURCES
+            | method::LIST_TEMPLATES
+            | method::GET_PROMPT
+            | method::LIST_PROMPTS
+            | method::COMPLETE
     )
 }
 

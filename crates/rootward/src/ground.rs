@@ -13,8 +13,8 @@ use clap::Args;
 use rootward_core::env::{Directories, Environment, NamedRoot, OWN_USUAL};
 use rootward_core::session::Follow;
 use rootward_core::{
-    Access, Closed, FileKind, Guard, GuardOptions, Material, Origin, PathStyle, PathText, Refusal, Resolver,
-    Restriction, Restrictions, Root, RootError, RootSet, Shown, Validation, lookout_ambient, spellings_ambient,
+    Access, Closed, FileKind, Guard, GuardOptions, Material, Origin, PathStyle, PathText, Resolver, Restriction,
+    Restrictions, Root, RootError, RootSet, Shown, Validation, WhyRefused, lookout_ambient, spellings_ambient,
 };
 
 use crate::hint;
@@ -247,7 +247,7 @@ impl Ground {
         let left_out = set.refused().iter().map(|refused| {
             let as_written = named.iter().find(|named| Some(&named.root) == refused.root.as_ref());
             let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
-            let typo = refused.root.as_ref().filter(|_| refused.reason == Refusal::Missing);
+            let typo = refused.root.as_ref().filter(|_| refused.reason == WhyRefused::Missing);
             let typo = typo.and_then(|root| mistyped_access(root, &validation));
             LeftOut { text, reason: refused.reason.to_string() + &typo.unwrap_or_default() }
         });

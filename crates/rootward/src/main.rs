@@ -59,7 +59,7 @@ enum Verb {
     Sandbox(sandbox::Sandbox),
     /// Choose and keep the directories that are shared
     #[cfg(feature = "roots")]
-    Roots(roots::Roots),
+    Roots(roots::RootsCommand),
     /// Show the record of decisions, follow it, or check that it is whole
     Audit(audit::Audit),
     /// Say what this machine can enforce and which settings are in force

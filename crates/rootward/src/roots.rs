@@ -26,7 +26,7 @@ use desk::Desk;
 /// in `$XDG_CONFIG_HOME/rootward/roots.toml` (`~/.config/rootward/roots.toml` unless set), which may be edited by hand. Nothing
 /// is shared without a yes, and every change goes on record (`rootward audit show`).
 #[derive(Args, Debug)]
-pub(crate) struct Roots {
+pub(crate) struct RootsCommand {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -45,7 +45,7 @@ enum Verb {
     Watch(watch::Watch),
 }
 
-impl Roots {
+impl RootsCommand {
     pub(crate) fn run(self) -> Result<Outcome> {
         match self.verb {
             Verb::Detect(detect) => detect.run(),

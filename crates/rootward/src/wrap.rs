@@ -9,7 +9,7 @@ use rootward_core::Validation;
 use rootward_core::session::Sources;
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{
-    Confine, Enforce, Follow, Inject, LONGEST, Launch, Notice, Rules, Treatments, Wrap as Wrapped,
+    Confine, Enforce, Inject, LONGEST, Launch, Lookout, Notice, Rules, Treatments, Wrap as Wrapped,
 };
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
@@ -127,7 +127,7 @@ impl Wrap {
 
     /// Whoever looks what the user saves, takes back and loses.
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Option<Box<dyn Follow>> {
+    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Option<Box<dyn Lookout>> {
         let peer = self.asking.name().map(str::to_owned);
         let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone())?;
         Some(Box::new(asked))
@@ -135,7 +135,7 @@ impl Wrap {
 
     #[cfg(not(feature = "roots"))]
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: &Rules) -> Option<Box<dyn Follow>> {
+    fn follow_ambient(&self, _: Ground, _: &Rules) -> Option<Box<dyn Lookout>> {
         None
     }
 

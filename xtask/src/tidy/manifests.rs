@@ -10,7 +10,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
     ("rootward-audit", 1),
-    ("rootward-peer", 1),
+    ("rootward-protocol", 1),
     ("rootward-server", 2),
     ("rootward-client", 2),
     ("rootward-sandbox", 2),

@@ -4,7 +4,7 @@ use rootward_core::Access;
 use thiserror::Error;
 
 use super::{Choice, Choices, Mark};
-use crate::store::{Document, Given, Kept, Record, SavedRoot};
+use crate::store::{Document, Kept, Record, SavedRoot, YesOnRecord};
 
 /// What a choice changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -73,7 +73,7 @@ impl Choices {
         if document.roots() != self.kept.roots {
             return Err(ChangedMeanwhile);
         }
-        let given = Given { by: record.requester.to_owned(), at: record.time };
+        let given = YesOnRecord { by: record.requester.to_owned(), at: record.time };
         let mut saved: Vec<(usize, &Choice)> =
             self.list.iter().filter_map(|choice| choice.saved.map(|at| (at, choice))).collect();
         // From the end: a removal moves what stands behind it.

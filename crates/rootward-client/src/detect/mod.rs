@@ -38,8 +38,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rootward_core::{
-    Access, Denial, Grant, GrantError, Guard, GuardOptions, Origin, Refusal, Root, RootError, RootSet, Shown,
-    Validation,
+    Access, Denial, Grant, GrantError, Guard, GuardOptions, Origin, Root, RootError, RootSet, Shown, Validation,
+    WhyRefused,
 };
 use thiserror::Error;
 
@@ -81,7 +81,7 @@ pub enum DetectError {
         /// The directory.
         path: PathBuf,
         /// Why not.
-        reason: Refusal,
+        reason: WhyRefused,
     },
     /// It is closed.
     #[error(transparent)]

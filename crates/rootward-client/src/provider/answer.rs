@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientResult, ErrorCode, ServerPeerInfo};
 use rmcp::service::{RequestContext, RoleClient};
 use rootward_core::cursor::{self, CursorError};
-use rootward_peer::keys;
+use rootward_protocol::keys;
 use serde_json::{Value, json};
 
 use super::view::{Entry, View};

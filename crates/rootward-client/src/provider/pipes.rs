@@ -6,8 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use rootward_peer::keys;
-use serde_json::{Value, json};
+use rootward_protocol::keep_cursor;
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// No question for roots is longer than this: lines that are pass as they come.
@@ -32,6 +31,11 @@ impl<R> KeepCursors<R> {
         KeepCursors { inner, line: Vec::new(), passing: false, ready: Vec::new(), read: 0 }
     }
 
+    /// The line with its cursor where it is kept; none where there is nothing to do.
+    fn kept(&self) -> Option<Vec<u8>> {
+        if self.line.len() > LONGEST_QUESTION { None } else { keep_cursor(&self.line) }
+    }
+
     /// Takes bytes in, and makes ready what is whole.
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -43,8 +47,10 @@ impl<R> KeepCursors<R> {
             }
             self.line.extend_from_slice(part);
             if ends {
-                let kept = keep_cursor(&self.line);
-                self.ready.extend_from_slice(kept.as_deref().unwrap_or(&self.line));
+                match self.kept() {
+                    Some(kept) => self.ready.extend(kept.into_iter().chain(*b"\n")),
+                    None => self.ready.extend_from_slice(&self.line),
+                }
                 self.line.clear();
             } else if self.line.len() > LONGEST_QUESTION {
                 // SECURITY: a line without an end must not take all memory there is (test: long_lines_pass_as_they_come)
@@ -81,30 +87,10 @@ impl<R: AsyncRead + Unpin> AsyncRead for KeepCursors<R> {
     }
 }
 
-/// The same line with its cursor where it is kept; none where there is nothing to do.
-fn keep_cursor(line: &[u8]) -> Option<Vec<u8>> {
-    let holds = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
-    // A line is looked at as JSON only where both words are in it; that an escape may hide one costs the sender a page.
-    if line.len() > LONGEST_QUESTION || !holds(b"cursor") || !holds(b"list") {
-        return None;
-    }
-    let mut message: Value = serde_json::from_slice(line).ok()?;
-    if message.get("method")? != "roots/list" {
-        return None;
-    }
-    let parameters = message.get_mut("params")?.as_object_mut()?;
-    let cursor = parameters.get("cursor")?.clone();
-    match parameters.entry("_meta").or_insert_with(|| json!({})) {
-        Value::Object(meta) => meta.insert(keys::CURSOR.to_owned(), cursor),
-        _ => return None,
-    };
-    let mut bytes = serde_json::to_vec(&message).ok()?;
-    bytes.push(b'\n');
-    Some(bytes)
-}
-
 #[cfg(test)]
 mod tests {
+    use rootward_protocol::keys;
+    use serde_json::{Value, json};
     use tokio::io::AsyncReadExt;
 
     use super::*;

@@ -6,7 +6,7 @@ use rmcp::model::{
     ServerPeerInfo, ServerRequest,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
-use rootward_peer::keys;
+use rootward_protocol::keys;
 use serde_json::{Value, json};
 
 use super::view::Entry;

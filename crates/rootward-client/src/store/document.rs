@@ -6,7 +6,7 @@ use rootward_core::{Access, Closed};
 use toml_edit::{Array, ArrayOfTables, Datetime, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::reading::{self, Unread, VERSION};
-use super::saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
+use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
 /// What a file begins with that Rootward makes.
 const HEADER: &str = "# What is shared, as `rootward roots` keeps it. It may be edited by hand.\n";
@@ -113,7 +113,7 @@ impl Document {
     }
 
     /// Puts down the yes that a root is shared by from now on.
-    pub fn give(&mut self, position: usize, given: &Given) {
+    pub fn give(&mut self, position: usize, given: &YesOnRecord) {
         let Some(root) = self.kept.roots.get_mut(position) else { return };
         root.given = Some(given.clone());
         for (key, value) in given_values(given) {
@@ -203,7 +203,7 @@ fn table_of(root: &SavedRoot) -> Table {
     table
 }
 
-fn given_values(given: &Given) -> impl Iterator<Item = (&'static str, Value)> {
+fn given_values(given: &YesOnRecord) -> impl Iterator<Item = (&'static str, Value)> {
     let at = humantime::format_rfc3339_seconds(given.at).to_string().parse::<Datetime>().ok();
     at.map(|at| ("yes", at.into())).into_iter().chain([("by", given.by.as_str().into())])
 }

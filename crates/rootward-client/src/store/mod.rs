@@ -58,7 +58,7 @@ pub use document::{Document, access_text};
 pub use mistake::Mistake;
 pub use more::More;
 pub use reading::{access, usable_name, usable_pattern};
-pub use saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
+pub use saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
 use file::Lock;
 use reading::Unread;

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{
-    Access, Cause, Origin, PlacedRoot, Refusal, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootKind,
-    RootSet, Validation, lookout_ambient, spellings_ambient,
+    Access, Cause, Origin, PlacedRoot, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootKind, RootSet,
+    Validation, WhyRefused, lookout_ambient, spellings_ambient,
 };
 
 use super::Record;
-use super::saved::{Audience, Given, Insistence, Kept, SavedRoot};
+use super::saved::{Audience, Insistence, Kept, SavedRoot, YesOnRecord};
 
 /// Any name will do to ask whether a directory lets one in.
 const ANY_NAME: &str = ".rootward";
@@ -31,7 +31,7 @@ impl SavedRoot {
     /// The same root with the yes it is saved by.
     #[must_use]
     pub fn given(self, record: &Record<'_>) -> SavedRoot {
-        SavedRoot { given: Some(Given { by: record.requester.to_owned(), at: record.time }), ..self }
+        SavedRoot { given: Some(YesOnRecord { by: record.requester.to_owned(), at: record.time }), ..self }
     }
 
     /// The root as it is named to others.
@@ -47,7 +47,7 @@ impl SavedRoot {
     }
 
     /// Looks it up: where it lies, or why it cannot be shared.
-    pub fn find_ambient(&self, home: Option<&Path>) -> Result<PlacedRoot, Refusal> {
+    pub fn find_ambient(&self, home: Option<&Path>) -> Result<PlacedRoot, WhyRefused> {
         let real = home.map(real_ambient);
         let mut validation = Validation::new(home.map(Path::to_owned));
         if let Some(real) = &real {
@@ -65,7 +65,7 @@ impl SavedRoot {
         }
         let set = RootSet::place_ambient([root], &validation);
         let refusal = set.refused().first().map(|refused| refused.reason.clone());
-        let found = set.roots().first().cloned().ok_or(refusal.unwrap_or(Refusal::Missing))?;
+        let found = set.roots().first().cloned().ok_or(refusal.unwrap_or(WhyRefused::Missing))?;
         may_be_entered_ambient(&found)?;
         Ok(found)
     }
@@ -99,7 +99,7 @@ impl Kept {
     pub(crate) fn set_of(
         &self,
         peer: Option<&str>,
-        find: impl Fn(&SavedRoot) -> Result<PlacedRoot, Refusal>,
+        find: impl Fn(&SavedRoot) -> Result<PlacedRoot, WhyRefused>,
     ) -> RootSet {
         let mut placed = Vec::new();
         let mut refused = Vec::new();
@@ -130,13 +130,13 @@ impl Kept {
 }
 
 /// A directory that nobody lets one into is found, and nothing in it is: whatever its name, looking for it says so.
-fn may_be_entered_ambient(found: &PlacedRoot) -> Result<(), Refusal> {
+fn may_be_entered_ambient(found: &PlacedRoot) -> Result<(), WhyRefused> {
     if found.kind != RootKind::Directory {
         return Ok(());
     }
     let below = lookout_ambient(Resolver::detect()).check(found.place.join(ANY_NAME), Access::NONE);
     match below.map_err(|denial| denial.cause().clone()) {
-        Err(Cause::System(ErrorKind::PermissionDenied)) => Err(Refusal::Unreachable(ErrorKind::PermissionDenied)),
+        Err(Cause::System(ErrorKind::PermissionDenied)) => Err(WhyRefused::Unreachable(ErrorKind::PermissionDenied)),
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::value::Datetime;
 
 use super::mistake::Mistake;
-use super::saved::{Audience, Given, Insistence, Kept, Restrict, SavedRoot};
+use super::saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
 /// The version of the file that is read and written here.
 pub(super) const VERSION: u64 = 1;
@@ -129,7 +129,7 @@ fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, M
         restrict,
         audience,
         insistence: if keys.forced == Some(true) { Insistence::Forced } else { Insistence::Judged },
-        given: yes.map(|at| Given { by: keys.by.clone().unwrap_or_default(), at }),
+        given: yes.map(|at| YesOnRecord { by: keys.by.clone().unwrap_or_default(), at }),
     })
 }
 
@@ -219,7 +219,7 @@ mod tests {
             restrict: vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }],
             audience: Audience::Only(names.to_vec()),
             insistence: Insistence::Forced,
-            given: Some(Given { by: "rootward roots add".to_owned(), at }),
+            given: Some(YesOnRecord { by: "rootward roots add".to_owned(), at }),
         };
         let second = SavedRoot {
             path: "/srv/a b".into(),

@@ -22,7 +22,7 @@ pub struct SavedRoot {
     /// Whether the user insisted on a place that is not for sharing.
     pub insistence: Insistence,
     /// The yes that it was saved by; none where somebody wrote the entry by hand.
-    pub given: Option<Given>,
+    pub given: Option<YesOnRecord>,
 }
 
 /// A pattern of what is closed below a root. One with a `/` counts from the root, another matches at any depth.
@@ -56,7 +56,7 @@ pub enum Insistence {
 
 /// A yes on record.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Given {
+pub struct YesOnRecord {
     /// Who asked for it.
     pub by: String,
     /// When, to the second.

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use rootward_core::{Access, Audit, AuditEvent, ChangeEvent, Closed, Refusal, RootChange};
+use rootward_core::{Access, Audit, AuditEvent, ChangeEvent, Closed, RootChange, WhyRefused};
 use tempfile::TempDir;
 
 use super::*;
@@ -264,10 +264,10 @@ fn saved_roots_on_disk() {
     };
     let judged = |path: &str| find(&top.join(path), Insistence::Judged);
     assert_eq!(judged("app"), Ok(top.join("app")));
-    assert_eq!(judged("gone"), Err(Refusal::Missing));
-    assert_eq!(judged("linked"), Err(Refusal::Linked));
+    assert_eq!(judged("gone"), Err(WhyRefused::Missing));
+    assert_eq!(judged("linked"), Err(WhyRefused::Linked));
     assert_eq!(judged("home_by_link/src"), Ok(top.join("home/src")), "the home may be reached by a link");
-    assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(Refusal::NotShareable(_))));
+    assert!(matches!(find(Path::new("/etc"), Insistence::Judged), Err(WhyRefused::NotShareable(_))));
     assert_eq!(find(Path::new("/etc"), Insistence::Forced), Ok("/etc".into()));
     // Whoever can write above a root must not be able to keep every program from starting.
     symlink("loop", top.join("loop")).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::{Refusal, Restriction, RestrictionError, RootSet};
+use rootward_core::{Restriction, RestrictionError, RootSet, WhyRefused};
 
 use super::state::{SeenRoot, State};
 use crate::store::{Change, Changes, Kept, Restrict, SavedRoot, StoreError};
@@ -117,7 +117,7 @@ impl Seen {
         let kept = self.kept.as_ref()?;
         Some(kept.set_of(peer, |saved| {
             // Every kept root was looked at; one that was not is not shared.
-            self.seen(saved).map_or(Err(Refusal::Missing), |seen| seen.state.found())
+            self.seen(saved).map_or(Err(WhyRefused::Missing), |seen| seen.state.found())
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_core::{PlacedRoot, Refusal, Resolver};
+use rootward_core::{PlacedRoot, Resolver, WhyRefused};
 
 use crate::store::SavedRoot;
 
@@ -12,7 +12,7 @@ pub enum State {
     /// It is there.
     Shared(PlacedRoot),
     /// It is not, or is not what the user said yes to.
-    NotShared(Refusal),
+    NotShared(WhyRefused),
 }
 
 impl State {
@@ -25,22 +25,22 @@ impl State {
     pub fn word(&self) -> &'static str {
         match self {
             State::Shared(_) => "shared",
-            State::NotShared(Refusal::Missing) => "missing",
-            State::NotShared(Refusal::Linked | Refusal::PlantedLink(_)) => "replaced",
-            State::NotShared(Refusal::Unreachable(_)) => "unreachable",
-            State::NotShared(Refusal::Unusable(_) | Refusal::NotShareable(_) | Refusal::Special) => "refused",
+            State::NotShared(WhyRefused::Missing) => "missing",
+            State::NotShared(WhyRefused::Linked | WhyRefused::PlantedLink(_)) => "replaced",
+            State::NotShared(WhyRefused::Unreachable(_)) => "unreachable",
+            State::NotShared(WhyRefused::Unusable(_) | WhyRefused::NotShareable(_) | WhyRefused::Special) => "refused",
         }
     }
 
     /// Why it is not shared.
-    pub fn reason(&self) -> Option<&Refusal> {
+    pub fn reason(&self) -> Option<&WhyRefused> {
         match self {
             State::Shared(_) => None,
             State::NotShared(reason) => Some(reason),
         }
     }
 
-    pub(super) fn found(&self) -> Result<PlacedRoot, Refusal> {
+    pub(super) fn found(&self) -> Result<PlacedRoot, WhyRefused> {
         match self {
             State::Shared(found) => Ok(found.clone()),
             State::NotShared(reason) => Err(reason.clone()),

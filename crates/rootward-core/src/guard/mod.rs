@@ -182,6 +182,12 @@ impl Guard {
         Guard(Arc::clone(&self.0), generation)
     }
 
+    /// Whether both decide alike: over the same roots, objects on disk included, with the same places closed. Their numbers may differ.
+    pub fn decides_as(&self, other: &Guard) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (Arc::ptr_eq(&self.0.restrictions, &other.0.restrictions) && self.0.set == other.0.set)
+    }
+
     /// A way back to this guard that does not keep it.
     pub fn downgrade(&self) -> WeakGuard {
         WeakGuard::new(&self.0)

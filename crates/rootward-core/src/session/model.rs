@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::access::Access;
 use crate::root::Origin;
 use crate::set::examples::{directory, of, refused};
-use crate::set::{Mode, Refusal};
+use crate::set::{Mode, WhyRefused};
 
 use super::*;
 
@@ -246,10 +246,10 @@ fn client_list() -> impl Strategy<Value = RootSet> {
     let root = |place| directory(place, Access::READ_WRITE, Origin::Client);
     prop_oneof![
         Just(RootSet::default()),
-        Just(RootSet::new([], [refused("!", Refusal::Special)])),
+        Just(RootSet::new([], [refused("!", WhyRefused::Special)])),
         Just(of([root("/a")])),
         Just(of([root("/a/b"), root("/c")])),
-        Just(RootSet::new([root("/c/d")], [refused("!", Refusal::Missing)])),
+        Just(RootSet::new([root("/c/d")], [refused("!", WhyRefused::Missing)])),
     ]
 }
 
@@ -257,7 +257,7 @@ fn sources() -> impl Strategy<Value = Sources> {
     let choice = |place: &'static str, origin| {
         prop_oneof![
             Just(RootSet::default()),
-            Just(RootSet::new([], [refused("gone", Refusal::Missing)])),
+            Just(RootSet::new([], [refused("gone", WhyRefused::Missing)])),
             Just(of([directory(place, Access::READ, origin)])),
         ]
     };

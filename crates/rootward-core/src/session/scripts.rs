@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::root::{FileId, Origin, PlacedRoot};
 use crate::set::examples::{directory, refused};
-use crate::set::{Refusal, RootSet};
+use crate::set::{RootSet, WhyRefused};
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn set<'a>(words: impl IntoIterator<Item = &'a str>, origin: Origin) -> RootSet 
         let inode = inode.parse().unwrap_or_else(|_| unreachable!("a number: `{word}`"));
         PlacedRoot { id: FileId { device: 1, inode, born: None }, ..directory(place, Access::READ_WRITE, origin) }
     };
-    RootSet::new(there.into_iter().map(place), gone.into_iter().map(|word| refused(word, Refusal::Missing)))
+    RootSet::new(there.into_iter().map(place), gone.into_iter().map(|word| refused(word, WhyRefused::Missing)))
 }
 
 /// `ceiling=/a saved=/b fallback=/c`, each with commas between places.

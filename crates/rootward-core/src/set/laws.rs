@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::access::Access;
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind, Spelling};
 
-use super::{ByPlace, Mode, Refusal, RefusedRoot, RootSet};
+use super::{ByPlace, Mode, RefusedRoot, RootSet, WhyRefused};
 
 /// All places of depth up to four over two names.
 fn world() -> Vec<PathBuf> {
@@ -49,7 +49,7 @@ fn roots(origins: &'static [Origin]) -> impl Strategy<Value = Vec<PlacedRoot>> {
 }
 
 fn set(origins: &'static [Origin]) -> impl Strategy<Value = RootSet> {
-    let refused = RefusedRoot { text: "/gone".to_owned(), root: None, reason: Refusal::Missing };
+    let refused = RefusedRoot { text: "/gone".to_owned(), root: None, reason: WhyRefused::Missing };
     (roots(origins), vec(Just(refused), 0..=1)).prop_map(|(roots, refused)| RootSet::new(roots, refused))
 }
 

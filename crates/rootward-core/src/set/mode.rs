@@ -156,7 +156,7 @@ mod tests {
     use std::path::Path;
 
     use crate::root::Origin::{Client, Flag};
-    use crate::set::Refusal;
+    use crate::set::WhyRefused;
     use crate::set::examples::{directory, file, of, refused};
 
     use super::*;
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_ceiling_that_is_gone_still_is_one() {
         let client = of([directory("/srv/app", RW, Client)]);
-        let gone = RootSet::new([], [refused("/srv", Refusal::Missing)]);
+        let gone = RootSet::new([], [refused("/srv", WhyRefused::Missing)]);
         let narrowed = RootSet::combine(Mode::Narrow, &client, &gone);
         assert!(narrowed.is_empty(), "{narrowed:?}");
         assert_eq!(narrowed.refused(), gone.refused());

@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rootward_core::{
-    Access, Code, Denial, FileKind, Guard, GuardOptions, Origin, Refusal, RefusedRoot, Replace, Resolver, Root,
-    RootSet, Validation, Visit, WalkOptions,
+    Access, Code, Denial, FileKind, Guard, GuardOptions, Origin, RefusedRoot, Replace, Resolver, Root, RootSet,
+    Validation, Visit, WalkOptions, WhyRefused,
 };
 use rustix::fs::{Mode, OFlags};
 
@@ -525,7 +525,7 @@ fn a_file_root_contains_nothing_below_it() {
 #[test]
 fn a_refused_root_is_shown_on_one_line() {
     let text = "/a\n\u{1b}[2Jb\u{202e}".to_owned();
-    let shown = RefusedRoot { text, root: None, reason: Refusal::Missing }.to_string();
+    let shown = RefusedRoot { text, root: None, reason: WhyRefused::Missing }.to_string();
     assert!(!shown.contains(['\n', '\u{1b}', '\u{202e}']), "{shown:?}");
 }
 

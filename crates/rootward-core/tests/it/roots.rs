@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use rootward_core::env::{Directories, Environment};
-use rootward_core::{Access, Cause, Code, Guard, GuardOptions, Origin, Refusal, Root, RootKind, RootSet, Validation};
+use rootward_core::{
+    Access, Cause, Code, Guard, GuardOptions, Origin, Root, RootKind, RootSet, Validation, WhyRefused,
+};
 
 use crate::yard::Yard;
 
@@ -37,7 +39,7 @@ fn a_missing_root_is_kept_out_and_comes_back() {
     let yard = Yard::new();
     let set = yard.set(Origin::Flag, &["root", "later", "later/../later"]);
     assert_eq!(set.len(), 1);
-    assert_eq!(set.refused()[0].reason, Refusal::Missing);
+    assert_eq!(set.refused()[0].reason, WhyRefused::Missing);
     fs::create_dir(yard.path("later")).unwrap();
     let again = set.place_again_ambient(&Validation::new(None));
     assert_eq!(again.len(), 2);
@@ -65,10 +67,10 @@ fn a_saved_root_is_not_followed_through_a_link() {
     fs::rename(yard.path("root/a"), yard.path("root/moved")).unwrap();
     yard.link("root/a", "../outside");
     let again = set.place_again_ambient(&Validation::new(None));
-    assert_eq!((again.len(), &again.refused()[0].reason), (0, &Refusal::Linked));
+    assert_eq!((again.len(), &again.refused()[0].reason), (0, &WhyRefused::Linked));
     // Nor where the link stands on the way.
     yard.link("way", "root");
-    assert_eq!(yard.set(Origin::Store, &["way/moved"]).refused()[0].reason, Refusal::Linked);
+    assert_eq!(yard.set(Origin::Store, &["way/moved"]).refused()[0].reason, WhyRefused::Linked);
     fs::remove_file(yard.path("root/a")).unwrap();
     fs::rename(yard.path("root/moved"), yard.path("root/a")).unwrap();
     assert_eq!(again.place_again_ambient(&Validation::new(None)).len(), 1);
@@ -79,13 +81,13 @@ fn a_client_root_that_links_to_a_system_place_is_refused() {
     let yard = Yard::new();
     yard.link("innocent", "/etc");
     let by = |origin| yard.set(origin, &["innocent", "root"]);
-    assert!(matches!(by(Origin::Client).refused()[0].reason, Refusal::NotShareable(_)));
+    assert!(matches!(by(Origin::Client).refused()[0].reason, WhyRefused::NotShareable(_)));
     assert_eq!(by(Origin::Client).len(), 1);
     assert_eq!(by(Origin::Flag).len(), 2);
 }
 
 /// What is left of these roots, by the names of their places, and the first reason why one was left out.
-fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, Option<Refusal>) {
+fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, Option<WhyRefused>) {
     let roots = roots.iter().map(|root| Root::from_typed(root.as_ref(), &yard.path(""), None, Origin::Client).unwrap());
     let set = RootSet::place_ambient(roots, validation);
     assert_eq!(set.place_again_ambient(validation).roots().len(), set.len(), "the same set is found again");
@@ -105,9 +107,9 @@ fn a_nested_root_that_became_a_link_is_left_out() {
     for roots in [["root", "root/a"], ["root/a", "root"]] {
         let (kept, refused) = left(&yard, &nobody, &roots);
         assert_eq!(kept, ["root"]);
-        assert_eq!(refused, Some(Refusal::PlantedLink(yard.path("root/a"))));
+        assert_eq!(refused, Some(WhyRefused::PlantedLink(yard.path("root/a"))));
     }
-    let told = Refusal::PlantedLink("/p/app".into()).to_string();
+    let told = WhyRefused::PlantedLink("/p/app".into()).to_string();
     assert_eq!(
         told,
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
@@ -142,7 +144,7 @@ fn a_link_in_a_place_that_was_ever_given_for_writing_is_left_out() {
     assert_eq!(left(&yard, &remembering, &["root/app"]).0, ["outside"], "nobody was given `root`");
     record.add_ambient([yard.path("root")]).unwrap();
     let (kept, refused) = left(&yard, &remembering, &["root/app"]);
-    assert_eq!((kept.len(), refused), (0, Some(Refusal::PlantedLink(yard.path("root/app")))));
+    assert_eq!((kept.len(), refused), (0, Some(WhyRefused::PlantedLink(yard.path("root/app")))));
     let by_flag = yard.set(Origin::Flag, &["root/app"]).place_again_ambient(&remembering);
     assert_eq!(by_flag.len(), 0);
     // `~/code -> /data/code` goes on working when `/data/code` was given.
@@ -214,7 +216,7 @@ fn a_root_need_not_be_utf8_and_is_then_never_announced() {
 fn a_special_file_is_no_root() {
     let yard = Yard::new();
     rustix::fs::mkfifoat(rustix::fs::CWD, yard.path("pipe"), rustix::fs::Mode::RUSR).unwrap();
-    assert_eq!(yard.set(Origin::Flag, &["pipe"]).refused()[0].reason, Refusal::Special);
+    assert_eq!(yard.set(Origin::Flag, &["pipe"]).refused()[0].reason, WhyRefused::Special);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `path_in_roots`: whether a path is shared, without using it.
 
 use rootward_core::{Access, Shown};
-use rootward_server::{Refusal, roots};
+use rootward_server::roots;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl FileTool for PathInRoots {
                 Answer::with_data(text, data)
             }
             Err(denial) => {
-                let refusal = Refusal::new(&denial, Some(&roots));
+                let refusal = roots.refusal(&denial);
                 let data = json!({"inRoots": false, "path": path, "reason": denial.code().for_peer()});
                 Answer::with_data(format!("no: {}", refusal.sentence()), data)
             }

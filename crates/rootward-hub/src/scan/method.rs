@@ -1,5 +1,7 @@
 //! Which parts of a message's params are looked at, by its method.
 
+use rootward_protocol::{keys, method};
+
 use super::access::Need;
 
 /// What the params of a method are.
@@ -19,29 +21,29 @@ pub(super) enum Shape {
     Unknown,
 }
 
-/// Methods whose params only the protocol reads. A client's `notifications/cancelled` tells a reason in words.
+/// Methods whose params only the protocol reads. A client's notification of a cancelled request tells a reason in words.
 const PROTOCOL: [&str; 14] = [
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "prompts/list",
-    "resources/list",
-    "resources/templates/list",
-    "roots/list",
-    "logging/setLevel",
-    "notifications/initialized",
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/roots/list_changed",
-    "notifications/message",
+    method::INITIALIZE,
+    method::PING,
+    method::DISCOVER,
+    method::LIST_TOOLS,
+    method::LIST_PROMPTS,
+    method::LIST_RESOURCES,
+    method::LIST_TEMPLATES,
+    method::LIST_ROOTS,
+    method::SET_LEVEL,
+    method::INITIALIZED,
+    method::CANCELLED,
+    method::PROGRESS,
+    method::ROOTS_CHANGED,
+    method::MESSAGE,
 ];
 
 /// Keys at the top of params that are names and tokens, not paths, by shape.
-const NAMES: [&str; 4] = ["name", "cursor", "requestState", "taskId"];
+const NAMES: [&str; 4] = ["name", "cursor", keys::REQUEST_STATE, "taskId"];
 
 /// Keys at the top that mean something to the protocol: in another case, some readers take them for these.
-pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", "_meta"];
+pub(super) const KNOWN: [&str; 7] = ["name", "arguments", "uri", "ref", "argument", "context", keys::META];
 
 /// Whether a server may open files for this method: everything but what only the protocol reads.
 pub(crate) fn acts(method: &str) -> bool {
@@ -51,10 +53,10 @@ pub(crate) fn acts(method: &str) -> bool {
 impl Shape {
     pub(super) fn of(method: &str) -> Shape {
         match method {
-            "tools/call" => Shape::ToolCall,
-            "prompts/get" => Shape::Prompt,
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Shape::Resource,
-            "completion/complete" => Shape::Completion,
+            method::CALL_TOOL => Shape::ToolCall,
+            method::GET_PROMPT => Shape::Prompt,
+            method::READ_RESOURCE | method::SUBSCRIBE | method::UNSUBSCRIBE => Shape::Resource,
+            method::COMPLETE => Shape::Completion,
             method if PROTOCOL.contains(&method) => Shape::Protocol,
             _ => Shape::Unknown,
         }

@@ -14,7 +14,7 @@ use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
 use super::value::{has_several_lines, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
-use crate::fold::is_same_but_for_case;
+use rootward_protocol::is_same_but_for_case;
 
 /// How deep params may nest, as deep as most readers go.
 const DEEPEST: usize = 128;

@@ -7,7 +7,7 @@ use rootward_core::Guard;
 
 use super::outlet::Outlet;
 use super::rounds::Sent;
-use crate::frame::Id;
+use rootward_protocol::frame::Id;
 
 /// How long calls wait for a server to ask for its roots after a start or a change.
 pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
@@ -67,8 +67,8 @@ pub(super) struct Child {
     pub(super) input: Outlet,
     /// Requests it has not answered, by id.
     pub(super) owes: HashMap<Box<str>, Owed>,
-    /// The generation of the roots that its own were last compared with.
-    pub(super) compared: u64,
+    /// The roots that its own were last compared with.
+    pub(super) compared: Option<Guard>,
     /// Requests that it works on in a root that was removed, and until when it may.
     pub(super) revoked: HashMap<Box<str>, Duration>,
     /// Modern requests that it may answer with a question, by id.
@@ -90,7 +90,7 @@ impl Child {
             guard,
             input: Outlet::default(),
             owes: HashMap::new(),
-            compared: 0,
+            compared: None,
             revoked: HashMap::new(),
             sent: HashMap::new(),
             greeted: false,

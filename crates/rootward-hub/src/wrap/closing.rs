@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use rootward_core::session::Event;
+use rootward_protocol::message::{self, INTERNAL_ERROR};
 
-use super::answer::{self, INTERNAL_ERROR};
 use super::engine::{Asked, Engine};
 
 impl Engine {
@@ -16,7 +15,7 @@ impl Engine {
         let open: Vec<Asked> = open.map(|(_, asked)| asked).collect();
         for asked in open {
             if let Asked::Roots(request) = asked {
-                self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
+                self.report(|roots, now| roots.failed(now, request, "the client closed its end"));
             }
         }
         self.arrange();
@@ -27,7 +26,7 @@ impl Engine {
     pub(super) fn give_up(&mut self) {
         self.closed = true;
         for id in std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.id) {
-            self.tell_client(&answer::error(&id, INTERNAL_ERROR, "the session ends", None));
+            self.tell_client(&message::error(&id, INTERNAL_ERROR, "the session ends", None));
         }
     }
 

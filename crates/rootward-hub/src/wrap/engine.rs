@@ -11,22 +11,23 @@
 //! ```
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_core::session::{Event, RequestNumber};
-use serde_json::json;
+use rootward_core::session::RequestNumber;
+use rootward_protocol::frame::object;
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::session::{Given, SessionGuard, Terms};
+use rootward_protocol::{Era, keys, method, shown};
 
-use super::answer::{self, Era, INTERNAL_ERROR, shown};
 use super::backoff::Backoff;
 use super::child::{Child, ChildNumber, Owed, Phase, SETTLES_WITHIN};
 use super::memory::{Memory, Remembered};
 use super::outlet::Outlet;
-use super::roots::{self, Question, Roots};
 use super::rounds::Rounds;
 use super::rules::Rules;
 use super::tools::Tools;
-use crate::frame::object;
 
 /// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
 pub(super) const GRACE: Duration = Duration::from_millis(300);
@@ -109,8 +110,12 @@ pub(super) struct Engine {
     pub(super) change: Change,
     pub(super) memory: Memory,
     pub(super) client: Client,
+    /// What every session is held to.
+    pub(super) terms: Arc<Terms>,
+    /// What the operator and the user give.
+    pub(super) given: Arc<Given>,
     /// None until the client has said what it can.
-    pub(super) roots: Option<Roots>,
+    pub(super) roots: Option<SessionGuard>,
     pub(super) children: BTreeMap<ChildNumber, Child>,
     /// The child that gets the client's messages.
     pub(super) current: Option<ChildNumber>,
@@ -124,8 +129,8 @@ pub(super) struct Engine {
     /// What modern clients are asked between two rounds of a call.
     pub(super) rounds: Rounds,
     backoff: Backoff,
-    /// Why no child can be started in the roots of this generation.
-    pub(super) impossible: Option<(u64, String)>,
+    /// Why no child can be started in these roots.
+    pub(super) impossible: Option<(Guard, String)>,
     /// What waits to be written to the client.
     pub(super) out: Outlet,
     effects: Vec<Effect>,
@@ -137,7 +142,11 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(rules: Rules, change: Change, memory: Memory) -> Engine {
+        let (policy, guard) = (rules.policy.clone(), rules.guard.clone());
+        let given = Given { sources: rules.sources.clone(), restrictions: Arc::clone(&guard.restrictions) };
         Engine {
+            terms: Arc::new(Terms::new_ambient(policy, guard, rules.validation.clone())),
+            given: Arc::new(given),
             rules,
             change,
             memory,
@@ -208,8 +217,8 @@ impl Engine {
     /// Time has passed.
     pub(super) fn tick(&mut self, now: Duration) {
         self.now = now.max(self.now);
-        if self.roots.as_ref().and_then(Roots::wakes_at).is_some_and(|due| due <= self.now) {
-            self.roots_event(Event::Tick);
+        if self.roots.as_ref().and_then(SessionGuard::wakes_at).is_some_and(|due| due <= self.now) {
+            self.report(SessionGuard::tick);
         }
         self.note_silence();
         self.arrange();
@@ -249,7 +258,7 @@ impl Engine {
 
     /// When time next matters.
     pub(super) fn wakes_at(&self) -> Option<Duration> {
-        let roots = self.roots.as_ref().and_then(Roots::wakes_at);
+        let roots = self.roots.as_ref().and_then(SessionGuard::wakes_at);
         let patience = self.patience();
         let patience = self.waiting.iter().map(|waiting| waiting.arrived + patience).find(|ends| *ends > self.now);
         let grace = self.waiting.iter().map(|waiting| waiting.arrived + GRACE).find(|ends| *ends > self.now);
@@ -261,43 +270,6 @@ impl Engine {
         [roots, patience, grace, settles, again, self.revoked_at()].into_iter().flatten().min()
     }
 
-    /// Has the roots' machine take notice of an event, and sends what it wants to be sent.
-    pub(super) fn roots_event(&mut self, event: Event) {
-        let Some(roots) = &mut self.roots else { return };
-        let questions = roots.handle(&self.rules, self.now, event);
-        self.put(questions);
-    }
-
-    /// Sends questions about roots to the client.
-    pub(super) fn put(&mut self, questions: Vec<Question>) {
-        // A modern client is asked by the answer to its call.
-        let legacy = matches!(self.client, Client::Legacy(_));
-        for question in questions.into_iter().filter(|_| legacy) {
-            match question {
-                Question::Ask(request) | Question::Page(request, _) if self.closed => {
-                    self.roots_event(Event::Failed { request, reason: "the client closed its end".to_owned() });
-                }
-                Question::Ask(request) => self.ask_for_page(request, None),
-                Question::Page(request, cursor) => self.ask_for_page(request, Some(&cursor)),
-                Question::Cancel(request) => {
-                    let asked = self.asked.iter().find(|(_, asked)| **asked == Asked::Roots(request));
-                    if let Some(id) = asked.map(|(id, _)| id.clone()) {
-                        self.asked.remove(&id);
-                        self.tell_client(&answer::cancelled(&id, "the answer is not awaited any more"));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Asks the client for its roots, or for the page of them that begins at `cursor`.
-    fn ask_for_page(&mut self, request: RequestNumber, cursor: Option<&str>) {
-        let id = self.own_id("roots");
-        let params = cursor.map(|cursor| json!({"cursor": cursor}).to_string());
-        self.tell_client(&answer::request(&id, "roots/list", params.as_deref()));
-        self.asked.insert(id.into(), Asked::Roots(request));
-    }
-
     /// Sees that the child there is fits the roots in force, and that there is one where one is needed.
     pub(super) fn arrange(&mut self) {
         let Client::Legacy(legacy) = &self.client else { return };
@@ -306,8 +278,7 @@ impl Engine {
         if legacy.promised.is_none() || (self.closed && self.waiting.is_empty()) {
             return;
         }
-        let known = self.roots.as_ref().filter(|roots| roots.is_known()).map(|roots| roots.guard().clone());
-        match known {
+        match self.guard().cloned() {
             Some(guard) => {
                 self.note_revoked(&guard);
                 self.fit(&guard);
@@ -315,7 +286,7 @@ impl Engine {
             // Nobody has waited long enough yet, or there is a child that can serve without roots.
             None if self.current.is_some() || self.coming.is_some() => {}
             None if self.grace_is_over() && self.backoff.not_before(self.now).is_none() => {
-                let guard = roots::nothing(&self.rules);
+                let guard = self.nothing();
                 self.start_and_greet(guard);
             }
             None => {}
@@ -331,7 +302,7 @@ impl Engine {
     fn fit(&mut self, guard: &Guard) {
         let fits = |engine: &Engine, number: Option<ChildNumber>| {
             let child = number.and_then(|number| engine.children.get(&number));
-            child.is_some_and(|child| child.guard.generation() == guard.generation())
+            child.is_some_and(|child| child.guard.decides_as(guard))
         };
         if fits(self, self.coming) || (self.coming.is_none() && fits(self, self.current)) {
             return;
@@ -348,13 +319,13 @@ impl Engine {
             && let Some(child) = self.running().filter(|child| child.greeted && first(&child.guard) == first(guard))
         {
             child.guard = guard.clone();
-            child.send(&answer::notification("notifications/roots/list_changed"));
+            child.send(&message::notification(method::ROOTS_CHANGED));
             if child.asks_for_roots {
                 child.settles_at = now + SETTLES_WITHIN;
             }
             return;
         }
-        self.impossible.take_if(|(generation, _)| *generation != guard.generation());
+        self.impossible.take_if(|(tried, _)| !tried.decides_as(guard));
         if fits(self, self.current) || self.impossible.is_some() || self.backoff.not_before(self.now).is_some() {
             return;
         }
@@ -365,10 +336,10 @@ impl Engine {
     fn start_and_greet(&mut self, guard: Guard) {
         let Client::Legacy(legacy) = &self.client else { return };
         let params = legacy.params.clone();
-        let id = self.own_id("initialize");
+        let id = self.own_id(method::INITIALIZE);
         let number = self.start(guard, Phase::Greeting);
         if let Some(child) = self.children.get_mut(&number) {
-            child.ask(&id, Owed::OwnHandshake, &answer::request(&id, "initialize", Some(&params)));
+            child.ask(&id, Owed::OwnHandshake, &message::request(&id, method::INITIALIZE, Some(&params)));
         }
         self.coming = Some(number);
     }
@@ -397,7 +368,7 @@ impl Engine {
             (child.phase, child.since, child.settles_at) = (Phase::Running, self.now, settles);
             if initialized && !child.greeted {
                 child.greeted = true;
-                child.send(&answer::notification("notifications/initialized"));
+                child.send(&message::notification(method::INITIALIZED));
             }
         }
         self.compare_tools(number);
@@ -422,10 +393,10 @@ impl Engine {
     pub(super) fn list_tools(&mut self, number: ChildNumber) {
         let id = self.own_id("tools");
         let meta = self.rounds.meta().filter(|_| self.era() == Era::Modern);
-        let params = meta.map(|meta| object([("_meta", meta)]));
+        let params = meta.map(|meta| object([(keys::META, meta)]));
         let Some(child) = self.children.get_mut(&number) else { return };
         if !child.owes.values().any(|owed| matches!(owed, Owed::Tools | Owed::OwnTools)) {
-            child.ask(&id, Owed::OwnTools, &answer::request(&id, "tools/list", params.as_deref()));
+            child.ask(&id, Owed::OwnTools, &message::request(&id, method::LIST_TOOLS, params.as_deref()));
         }
     }
 
@@ -469,12 +440,12 @@ impl Engine {
     /// A child could not be started. Until the roots change, no other will be.
     pub(super) fn not_started(&mut self, number: ChildNumber, reason: &str) {
         let first = self.is_first();
-        let generation = self.guard_of(number).map_or(0, Guard::generation);
+        let guard = self.guard_of(number).cloned();
         self.lost(number, reason);
         if first {
             self.effects.push(Effect::Leave);
         } else {
-            self.impossible = Some((generation, reason.to_owned()));
+            self.impossible = guard.map(|guard| (guard, reason.to_owned()));
             // SECURITY: what it was given is not what is in force any more
             // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
             if let Some(old) = self.current.take() {
@@ -540,7 +511,7 @@ impl Engine {
         self.coming.take_if(|coming| *coming == number);
         for (id, owed) in child.owes {
             if owed.is_clients() {
-                self.tell_client(&answer::error(&id, INTERNAL_ERROR, reason, None));
+                self.tell_client(&message::error(&id, INTERNAL_ERROR, reason, None));
             }
         }
         let asked: Vec<Box<str>> = self
@@ -551,7 +522,7 @@ impl Engine {
             .collect();
         for id in asked {
             self.asked.remove(&id);
-            self.tell_client(&answer::cancelled(&id, "the server ended"));
+            self.tell_client(&message::cancelled(&id, "the server ended"));
         }
     }
 }

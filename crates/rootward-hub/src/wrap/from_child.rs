@@ -2,20 +2,14 @@
 
 use std::time::Duration;
 
+use rootward_protocol::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong};
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::{keys, method, shown};
 use serde_json::value::RawValue;
 
-use super::answer::{self, INTERNAL_ERROR, shown};
 use super::child::{ChildNumber, Owed, Phase, key};
 use super::engine::{Asked, Client, Engine};
 use super::memory::Remembered;
-use crate::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong};
-
-/// The lists that a client may have and that another child may have otherwise: the capability, and how a change is told.
-const LISTS: [(&str, &str); 3] = [
-    ("tools", "notifications/tools/list_changed"),
-    ("prompts", "notifications/prompts/list_changed"),
-    ("resources", "notifications/resources/list_changed"),
-];
 
 /// How much of a server's error is told, in characters.
 const LONGEST_ERROR: usize = 1000;
@@ -98,7 +92,7 @@ impl Engine {
 
     fn child_too_long(&mut self, number: ChildNumber, long: &TooLong) {
         self.say(format!("a message of the server's was too long: {} bytes", long.length));
-        if let (Some(id), false) = (&long.id, long.has_method) {
+        if let Some(id) = &long.answers {
             let says = format!("the server's answer has {} bytes, which is too long", long.length);
             self.child_cannot_answer(number, id, &says);
         }
@@ -115,7 +109,7 @@ impl Engine {
                 self.release();
             }
             Some(Owed::Plain | Owed::Tools | Owed::Handshake) => {
-                self.tell_client(&answer::error(id, INTERNAL_ERROR, says, None));
+                self.tell_client(&message::error(id, INTERNAL_ERROR, says, None));
             }
             None => {}
         }
@@ -123,9 +117,9 @@ impl Engine {
 
     fn child_message(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
-            (Kind::Request, "roots/list") => self.child_asks_for_roots(number, envelope),
+            (Kind::Request, method::LIST_ROOTS) => self.child_asks_for_roots(number, envelope),
             (Kind::Request, _) => self.child_asks(number, envelope),
-            (Kind::Notification, "notifications/cancelled") => self.child_cancelled(number, envelope),
+            (Kind::Notification, method::CANCELLED) => self.child_cancelled(number, envelope),
             (Kind::Notification, _) => self.tell_client(envelope.text()),
             (Kind::Response | Kind::ErrorResponse, _) => self.child_answers(number, envelope),
         }
@@ -139,8 +133,8 @@ impl Engine {
         if child.input.waiting().len() > MOST_UNREAD {
             return;
         }
-        let list = answer::roots(child.guard.roots());
-        child.send(&answer::result(id.as_str(), &list));
+        let list = message::roots(child.guard.roots());
+        child.send(&message::result(id.as_str(), &list));
         child.settles_at = now;
         // One that asks in the course of a call has no need of calls that wait for it.
         let by_itself = child.owes.is_empty();
@@ -191,12 +185,12 @@ impl Engine {
         let Some(child) = self.children.get_mut(&number) else { return };
         if child.input.waiting().len() <= MOST_UNREAD {
             let says = "too many requests to the client are waiting for an answer";
-            child.send(&answer::error(id.as_str(), INTERNAL_ERROR, says, None));
+            child.send(&message::error(id.as_str(), INTERNAL_ERROR, says, None));
         }
     }
 
     fn child_cancelled(&mut self, number: ChildNumber, envelope: &Envelope<'_>) {
-        let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
+        let id = envelope.params().and_then(Members::read).and_then(|params| params.get(keys::REQUEST_ID));
         let Some(id) = id.map(|id| key(id.get())) else { return };
         let is_it = |asked: &Asked| matches!(asked, Asked::Child(child, own) if *child == number && key(own) == id);
         let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
@@ -206,7 +200,7 @@ impl Engine {
         if sent == id {
             self.tell_client(envelope.text());
         } else {
-            self.tell_client(&answer::cancelled(&sent, "the server does not await the answer any more"));
+            self.tell_client(&message::cancelled(&sent, "the server does not await the answer any more"));
         }
     }
 
@@ -252,7 +246,7 @@ impl Engine {
         self.promise(result.get());
         self.remember(result);
         if matches!(&self.client, Client::Legacy(legacy) if legacy.initialized) {
-            self.begin(&answer::notification("notifications/initialized"));
+            self.begin(&message::notification(method::INITIALIZED));
         }
         self.arrange();
         self.release();
@@ -284,9 +278,9 @@ impl Engine {
             capabilities.and_then(|capabilities| capabilities.get(key)).is_some()
         };
         let Ok(promised) = RawValue::from_string(promised.to_owned()) else { return };
-        for (key, notification) in LISTS {
+        for (key, notification) in method::LISTS {
             if lists(&promised, key) || lists(result, key) {
-                self.tell_client(&answer::notification(notification));
+                self.tell_client(&message::notification(notification));
             }
         }
     }
@@ -307,7 +301,7 @@ impl Engine {
             Some(result) => {
                 self.tools.learn(result, &self.rules.treatments);
                 if self.tools.differ(result) {
-                    self.tell_client(&answer::notification("notifications/tools/list_changed"));
+                    self.tell_client(&message::notification(method::TOOLS_CHANGED));
                 }
             }
             None => self.tools.will_not_be_listed(),

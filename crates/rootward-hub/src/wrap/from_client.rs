@@ -1,24 +1,22 @@
 //! What the client sends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::session::{Event, Support};
-use rootward_peer::shortened;
+use rootward_protocol::era::Hello;
+use rootward_protocol::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
+use rootward_protocol::session::{NoList, SessionGuard, Turn};
+use rootward_protocol::{keys, method, shown};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::answer::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, shown};
 use super::child::{Owed, Phase, key};
 use super::engine::{Asked, Client, Engine, Legacy, Waiting};
 use super::gate::Judgement;
-use super::roots::{self, NoList, Roots, Turn};
-use crate::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
 
-/// What Rootward, as the client of the child, declares.
-const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
-
-/// How much of a client's reason, or of a method's name, is kept, in characters.
-const LONGEST_REASON: usize = 200;
+/// How much of a method's name is shown, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// Whether a message is done with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,16 +32,15 @@ impl Engine {
         self.now = now.max(self.now);
         match line {
             Line::TooLong(long) => {
-                // Without a method it was an answer, and nobody waits for one to that.
-                if long.has_method && long.id.is_some() {
-                    self.tell_client(&answer::too_long(long, limit));
+                if let Some(answer) = message::too_long(long, limit) {
+                    self.tell_client(&answer);
                 }
                 self.say(format!("a message of the client's was too long: {} bytes", long.length));
             }
             Line::Frame(frame) => match Message::parse(frame) {
                 Err(bad) => {
                     self.say(format!("a line of the client's is refused: {}", bad.reason));
-                    self.tell_client(&answer::bad_frame(bad.id.as_deref(), &bad.reason));
+                    self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason));
                 }
                 Ok(Message::Single(envelope)) => self.client_message(&envelope),
                 Ok(Message::Batch(batch)) => self.client_batch(&batch),
@@ -56,7 +53,7 @@ impl Engine {
         for member in batch.members() {
             match member {
                 Ok(envelope) => self.client_message(&envelope),
-                Err(bad) => self.tell_client(&answer::bad_frame(bad.id.as_deref(), &bad.reason)),
+                Err(bad) => self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason)),
             }
         }
     }
@@ -64,17 +61,17 @@ impl Engine {
     fn client_message(&mut self, envelope: &Envelope<'_>) {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => self.client_answer(envelope),
-            (Kind::Request, "initialize") => self.initialize(envelope),
-            (Kind::Notification, "notifications/initialized") => self.initialized(envelope),
-            (Kind::Notification, "notifications/roots/list_changed") => {
-                self.roots_event(Event::ListChanged);
+            (Kind::Request, method::INITIALIZE) => self.initialize(envelope),
+            (Kind::Notification, method::INITIALIZED) => self.initialized(envelope),
+            (Kind::Notification, method::ROOTS_CHANGED) => {
+                self.report(SessionGuard::list_changed);
                 self.arrange();
             }
-            (Kind::Notification, "notifications/cancelled") => self.client_cancelled(envelope),
-            (Kind::Request, method) if method.starts_with("notifications/") => {
-                let says = format!("`{}` is a notification and has no id", shown(method, LONGEST_REASON));
+            (Kind::Notification, method::CANCELLED) => self.client_cancelled(envelope),
+            (Kind::Request, method) if method.starts_with(method::NOTIFICATION) => {
+                let says = format!("`{}` is a notification and has no id", shown(method, LONGEST_NAME));
                 let id = envelope.id().map_or("null", Id::as_str);
-                self.tell_client(&answer::error(id, INVALID_REQUEST, &says, None));
+                self.tell_client(&message::error(id, INVALID_REQUEST, &says, None));
             }
             _ => {
                 let arrived = self.now;
@@ -115,7 +112,7 @@ impl Engine {
             return self.without_child(envelope, arrived);
         }
         let method = envelope.method().unwrap_or_default();
-        if method == "tools/call" && self.waits_for_tools(arrived) {
+        if method == method::CALL_TOOL && self.waits_for_tools(arrived) {
             return Done::NotYet;
         }
         match self.judge(envelope, arrived) {
@@ -129,7 +126,7 @@ impl Engine {
                 let Some(child) = self.running() else { return Done::NotYet };
                 match id {
                     Some(id) => {
-                        let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
+                        let owed = if method == method::LIST_TOOLS { Owed::Tools } else { Owed::Plain };
                         child.ask(id, owed, envelope.text());
                     }
                     None => child.send(envelope.text()),
@@ -143,7 +140,7 @@ impl Engine {
     pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Done {
         if let (Client::Silent, None) = (&self.client, self.current) {
             // Something before `initialize`: whoever answers it, it is not Rootward.
-            let guard = roots::nothing(&self.rules);
+            let guard = self.nothing();
             let number = self.start(guard, Phase::Running);
             self.current = Some(number);
             return self.forward(envelope, arrived);
@@ -156,7 +153,7 @@ impl Engine {
             _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
-            self.tell_client(&answer::error(id.as_str(), INTERNAL_ERROR, &reason, None));
+            self.tell_client(&message::error(id.as_str(), INTERNAL_ERROR, &reason, None));
         }
         Done::Yes
     }
@@ -165,26 +162,26 @@ impl Engine {
     fn initialize(&mut self, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id().map(Id::as_str) else { return };
         if !matches!(self.client, Client::Silent) {
-            self.tell_client(&answer::error(id, INVALID_REQUEST, "the session has begun before", None));
+            self.tell_client(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
             return;
         }
-        let Some((legacy, support)) = envelope.params().and_then(read_initialize) else {
+        let Some(Hello { params, fingerprint, support }) = envelope.params().and_then(Hello::read) else {
             let says = "the params of `initialize` are refused: no object, or a key stands twice";
-            self.tell_client(&answer::error(id, INVALID_PARAMS, says, None));
+            self.tell_client(&message::error(id, INVALID_PARAMS, says, None));
             return;
         };
+        let legacy = Legacy { params, fingerprint, promised: None, initialized: false };
         self.remembered = self.memory.recall_ambient(&legacy.fingerprint);
         let mut greeting = Vec::new();
         if let Ok(params) = RawValue::from_string(legacy.params.clone()) {
             envelope.write_with_params(&params, &mut greeting);
         }
         self.client = Client::Legacy(legacy);
-        let roots = Roots::new(&self.rules, support);
-        let known = roots.is_known().then(|| roots.guard().clone());
-        self.roots = Some(roots);
+        self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), support));
+        let known = self.guard().cloned();
         if let (None, Some(remembered), None) = (&known, &self.remembered, self.current) {
             let text: Box<str> = remembered.result.get().into();
-            self.tell_client(&answer::result(id, &text));
+            self.tell_client(&message::result(id, &text));
             self.promise(&text);
             return;
         }
@@ -192,7 +189,7 @@ impl Engine {
         let number = match self.current {
             Some(number) => number,
             None => {
-                let guard = known.unwrap_or_else(|| roots::nothing(&self.rules));
+                let guard = known.unwrap_or_else(|| self.nothing());
                 self.start(guard, Phase::Greeting)
             }
         };
@@ -229,7 +226,7 @@ impl Engine {
             child.send(initialized);
         }
         let arrived = self.now;
-        self.roots_event(Event::Needed { arrived });
+        self.report(|roots, now| roots.needed(now, arrived));
         self.arrange();
     }
 
@@ -238,11 +235,8 @@ impl Engine {
         let Some(id) = envelope.id() else { return };
         match self.asked.remove(&id.key()) {
             Some(Asked::Roots(request)) => {
-                let result = read_list(envelope);
-                if let Some(roots) = &mut self.roots {
-                    let questions = roots.answered(&self.rules, self.now, request, result);
-                    self.put(questions);
-                }
+                let answer = read_list(envelope);
+                self.report(|roots, now| roots.answered(now, request, answer));
                 self.arrange();
                 self.release();
             }
@@ -259,7 +253,7 @@ impl Engine {
 
     /// The client does not await an answer any more.
     fn client_cancelled(&mut self, envelope: &Envelope<'_>) {
-        let id = envelope.params().and_then(Members::read).and_then(|params| params.get("requestId"));
+        let id = envelope.params().and_then(Members::read).and_then(|params| params.get(keys::REQUEST_ID));
         let id: &str = &key(id.map(RawValue::get).unwrap_or_default());
         let waiting = self.waiting.iter().position(|waiting| waiting.id.as_deref().is_some_and(|own| *key(own) == *id));
         if let Some(position) = waiting {
@@ -288,38 +282,12 @@ impl Engine {
 /// What a client answered to `roots/list`.
 fn read_list(envelope: &Envelope<'_>) -> Result<Value, NoList> {
     match envelope.result() {
-        Some(result) => serde_json::from_str(result.get()).map_err(|error| NoList::from(error.to_string())),
+        Some(result) => serde_json::from_str(result.get()).map_err(|error| NoList::because(error.to_string())),
         None => {
             let error = envelope.error().and_then(Members::read);
             let message = error.as_ref().and_then(|error| error.text("message"));
-            let reason = message.map_or_else(|| "an error".to_owned(), |message| shortened(&message, LONGEST_REASON));
             let code = error.and_then(|error| error.get("code")).and_then(|code| code.get().parse().ok());
-            Err(NoList { code, reason })
+            Err(NoList::error(code, message.as_deref().unwrap_or("an error")))
         }
     }
-}
-
-/// What a client says of itself in `initialize`.
-fn read_initialize(params: &RawValue) -> Option<(Legacy, Support)> {
-    let params = Members::read(params)?;
-    let empty = RawValue::NULL;
-    let capabilities = params.get("capabilities").unwrap_or(empty);
-    let (support, capabilities) = match Members::read(capabilities) {
-        Some(capabilities) => {
-            let roots = capabilities.get("roots").filter(|roots| roots.get() != "null");
-            let announced = capabilities.object("roots").and_then(|roots| roots.get("listChanged"));
-            let support = match (roots, announced.map(RawValue::get)) {
-                (None, _) => Support::No,
-                (Some(_), Some("true")) => Support::Announced,
-                (Some(_), _) => Support::Listed,
-            };
-            (support, capabilities.with("roots", OWN_ROOTS))
-        }
-        None if capabilities.get() == "null" => (Support::No, format!(r#"{{"roots":{OWN_ROOTS}}}"#)),
-        None => return None,
-    };
-    let version = params.get("protocolVersion").map(RawValue::get).unwrap_or_default();
-    let fingerprint = format!("{version} {capabilities}");
-    let params = params.with("capabilities", &capabilities);
-    Some((Legacy { params, fingerprint, promised: None, initialized: false }, support))
 }

@@ -24,7 +24,6 @@
 //! are decided, `roots.rs` which roots are in force, `given.rs` that the user chose others, `revoking.rs` what becomes of calls in a root that was removed, `closing.rs` what happens when the client has closed its end. `scripts/` are its tests.
 //! `pump.rs`, `pipe.rs` and `process.rs` move bytes, `launch.rs` starts the server, `memory.rs` remembers handshakes.
 
-mod answer;
 mod backoff;
 mod child;
 mod closing;
@@ -33,7 +32,6 @@ mod from_child;
 mod from_client;
 mod gate;
 mod given;
-mod input;
 mod launch;
 mod memory;
 mod modern;
@@ -55,8 +53,9 @@ use std::path::PathBuf;
 use rootward_core::PlacedRoot;
 use rootward_sandbox::{Enforcement, StartError};
 
-pub use given::{Follow, Given};
+pub use given::Lookout;
 pub use launch::{Confine, Inject, Launch};
+pub use rootward_protocol::session::Given;
 pub use rules::{Enforce, Rules, Treatments};
 
 use engine::Engine;
@@ -78,7 +77,7 @@ pub struct Wrap {
     /// The longest message that is passed on.
     pub longest: usize,
     /// Who looks whether the rules' sources and restrictions are still what they were, if anybody.
-    pub follow: Option<Box<dyn Follow>>,
+    pub follow: Option<Box<dyn Lookout>>,
 }
 
 /// Something that the operator may want to know.

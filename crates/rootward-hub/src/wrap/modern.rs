@@ -3,31 +3,24 @@
 //! The roots of a request are those that come with it. The child's own question for roots, which stands in its answer, is answered
 //! here: the request is sent to it again, with the roots in force.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::session::Support;
-use rootward_peer::{Pages, Refusal, Turned, keys};
+use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message, object};
+use rootward_protocol::input::{Input, read_input};
+use rootward_protocol::message::{self, INVALID_PARAMS, Results};
+use rootward_protocol::session::{NoList, Published, SessionGuard};
+use rootward_protocol::{Pages, Refusal, Turned, era, keys, method};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::answer::{self, INVALID_PARAMS};
 use super::child::{ChildNumber, Owed};
 use super::engine::{Client, Engine};
 use super::from_client::Done;
 use super::gate::Judgement;
-use super::input::{Input, read_input};
-use super::roots::{self, Roots};
 use super::rounds::{Asks, Round, Rounds, Sent};
-use crate::frame::{Envelope, Id, Kind, Members, Message, object};
 
-/// Where a request says which revision it is of.
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Where it says what the client can.
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// The name of Rootward's question among those of an answer.
-const QUESTION: &str = "rootward.dev/roots";
-/// Requests that can be answered with questions.
-const RETRIED: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 /// How often a child may ask for roots in one call.
 const MOST_ASKED: u8 = 8;
 
@@ -50,10 +43,10 @@ impl Engine {
             return None;
         }
         let params = Members::read(envelope.params()?)?;
-        let meta = params.object("_meta").filter(|meta| meta.get(VERSION).is_some());
-        let (Some(meta), Some(raw)) = (meta, params.get("_meta")) else { return None };
+        let meta = params.object(keys::META).filter(|meta| meta.get(keys::VERSION).is_some());
+        let (Some(meta), Some(raw)) = (meta, params.get(keys::META)) else { return None };
         // A client that tries which era a server is of decides once it has the answer.
-        if envelope.method() != Some("server/discover") {
+        if envelope.method() != Some(method::DISCOVER) {
             self.client = Client::Modern;
         }
         self.rounds.note_meta(raw);
@@ -73,11 +66,11 @@ impl Engine {
         let request = match request {
             Ok(request) => request,
             Err(reason) => {
-                self.tell_client(&answer::error(id, INVALID_PARAMS, reason, None));
+                self.tell_client(&message::error(id, INVALID_PARAMS, reason, None));
                 return Done::Yes;
             }
         };
-        let is_call = method == "tools/call";
+        let is_call = method == method::CALL_TOOL;
         // Any child can tell.
         if is_call && self.running().is_some() && self.waits_for_tools(arrived) {
             return Done::NotYet;
@@ -88,17 +81,15 @@ impl Engine {
             self.ask_for_roots(id, request.round.clone());
             return Done::Yes;
         }
-        let said = request.said.as_ref().map(|said| said.as_ref().map_err(String::as_str));
-        let roots = Roots::of_request(&self.rules, self.roots.take(), self.now, request.support, said);
-        let known = roots.is_known();
-        self.roots = Some(roots);
+        self.roots = Some(self.roots_of(request));
+        let known = self.published().is_some();
         // SECURITY: a server that waits for roots is told those of this request, not those of one before
         // (test: a_server_that_wants_roots_among_others_gets_those_of_the_client)
         if !known && !request.round.roots.is_empty() {
             self.ask_for_roots(id, request.round.clone());
             return Done::Yes;
         }
-        if let Some(waits) = self.stand_in(envelope, known, arrived) {
+        if let Some(waits) = self.stand_in(envelope, arrived) {
             return waits;
         }
         if is_call && self.waits_for_tools(arrived) {
@@ -114,10 +105,10 @@ impl Engine {
                     [] => judged,
                     _ => self.text_for_child(envelope, &request.params, &request.round),
                 };
-                let owed = if method == "tools/list" { Owed::Tools } else { Owed::Plain };
+                let owed = if method == method::LIST_TOOLS { Owed::Tools } else { Owed::Plain };
                 let asks = if known { Asks::Child } else { Asks::Client };
                 if let (Some(child), Some(key)) = (self.running(), envelope.id().map(Id::key)) {
-                    if RETRIED.contains(&method) {
+                    if method::RETRIED.contains(&method) {
                         child.sent.insert(key, Sent { text: text.as_str().into(), asks, asked: 0 });
                     }
                     child.ask(id, owed, &text);
@@ -126,28 +117,42 @@ impl Engine {
             Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),
             Judgement::Refused(None) => {}
             // Roots are needed and not known: the answer is the question.
-            Judgement::Wait if !known && RETRIED.contains(&method) => self.ask_for_roots(id, request.round.clone()),
+            Judgement::Wait if !known && method::RETRIED.contains(&method) => {
+                self.ask_for_roots(id, request.round.clone())
+            }
             Judgement::Wait if known => return Done::NotYet,
             Judgement::Wait => {
-                self.tell_client(&answer::refusal(id, method, self.era(), None, &Refusal::pending()));
+                self.tell_client(&message::refusal(id, method, self.era(), Results::Free, &Refusal::pending()));
             }
         }
         Done::Yes
+    }
+
+    /// The roots of one request, as far as it tells them.
+    fn roots_of(&self, request: &Request) -> SessionGuard {
+        let (terms, given) = (Arc::clone(&self.terms), Arc::clone(&self.given));
+        let mut roots = SessionGuard::of_request(terms, given, request.support);
+        if let Some(said) = request.said.clone()
+            && let Some(placing) = roots.told(self.now, said.map_err(NoList::because))
+        {
+            roots.placed(self.now, placing.run_ambient());
+        }
+        roots
     }
 
     /// Answers a call with the question for the client's roots.
     fn ask_for_roots(&mut self, id: &str, round: Round) {
         let cursor = round.pages.cursor().map(str::to_owned);
         let state = self.rounds.keep(Round { asks_for_roots: true, ..round });
-        self.tell_client(&answer::result(id, &question(&state, cursor.as_deref())));
+        self.tell_client(&message::result(id, &question(&state, cursor.as_deref())));
     }
 
     /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
-    fn stand_in(&mut self, envelope: &Envelope<'_>, known: bool, arrived: Duration) -> Option<Done> {
-        let wanted = self.roots.as_ref().filter(|_| known).map(|roots| roots.guard().clone());
-        let runs_in = self.running().map(|child| child.guard.generation());
+    fn stand_in(&mut self, envelope: &Envelope<'_>, arrived: Duration) -> Option<Done> {
+        let wanted = self.guard().cloned();
+        let runs_in = self.running().map(|child| child.guard.clone());
         let fits = match (&wanted, runs_in) {
-            (Some(guard), Some(generation)) => guard.generation() == generation,
+            (Some(wanted), Some(guard)) => wanted.decides_as(&guard),
             // Whether it needs roots is not known yet: any child will do for what needs none.
             (None, runs) => runs.is_some(),
             (Some(_), None) => false,
@@ -156,12 +161,12 @@ impl Engine {
             return None;
         }
         if let Some(guard) = &wanted {
-            self.impossible.take_if(|(generation, _)| *generation != guard.generation());
+            self.impossible.take_if(|(tried, _)| !tried.decides_as(guard));
         }
         if !self.may_start() {
             return Some(self.without_child(envelope, arrived));
         }
-        let guard = wanted.unwrap_or_else(|| roots::nothing(&self.rules));
+        let guard = wanted.unwrap_or_else(|| self.nothing());
         self.start_modern(guard);
         None
     }
@@ -169,7 +174,7 @@ impl Engine {
     /// The request as the child is to see it.
     fn text_for_child(&self, envelope: &Envelope<'_>, params: &str, round: &Round) -> String {
         let mut text = Vec::new();
-        let params = with_roots(params, round, self.roots.as_ref());
+        let params = with_roots(params, round, self.published());
         match RawValue::from_string(params) {
             Ok(params) => envelope.write_with_params(&params, &mut text),
             Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
@@ -183,7 +188,7 @@ impl Engine {
         let Ok(Input { result, questions }) = read_input(result) else {
             self.say("an answer of the server's that can be read in two ways is left out");
             let says = "the server's answer can be read in two ways";
-            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            self.tell_client(&message::error(id, message::INTERNAL_ERROR, says, None));
             return true;
         };
         let own: Vec<String> =
@@ -195,10 +200,10 @@ impl Engine {
         // with its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
         let Some(sent) = sent else {
             let says = "the server asks for roots in an answer that cannot ask for any";
-            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            self.tell_client(&message::error(id, message::INTERNAL_ERROR, says, None));
             return true;
         };
-        let state = result.as_ref().and_then(|result| result.get("requestState")).map(|state| state.get().into());
+        let state = result.as_ref().and_then(|result| result.get(keys::REQUEST_STATE)).map(|state| state.get().into());
         let round = Round { state, roots: own, ..Round::default() };
         let others: Vec<(&str, &str)> = questions
             .iter()
@@ -208,11 +213,11 @@ impl Engine {
         if !others.is_empty() {
             let state = self.rounds.keep(round);
             let result = object([
-                ("resultType", r#""input_required""#),
-                ("inputRequests", object(others).as_str()),
-                ("requestState", &state),
+                (keys::RESULT_TYPE, r#""input_required""#),
+                (keys::INPUT_REQUESTS, object(others).as_str()),
+                (keys::REQUEST_STATE, &state),
             ]);
-            self.tell_client(&answer::result(id, &result));
+            self.tell_client(&message::result(id, &result));
             return true;
         }
         if sent.asks == Asks::Client {
@@ -222,7 +227,7 @@ impl Engine {
         }
         if sent.asked == MOST_ASKED {
             let says = "the server asks for its roots again and again";
-            self.tell_client(&answer::error(id, answer::INTERNAL_ERROR, says, None));
+            self.tell_client(&message::error(id, message::INTERNAL_ERROR, says, None));
             return true;
         }
         self.send_again(number, sent, &round);
@@ -234,7 +239,7 @@ impl Engine {
         let Ok(Message::Single(envelope)) = Message::parse(sent.text.as_bytes()) else { return };
         let (Some(id), Some(params)) = (envelope.id(), envelope.params()) else { return };
         let Some(child) = self.children.get_mut(&number) else { return };
-        let list = answer::roots(child.guard.roots());
+        let list = message::roots(child.guard.roots());
         let params = carried_on(params, round, &list);
         let Ok(params) = RawValue::from_string(params) else { return };
         child.owes.insert(id.key(), Owed::Plain);
@@ -245,22 +250,22 @@ impl Engine {
 
 /// Reads what a request says besides what it is about.
 fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Result<Request, &'static str> {
-    let capabilities = meta.object(CAPABILITIES);
+    let capabilities = meta.object(keys::CAPABILITIES);
     let roots = capabilities.as_ref().and_then(|capabilities| capabilities.get("roots"));
     let support = if roots.is_some_and(|roots| roots.get() != "null") { Support::Listed } else { Support::No };
-    let state = params.text("requestState");
+    let state = params.text(keys::REQUEST_STATE);
     let mut round = match &state {
         Some(name) if Rounds::is_own(name) => {
             rounds.find(name).ok_or("the request state is not known any more: send the call anew")?
         }
-        _ => Round { state: params.get("requestState").map(|state| state.get().into()), ..Round::default() },
+        _ => Round { state: params.get(keys::REQUEST_STATE).map(|state| state.get().into()), ..Round::default() },
     };
     let pages = std::mem::take(&mut round.pages);
     let mut said = None;
-    for (key, value) in params.object("inputResponses").iter().flat_map(Members::iter) {
+    for (key, value) in params.object(keys::INPUT_RESPONSES).iter().flat_map(Members::iter) {
         // SECURITY: only what Rootward asked for are roots; a server may put a question of its own under the same name
         // (test: a_server_cannot_have_its_own_question_answered_as_roots)
-        if key == QUESTION && round.asks_for_roots {
+        if key == keys::ROOTS_QUESTION && round.asks_for_roots {
             said = Some(value);
         } else {
             round.responses.retain(|(known, _)| known != key);
@@ -268,20 +273,21 @@ fn read_request(params: &Members<'_>, meta: &Members<'_>, rounds: &Rounds) -> Re
         }
     }
     // Without an answer the list is read again from its first page.
-    let said = said.and_then(|page| read_page(page, pages, pages_lists(capabilities.as_ref()), &mut round));
+    let said = said.and_then(|page| read_page(page, pages, capabilities.as_ref().is_some_and(era::pages), &mut round));
     // Whoever asks the child is Rootward, and it has roots.
     let capabilities = match &capabilities {
         Some(capabilities) if roots.is_none() => Some(capabilities.with("roots", "{}")),
         Some(_) => None,
         None => Some(r#"{"roots":{}}"#.to_owned()),
     };
-    let text = object(params.iter().filter(|(key, _)| !["requestState", "inputResponses"].contains(key)).map(raw));
+    let text =
+        object(params.iter().filter(|(key, _)| ![keys::REQUEST_STATE, keys::INPUT_RESPONSES].contains(key)).map(raw));
     let params = match capabilities {
         None => text,
         Some(capabilities) => {
-            let meta = meta.with(CAPABILITIES, &capabilities);
+            let meta = meta.with(keys::CAPABILITIES, &capabilities);
             let text = RawValue::from_string(text).map_err(|_| "the params cannot be read")?;
-            Members::read(&text).map(|params| params.with("_meta", &meta)).ok_or("the params cannot be read")?
+            Members::read(&text).map(|params| params.with(keys::META, &meta)).ok_or("the params cannot be read")?
         }
     };
     Ok(Request { support, said, round, params })
@@ -305,22 +311,13 @@ fn read_page(page: &RawValue, mut pages: Pages, paging: bool, round: &mut Round)
     }
 }
 
-/// Whether a client declares that it sends its list in pages.
-fn pages_lists(capabilities: Option<&Members<'_>>) -> bool {
-    let declares = |key: &str| {
-        let extensions = capabilities.and_then(|capabilities| capabilities.object(key));
-        extensions.is_some_and(|extensions| extensions.get(keys::PAGING).is_some())
-    };
-    declares("extensions") || declares("experimental")
-}
-
 fn raw<'m>((key, value): (&'m str, &'m RawValue)) -> (&'m str, &'m str) {
     (key, value.get())
 }
 
 /// Params with what is carried from round to round.
-fn with_roots(params: &str, round: &Round, roots: Option<&Roots>) -> String {
-    let list = answer::roots(roots.map(|roots| roots.in_force().1).unwrap_or_default());
+fn with_roots(params: &str, round: &Round, roots: Option<&Published>) -> String {
+    let list = message::roots(roots.map(Published::list).unwrap_or_default());
     match RawValue::from_string(params.to_owned()) {
         Ok(params) => carried_on(&params, round, &list),
         Err(_) => params.to_owned(),
@@ -336,8 +333,8 @@ fn carried_on(params: &RawValue, round: &Round, roots: &str) -> String {
         .chain(round.roots.iter().map(|key| (key.as_str(), roots)))
         .collect();
     let responses = (!responses.is_empty()).then(|| object(responses));
-    let carried = [("inputResponses", responses.as_deref()), ("requestState", round.state.as_deref())];
-    let kept = members.iter().filter(|(key, _)| !["requestState", "inputResponses"].contains(key)).map(raw);
+    let carried = [(keys::INPUT_RESPONSES, responses.as_deref()), (keys::REQUEST_STATE, round.state.as_deref())];
+    let kept = members.iter().filter(|(key, _)| ![keys::REQUEST_STATE, keys::INPUT_RESPONSES].contains(key)).map(raw);
     let carried = carried.into_iter().filter_map(|(key, value)| Some((key, value?)));
     object(kept.chain(carried).collect::<Vec<_>>())
 }
@@ -345,9 +342,13 @@ fn carried_on(params: &RawValue, round: &Round, roots: &str) -> String {
 /// The answer that asks for roots, or for the page of them that begins at `cursor`.
 fn question(state: &str, cursor: Option<&str>) -> String {
     let question = match cursor {
-        None => json!({"method": "roots/list"}),
-        Some(cursor) => json!({"method": "roots/list", "params": {"_meta": {keys::CURSOR: cursor}}}),
+        None => json!({"method": method::LIST_ROOTS}),
+        Some(cursor) => json!({"method": method::LIST_ROOTS, "params": {keys::META: {keys::CURSOR: cursor}}}),
     };
-    let questions = object([(QUESTION, question.to_string().as_str())]);
-    object([("resultType", r#""input_required""#), ("inputRequests", questions.as_str()), ("requestState", state)])
+    let questions = object([(keys::ROOTS_QUESTION, question.to_string().as_str())]);
+    object([
+        (keys::RESULT_TYPE, r#""input_required""#),
+        (keys::INPUT_REQUESTS, questions.as_str()),
+        (keys::REQUEST_STATE, state),
+    ])
 }

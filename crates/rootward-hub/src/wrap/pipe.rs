@@ -10,7 +10,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::outlet::Outlet;
-use crate::frame::ROOM;
+use rootward_protocol::frame::ROOM;
 
 /// What reading gave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

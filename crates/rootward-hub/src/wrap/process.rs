@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::launch::Started;
 use super::outlet::Outlet;
 use super::pipe::write;
-use crate::frame::FrameReader;
+use rootward_protocol::frame::FrameReader;
 
 /// How long a server has to end by itself once its input is closed, and again once it was asked to.
 const GRACE: Duration = Duration::from_secs(2);

@@ -17,11 +17,11 @@ use rustix::process::Signal;
 use super::Notice;
 use super::child::ChildNumber;
 use super::engine::{Effect, Engine};
-use super::given::Follow;
+use super::given::Lookout;
 use super::launch::Launch;
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
-use crate::frame::{FrameReader, ROOM};
+use rootward_protocol::frame::{FrameReader, ROOM};
 
 /// How much may wait for one side before the other is not read any more.
 const MOST_WAITING: usize = 1 << 20;
@@ -72,7 +72,7 @@ pub(super) struct Pump<'n> {
     output: Option<OwnedFd>,
     reader: FrameReader,
     signals: PassedSignals,
-    follow: Option<Box<dyn Follow>>,
+    follow: Option<Box<dyn Lookout>>,
     /// When was last looked what is given.
     looked: Duration,
     begun: Instant,
@@ -128,7 +128,7 @@ impl<'n> Pump<'n> {
         })
     }
 
-    pub(super) fn following(self, follow: Option<Box<dyn Follow>>) -> Pump<'n> {
+    pub(super) fn following(self, follow: Option<Box<dyn Lookout>>) -> Pump<'n> {
         Pump { follow, ..self }
     }
 

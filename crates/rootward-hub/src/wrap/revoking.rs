@@ -14,10 +14,11 @@ impl Engine {
         let until = self.now + self.rules.policy.revoked_grace;
         let confined = self.change == Change::NewChild;
         for child in self.children.values_mut() {
-            let fits = child.guard.generation() == guard.generation();
-            if fits || std::mem::replace(&mut child.compared, guard.generation()) == guard.generation() {
+            let is_known = |compared: &Guard| compared.decides_as(guard);
+            if child.guard.decides_as(guard) || child.compared.as_ref().is_some_and(is_known) {
                 continue;
             }
+            child.compared = Some(guard.clone());
             if takes_away(child.guard.root_set(), guard.root_set()) {
                 for (id, _) in child.owes.iter().filter(|(_, owed)| owed.is_clients()) {
                     child.revoked.entry(id.clone()).or_insert(until);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 
-use rootward_peer::Pages;
+use rootward_protocol::Pages;
 use serde_json::value::RawValue;
 
 /// How many rounds may be open; the oldest are forgotten.

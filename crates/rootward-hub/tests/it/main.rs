@@ -5,7 +5,6 @@
 
 mod calls;
 mod escapes;
-mod frames;
 mod fuzz;
 mod long;
 mod model;

@@ -8,7 +8,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_core::session::{Follow, State};
 use rootward_core::{Access, Origin, Root, RootSet, Validation};
-use rootward_server::{Refusal, RootsService, Session, Settings};
+use rootward_server::{Refusal, RefusalAnswer, RootsService, Session, Settings};
 use serde_json::{Value, json};
 
 use crate::client::{Client, roots, said};
@@ -42,7 +42,7 @@ impl ServerHandler for Reader {
                 let text = String::from_utf8(grant.read(1 << 20).unwrap()).unwrap();
                 CallToolResult::success(vec![ContentBlock::text(text)]).into()
             }
-            Err(denial) => Refusal::new(&denial, Some(&roots)).into_tool_result().into(),
+            Err(denial) => roots.refusal(&denial).into_tool_result().into(),
         })
     }
 

@@ -56,11 +56,11 @@ struct Reply {
 }
 
 /// What a request could not be done for.
-struct Refusal(String);
+struct Failed(String);
 
-impl<E: fmt::Display> From<E> for Refusal {
-    fn from(error: E) -> Refusal {
-        Refusal(error.to_string())
+impl<E: fmt::Display> From<E> for Failed {
+    fn from(error: E) -> Failed {
+        Failed(error.to_string())
     }
 }
 
@@ -69,8 +69,9 @@ fn main() -> io::Result<()> {
     let mut guards = Guards::default();
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
-            Ok(request) => answer(&request, &mut guards)
-                .unwrap_or_else(|Refusal(err)| Reply { err: Some(err), ..Reply::default() }),
+            Ok(request) => {
+                answer(&request, &mut guards).unwrap_or_else(|Failed(err)| Reply { err: Some(err), ..Reply::default() })
+            }
             Err(error) => Reply { err: Some(error.to_string()), ..Reply::default() },
         };
         serde_json::to_writer(&mut output, &reply)?;
@@ -80,7 +81,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn answer(request: &Request, guards: &mut Guards) -> Result<Reply, Refusal> {
+fn answer(request: &Request, guards: &mut Guards) -> Result<Reply, Failed> {
     let style = if request.flavor == "windows" { PathStyle::Windows } else { PathStyle::Posix };
     let done = Reply { ok: true, ..Reply::default() };
     let path = request.path.as_str();
@@ -161,7 +162,7 @@ impl Guards {
 }
 
 /// A Windows path as the core reads it, if it is absolute.
-fn windows_text(text: &str) -> Result<String, Refusal> {
+fn windows_text(text: &str) -> Result<String, Failed> {
     match PathText::read(text.as_bytes(), PathStyle::Windows, None)? {
         PathText::Absolute(path) => Ok(String::from_utf8(path.into_owned())?),
         PathText::Relative(_) => Err("not an absolute path".into()),
@@ -169,7 +170,7 @@ fn windows_text(text: &str) -> Result<String, Refusal> {
 }
 
 /// Where a request's Windows path leads, by text: from the base or the first root, with each `..` taking back the name before it.
-fn resolved_windows(request: &Request) -> Result<String, Refusal> {
+fn resolved_windows(request: &Request) -> Result<String, Failed> {
     let whole: Cow<'_, str> = match PathText::read(request.path.as_bytes(), PathStyle::Windows, None)? {
         PathText::Absolute(path) => String::from_utf8(path.into_owned())?.into(),
         PathText::Relative(_) => {
@@ -224,7 +225,7 @@ fn access(letters: &str) -> Access {
 }
 
 /// The corpus removes with `unlink`, which takes no directories.
-fn remove_file(guard: &Guard, path: &str) -> Result<(), Refusal> {
+fn remove_file(guard: &Guard, path: &str) -> Result<(), Failed> {
     let grant: Grant = guard.check_entry(path, Access::DELETE)?;
     if let Ok(seen) = guard.check_entry(path, Access::READ)
         && seen.metadata().is_ok_and(|metadata| metadata.kind == FileKind::Directory)
@@ -247,7 +248,7 @@ mod tests {
 
     fn ask(guards: &mut Guards, request: serde_json::Value) -> Result<Reply, String> {
         let request: Request = serde_json::from_value(request).unwrap();
-        answer(&request, guards).map_err(|Refusal(error)| error)
+        answer(&request, guards).map_err(|Failed(error)| error)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use rootward_client::store::Store;
 use rootward_client::watch;
 use rootward_core::session::Sources;
-use rootward_hub::wrap::{Follow, Given};
+use rootward_hub::wrap::{Given, Lookout};
 
 use super::{Follower, tell};
 use crate::ground::Ground;
@@ -25,7 +25,7 @@ impl Asked {
     }
 }
 
-impl Follow for Asked {
+impl Lookout for Asked {
     fn look_ambient(&mut self) -> Option<Given> {
         let (seen, news) = self.roots.look_ambient()?;
         let saved = self.follower.saved(seen);

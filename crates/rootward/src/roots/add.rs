@@ -8,7 +8,7 @@ use rootward_client::store::{
     Audience, Document, Insistence, Record, Restrict, SavedRoot, access_text, usable_name, usable_pattern,
 };
 use rootward_core::env::NamedRoot;
-use rootward_core::{Closed, Origin, PlacedRoot, Refusal, Root, RootSet, Shown, Validation};
+use rootward_core::{Closed, Origin, PlacedRoot, Root, RootSet, Shown, Validation, WhyRefused};
 
 use super::asking::{Answer, Scripted};
 use super::desk::Desk;
@@ -166,8 +166,8 @@ impl Add {
         };
         match saved.find_ambient(desk.ground.home()) {
             Ok(_) => {}
-            Err(Refusal::NotShareable(_)) if self.force => saved.insistence = Insistence::Forced,
-            Err(Refusal::NotShareable(reason)) => {
+            Err(WhyRefused::NotShareable(_)) if self.force => saved.insistence = Insistence::Forced,
+            Err(WhyRefused::NotShareable(reason)) => {
                 return Err(Hinted {
                     says: format!("root `{}` cannot be shared: {reason}", named.text),
                     hint: "pass `--force` to share it all the same".to_owned(),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use rootward_client::store::{Audience, Document, Given, Kept, Restrict, SavedRoot, access, usable_pattern};
+use rootward_client::store::{Audience, Document, Kept, Restrict, SavedRoot, YesOnRecord, access, usable_pattern};
 use rootward_core::{Access, Shown};
 
 use super::add::Closing;
@@ -55,7 +55,7 @@ impl Grant {
             }
             let after = Kept { roots: document.roots().to_vec() };
             if !after.more_than(&before).is_empty() {
-                let given = Given { by: record.requester.to_owned(), at: record.time };
+                let given = YesOnRecord { by: record.requester.to_owned(), at: record.time };
                 give(document, &planned, &given);
             }
             let is_meant = |root: &&SavedRoot| planned.iter().any(|(.., new)| is_entry(root, new));
@@ -139,7 +139,7 @@ fn apply(document: &mut Document, position: usize, old: &SavedRoot, new: &SavedR
 }
 
 /// Puts the new yes down with the entries it was given for.
-fn give(document: &mut Document, planned: &[(usize, SavedRoot, SavedRoot)], given: &Given) {
+fn give(document: &mut Document, planned: &[(usize, SavedRoot, SavedRoot)], given: &YesOnRecord) {
     for position in 0..document.roots().len() {
         if planned.iter().any(|(.., new)| is_entry(&document.roots()[position], new)) {
             document.give(position, given);

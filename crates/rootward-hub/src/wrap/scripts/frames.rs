@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::child::ChildNumber;
 use super::super::engine::Change;
 use super::{Client, LIMIT, Play};
-use crate::frame::{Found, Line, TooLong};
+use rootward_protocol::frame::{Awaited, Found, Line, TooLong};
 
 #[test]
 fn what_rootward_does_not_know_passes_byte_for_byte_and_in_order() {
@@ -247,7 +247,11 @@ fn noise_is_left_out_and_long_answers_are_errors() {
         play.child_text(1, noise);
     }
     assert_eq!(play.heard_text(), Vec::<String>::new());
-    let long = |id: &str, has_method| Found::TooLong(TooLong { id: Some(id.into()), has_method, length: 99 });
+    let long = |id: &str, asks: bool| {
+        let (awaited, answers) =
+            if asks { (Awaited::By(id.into()), None) } else { (Awaited::ByNobody, Some(id.into())) };
+        Found::TooLong(TooLong { awaited, answers, length: 99 })
+    };
     play.engine.child_line(play.now, ChildNumber(1), long("1", false));
     play.engine.child_line(play.now, ChildNumber(1), long("2", true));
     play.engine.child_line(play.now, ChildNumber(1), long("3", false));
@@ -264,7 +268,7 @@ fn a_list_of_tools_that_is_too_long_is_no_list() {
     play.given(1);
     play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));
     let id = play.given(1)[0]["id"].to_string();
-    let long = Found::TooLong(TooLong { id: Some(id.into()), has_method: false, length: 99 });
+    let long = Found::TooLong(TooLong { awaited: Awaited::ByNobody, answers: Some(id.into()), length: 99 });
     play.engine.child_line(play.now, ChildNumber(1), long);
     play.settle();
     assert_eq!(play.given_methods(1), ["tools/call 1"]);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::child::ChildNumber;
 use super::super::engine::Change;
-use super::super::given::Given;
 use super::{Ceiling, Client, Play, place};
+use rootward_protocol::session::Given;
 
 impl Play {
     /// The user has saved these, and closed that.

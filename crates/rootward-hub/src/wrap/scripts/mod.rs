@@ -24,8 +24,8 @@ use super::engine::{Change, Effect, Engine};
 use super::memory::Memory;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use crate::frame::{Found, FrameReader};
 use crate::scan::Expansion;
+use rootward_protocol::frame::{Found, FrameReader};
 
 /// The longest line that the client may send in a script.
 const LIMIT: usize = 4096;

@@ -35,7 +35,7 @@ fn nothing_that_a_peer_says_reaches_the_terminal_raw() {
     };
     let client = |play: &mut Play, message: serde_json::Value| {
         let text = message.to_string();
-        play.engine.client_line(play.now, &crate::frame::Line::Frame(text.as_bytes()), usize::MAX);
+        play.engine.client_line(play.now, &rootward_protocol::frame::Line::Frame(text.as_bytes()), usize::MAX);
         play.settle();
     };
     client(&mut play, json!({"id": 1, "method": evil, "params": {"path": "/etc/passwd"}}));

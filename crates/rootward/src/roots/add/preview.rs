@@ -1,7 +1,7 @@
 //! What a person sees before saying yes.
 
 use rootward_client::store::{Insistence, Kept, SavedRoot};
-use rootward_core::{Access, Extent, Origin, PlacedRoot, Refusal, Root, RootKind, RootSet, Shown, Validation};
+use rootward_core::{Access, Extent, Origin, PlacedRoot, Root, RootKind, RootSet, Shown, Validation, WhyRefused};
 
 use crate::roots::desk::Desk;
 use crate::roots::shown;
@@ -88,7 +88,7 @@ fn why_not(saved: &SavedRoot, desk: &Desk) -> Option<String> {
     let judged = Root { origin: Origin::Store, ..saved.root() };
     let set = RootSet::place_ambient([judged], &Validation::new(desk.ground.directories.home.clone()));
     match &set.refused().first()?.reason {
-        Refusal::NotShareable(reason) => Some(reason.clone()),
+        WhyRefused::NotShareable(reason) => Some(reason.clone()),
         _ => None,
     }
 }

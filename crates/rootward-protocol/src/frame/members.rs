@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 
 /// The members of an object, in order.
 #[derive(Debug)]
-pub(crate) struct Members<'j> {
+pub struct Members<'j> {
     text: &'j str,
     list: Vec<(Cow<'j, str>, &'j RawValue)>,
 }
 
 impl<'j> Members<'j> {
     /// Reads an object. `None` for anything else, and where a key stands twice: readers differ in which of the two they take.
-    pub(crate) fn read(object: &'j RawValue) -> Option<Members<'j>> {
+    pub fn read(object: &'j RawValue) -> Option<Members<'j>> {
         let Listed(list) = serde_json::from_str(object.get()).ok()?;
         let mut keys = HashSet::with_capacity(list.len());
         let twice = !list.iter().all(|(key, _)| keys.insert(key.as_ref()));
@@ -24,27 +24,27 @@ impl<'j> Members<'j> {
     }
 
     /// The value of a member.
-    pub(crate) fn get(&self, key: &str) -> Option<&'j RawValue> {
+    pub fn get(&self, key: &str) -> Option<&'j RawValue> {
         self.list.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
     /// The value of a member, where it is a string.
-    pub(crate) fn text(&self, key: &str) -> Option<String> {
+    pub fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
     /// The members of a member.
-    pub(crate) fn object(&self, key: &str) -> Option<Members<'j>> {
+    pub fn object(&self, key: &str) -> Option<Members<'j>> {
         Members::read(self.get(key)?)
     }
 
     /// The members, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'j RawValue)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'j RawValue)> {
         self.list.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
     /// The object's text with this value under `key`, in place of the one there is or before all others.
-    pub(crate) fn with(&self, key: &str, value: &str) -> String {
+    pub fn with(&self, key: &str, value: &str) -> String {
         if let Some(old) = self.get(key) {
             let start = old.get().as_ptr() as usize - self.text.as_ptr() as usize;
             let (before, rest) = self.text.split_at(start);
@@ -58,7 +58,7 @@ impl<'j> Members<'j> {
 }
 
 /// An object of these members.
-pub(crate) fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
+pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
     let members: Vec<String> =
         members.into_iter().map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key))).collect();
     format!("{{{}}}", members.join(","))

@@ -11,6 +11,6 @@ mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
 pub use id::Id;
-pub(crate) use members::{Members, object};
-pub(crate) use reader::{Found, ROOM};
-pub use reader::{FrameReader, Line, TooLong};
+pub use id_finder::{Awaited, IdFinder};
+pub use members::{Members, object};
+pub use reader::{Found, FrameReader, Line, ROOM, TooLong};

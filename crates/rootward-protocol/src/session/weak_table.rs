@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// A way back to something that this does not keep.
-pub(crate) trait Weakly {
+pub trait Weakly {
     /// Whether nobody keeps it any more.
     fn is_gone(&self) -> bool;
 }
@@ -13,7 +13,7 @@ pub(crate) trait Weakly {
 /// Ways back by their keys. Those that lead nowhere are taken out as the table grows, so that it stays within twice of what is
 /// in use.
 #[derive(Debug)]
-pub(crate) struct WeakTable<K, W> {
+pub struct WeakTable<K, W> {
     entries: HashMap<K, W>,
     /// How many entries there may be before those that are gone are taken out.
     sweep_at: usize,
@@ -26,18 +26,21 @@ impl<K, W> Default for WeakTable<K, W> {
 }
 
 impl<K: Hash + Eq, W: Weakly> WeakTable<K, W> {
-    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&W>
+    /// The way back under this key.
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&W>
     where
         K: Borrow<Q>,
     {
         self.entries.get(key)
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &W> {
+    /// All ways back.
+    pub fn values(&self) -> impl Iterator<Item = &W> {
         self.entries.values()
     }
 
-    pub(crate) fn insert(&mut self, key: K, way: W) {
+    /// Adds one.
+    pub fn insert(&mut self, key: K, way: W) {
         if self.entries.len() >= self.sweep_at {
             self.entries.retain(|_, way| !way.is_gone());
             self.sweep_at = self.entries.len() * 2 + 16;

@@ -1,11 +1,11 @@
 //! Bytes in are bytes out.
 
 use proptest::prelude::*;
-use rootward_hub::frame::{FrameReader, Id, Line, Message};
+use rootward_protocol::frame::{Awaited, FrameReader, Id, Line, Message};
 use serde_json::{Value, json};
 
 /// JSON values of every kind.
-pub(crate) fn json() -> impl Strategy<Value = Value> {
+fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -22,8 +22,8 @@ pub(crate) fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A frame, or how long it was, its id, and whether it named a method.
-pub(crate) type Cut = Result<Vec<u8>, (usize, Option<Box<str>>, bool)>;
+/// A frame, or how long it was, and who waits for an answer to it.
+pub(crate) type Cut = Result<Vec<u8>, (usize, Awaited)>;
 
 /// The frames of a stream in chunks of the sizes of `sizes`, over and over.
 pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
@@ -32,7 +32,7 @@ pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
     let mut keep = |line: Line<'_>| {
         frames.push(match line {
             Line::Frame(frame) => Ok(frame.to_vec()),
-            Line::TooLong(long) => Err((long.length, long.id, long.has_method)),
+            Line::TooLong(long) => Err((long.length, long.awaited)),
         });
     };
     let (mut rest, mut sizes) = (stream, sizes.iter().cycle());
@@ -89,6 +89,6 @@ proptest! {
         let frames = cut(8, format!("{frame}\n{{}}\n").as_bytes(), &sizes);
         let id = serde_json::to_string(&id).unwrap().into_boxed_str();
         // Ids of more than a kilobyte are not looked for; none is made here.
-        prop_assert_eq!(frames, vec![Err((frame.len(), Some(id), true)), Ok(b"{}".to_vec())]);
+        prop_assert_eq!(frames, vec![Err((frame.len(), Awaited::By(id))), Ok(b"{}".to_vec())]);
     }
 }

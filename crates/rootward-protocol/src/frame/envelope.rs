@@ -110,7 +110,7 @@ pub struct BadFrame {
 impl BadFrame {
     fn new(reason: EnvelopeError, line: &[u8]) -> BadFrame {
         let finder = IdFinder::over(line);
-        BadFrame { reason, has_outcome: finder.has_outcome(), id: finder.id() }
+        BadFrame { reason, has_outcome: finder.has_outcome(), id: finder.found() }
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rootward_core::{Guard, Restrictions, RootSet, WeakGuard};
 
-use crate::weak_table::{WeakTable, Weakly};
+use super::weak_table::{WeakTable, Weakly};
 
 /// The guards in use, by their roots.
 #[derive(Debug, Default)]
-pub(crate) struct SharedGuards {
+pub(super) struct SharedGuards {
     hasher: RandomState,
     table: Mutex<WeakTable<u64, WeakGuard>>,
 }
@@ -25,7 +25,7 @@ impl Weakly for WeakGuard {
 
 impl SharedGuards {
     /// The guard over `set` that keeps these places closed, made if nobody has it.
-    pub(crate) fn guard(
+    pub(super) fn guard(
         &self,
         set: RootSet,
         restrictions: &Arc<Restrictions>,
@@ -46,7 +46,7 @@ impl SharedGuards {
     }
 
     /// The same set as a guard in use holds it, so that equal sets take memory once.
-    pub(crate) fn set(&self, set: RootSet) -> RootSet {
+    pub(super) fn set(&self, set: RootSet) -> RootSet {
         let key = self.hasher.hash_one(&set);
         self.find(key, &set, 0).map_or(set, |guard| guard.root_set().clone())
     }

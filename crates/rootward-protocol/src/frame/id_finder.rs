@@ -11,7 +11,7 @@ const LONGEST_KEY: usize = 8;
 
 /// Goes over the bytes of one message.
 #[derive(Debug, Default)]
-pub(super) struct IdFinder {
+pub struct IdFinder {
     depth: usize,
     text: Text,
     /// The last string at the top, which is a key if a colon follows.
@@ -42,16 +42,38 @@ enum Side {
     IdValue,
 }
 
+/// Who waits for an answer to a message that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// Nobody: it is a notification, or an answer itself.
+    ByNobody,
+    /// Whoever sent the request of this id.
+    By(Box<str>),
+    /// It cannot be told.
+    Unknown,
+}
+
+impl Awaited {
+    /// The id that an error is to be sent to, as JSON; `null` where it cannot be told.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Awaited::ByNobody => None,
+            Awaited::By(id) => Some(id),
+            Awaited::Unknown => Some("null"),
+        }
+    }
+}
+
 impl IdFinder {
     /// Goes over a message as a whole.
-    pub(super) fn over(message: &[u8]) -> IdFinder {
+    pub fn over(message: &[u8]) -> IdFinder {
         let mut finder = IdFinder::default();
         finder.add(message);
         finder
     }
 
     /// Goes over the next bytes.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.hopeless {
                 return;
@@ -120,17 +142,26 @@ impl IdFinder {
     }
 
     /// Whether the message named a method.
-    pub(super) fn has_method(&self) -> bool {
+    pub fn has_method(&self) -> bool {
         self.has_method
     }
 
     /// Whether the message had a result or an error: then somebody may wait for it.
-    pub(super) fn has_outcome(&self) -> bool {
+    pub fn has_outcome(&self) -> bool {
         self.has_outcome
     }
 
+    /// Who waits for an answer to it.
+    pub fn awaited(&self) -> Awaited {
+        match (self.has_method, self.has_outcome, self.found()) {
+            (false, true, _) | (true, _, None) => Awaited::ByNobody,
+            (_, _, Some(id)) => Awaited::By(id),
+            (false, false, None) => Awaited::Unknown,
+        }
+    }
+
     /// The id as it was written, if there is one and one only, and it is a number, a string or null.
-    pub(super) fn id(self) -> Option<Box<str>> {
+    pub fn found(&self) -> Option<Box<str>> {
         if self.hopeless || self.ids != 1 {
             return None;
         }
@@ -145,7 +176,7 @@ mod tests {
 
     #[track_caller]
     fn check(message: &str, id: Option<&str>) {
-        assert_eq!(IdFinder::over(message.as_bytes()).id().as_deref(), id, "{message}");
+        assert_eq!(IdFinder::over(message.as_bytes()).found().as_deref(), id, "{message}");
     }
 
     #[test]
@@ -169,6 +200,20 @@ mod tests {
         check(r#"{"id":1,"error":broken"#, false, true);
         check(r#"{"id":1,"result":1,"method":"x"}"#, true, true);
         check(r#"{"id":1,"results":1,"text":"result","\"result":1}"#, false, false);
+    }
+
+    #[test]
+    fn whoever_waits_is_told() {
+        let check = |message: &str, expect: Option<&str>| {
+            assert_eq!(IdFinder::over(message.as_bytes()).awaited().id(), expect, "{message}");
+        };
+        check(r#"{"id":7,"method":"x"}"#, Some("7"));
+        check(r#" { "method" : "x" , "params" : {"id":1,"a":[{"id":2}]} , "id" : "a b" } "#, Some(r#""a b""#));
+        check(r#"{"params":{"a":"}\"],{\\"},"id":7,"method":"x"}"#, Some("7"));
+        check("nothing of the kind", Some("null"));
+        check(r#"{"method":"x"}"#, None);
+        check(r#"{"id":7,"result":{"method":"x"}}"#, None);
+        check(r#"{"id":7,"error":{}}"#, None);
     }
 
     #[test]

@@ -9,14 +9,14 @@ use std::mem;
 
 use memchr::memchr;
 
-use super::id_finder::IdFinder;
+use super::id_finder::{Awaited, IdFinder};
 
 /// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How much room there is to read to, at the least. With less a large line takes more turns, with more it leaves the processor's nearer
 /// caches in between.
-pub(crate) const ROOM: usize = 1 << 18;
+pub const ROOM: usize = 1 << 18;
 
 /// How much room stays for long lines: to give it back after each large file and take it again costs more than passing the file on.
 const KEPT: usize = 1 << 21;
@@ -53,7 +53,7 @@ pub enum Line<'f> {
 
 /// A line, and how it lies in the buffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found<'f> {
+pub enum Found<'f> {
     /// A line beside others.
     Among(&'f [u8]),
     /// A line alone. Its buffer may be taken, if another is left in its place.
@@ -67,10 +67,10 @@ pub(crate) enum Found<'f> {
 /// What is known of a line that was longer than allowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLong {
-    /// The id in it, as it was written, if it has one and was clear.
-    pub id: Option<Box<str>>,
-    /// Whether it named a method and had no result: with an id, somebody waits for an answer; without a method, it was an answer.
-    pub has_method: bool,
+    /// Who waits for an answer to it.
+    pub awaited: Awaited,
+    /// The id of the request that it answers, where it is an answer.
+    pub answers: Option<Box<str>>,
     /// How long it was.
     pub length: usize,
 }
@@ -98,7 +98,7 @@ impl FrameReader {
     }
 
     /// What has come is added at the end of this, where there is room for [`ROOM`] bytes.
-    pub(crate) fn room(&mut self) -> &mut Vec<u8> {
+    pub fn room(&mut self) -> &mut Vec<u8> {
         self.forget_spent();
         self.buffer.reserve(ROOM);
         &mut self.buffer
@@ -111,7 +111,7 @@ impl FrameReader {
     }
 
     /// The same, and how the line lies.
-    pub(crate) fn find(&mut self) -> Option<Found<'_>> {
+    pub fn find(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         loop {
             let Some(length) = memchr(b'\n', &self.buffer[self.looked..]) else {
@@ -146,7 +146,7 @@ impl FrameReader {
     }
 
     /// The same, and how it lies.
-    pub(crate) fn find_last(&mut self) -> Option<Found<'_>> {
+    pub fn find_last(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         if let Some(skipping) = self.skipping.take() {
             return Some(Found::TooLong(skipping.end()));
@@ -192,8 +192,9 @@ impl Skipping {
     }
 
     fn end(self) -> TooLong {
-        let has_method = self.finder.has_method() && !self.finder.has_outcome();
-        TooLong { id: self.finder.id(), has_method, length: self.length }
+        let asks = self.finder.has_method() && !self.finder.has_outcome();
+        let id = self.finder.found();
+        TooLong { answers: id.filter(|_| !asks), awaited: self.finder.awaited(), length: self.length }
     }
 }
 
@@ -229,7 +230,9 @@ mod tests {
     fn shown(line: &Line<'_>) -> String {
         match line {
             Line::Frame(frame) => frame.escape_ascii().to_string(),
-            Line::TooLong(long) => format!("{} bytes, id {:?}, method {}", long.length, long.id, long.has_method),
+            Line::TooLong(long) => {
+                format!("{} bytes, awaited by {:?}, answers {:?}", long.length, long.awaited.id(), long.answers)
+            }
         }
     }
 
@@ -253,11 +256,11 @@ mod tests {
 
     #[test]
     fn a_long_line_is_answered_for_and_skipped() {
-        check(8, b"12345678\n123456789\n1\n", &["12345678", "9 bytes, id None, method false", "1"]);
+        check(8, b"12345678\n123456789\n1\n", &["12345678", r#"9 bytes, awaited by Some("null"), answers None"#, "1"]);
         let stream = br#"{"id": 7 ,"method":"x","params":{"id":8}}"#;
-        check(8, stream, &[r#"41 bytes, id Some("7"), method true"#]);
+        check(8, stream, &[r#"41 bytes, awaited by Some("7"), answers None"#]);
         let stream = b"{\"result\":{\"text\":\"\\\"id\\\":1\"},\"id\":\"a\\\"b\"}\n{}\n";
-        check(8, stream, &[r#"42 bytes, id Some("\"a\\\"b\""), method false"#, "{}"]);
+        check(8, stream, &[r#"42 bytes, awaited by None, answers Some("\"a\\\"b\"")"#, "{}"]);
     }
 
     #[test]
@@ -284,7 +287,7 @@ mod tests {
         check(b"\xef\xbb\xbf5\n", Some("5"));
         check(b"", None);
         check(b"123456789\n", Some("alone: 123456789"));
-        check(b"1234567890\n", Some("10 bytes, id None, method false"));
+        check(b"1234567890\n", Some(r#"10 bytes, awaited by Some("null"), answers None"#));
         check(b"12", None);
         assert_eq!(reader.find_last(), Some(Found::Unended(b"12")));
     }

@@ -6,11 +6,12 @@
 
 use std::path::Path;
 
-use rootward_core::{Access, Refusal, RefusedRoot, Root, RootError, RootSet, Validation};
+use rootward_core::{Access, RefusedRoot, Root, RootError, RootSet, Validation, WhyRefused};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::keys;
+use crate::text::shortened;
 
 /// The most entries of a list that are taken.
 pub const MOST_ENTRIES: usize = 10_000;
@@ -68,7 +69,7 @@ impl ClientList {
             match read_entry(entry, home) {
                 Ok(root) => list.roots.push(root),
                 Err((text, reason)) => {
-                    list.refused.push(RefusedRoot { text, root: None, reason: Refusal::Unusable(reason) });
+                    list.refused.push(RefusedRoot { text, root: None, reason: WhyRefused::Unusable(reason) });
                 }
             }
         }
@@ -142,14 +143,6 @@ fn stated_access(object: &Map<String, Value>) -> Access {
 
 fn unusable(entry: &Value, reason: String) -> (String, String) {
     (shortened(&entry.to_string(), LONGEST_SHOWN), reason)
-}
-
-/// A peer's text, cut off where it is longer than this many characters.
-pub fn shortened(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn kind(value: &Value) -> &'static str {

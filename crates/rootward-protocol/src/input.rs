@@ -4,35 +4,40 @@ use serde_json::value::RawValue;
 
 use crate::fold::is_same_but_for_case;
 use crate::frame::Members;
+use crate::{keys, method};
 
 /// The keys that make an answer a question.
-const ASKING: [&str; 3] = ["resultType", "inputRequests", "requestState"];
+const ASKING: [&str; 3] = [keys::RESULT_TYPE, keys::INPUT_REQUESTS, keys::REQUEST_STATE];
 
 /// The key that says what a question is for.
 const METHOD: [&str; 1] = ["method"];
 
 /// An answer, and what it asks.
-pub(super) struct Input<'j> {
+#[derive(Debug)]
+pub struct Input<'j> {
     /// Nothing where the result is not an object.
-    pub(super) result: Option<Members<'j>>,
+    pub result: Option<Members<'j>>,
     /// What it asks: nothing in most answers.
-    pub(super) questions: Vec<Question<'j>>,
+    pub questions: Vec<InputQuestion<'j>>,
 }
 
 /// One question.
-pub(super) struct Question<'j> {
-    pub(super) key: String,
-    pub(super) value: &'j RawValue,
+#[derive(Debug)]
+pub struct InputQuestion<'j> {
+    /// Its name among the questions.
+    pub key: String,
+    /// The question itself.
+    pub value: &'j RawValue,
     /// Whether it is Rootward's to answer.
-    pub(super) asks_for_roots: bool,
+    pub asks_for_roots: bool,
 }
 
 /// The answer can be read in two ways, or not at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Unclear;
+pub struct Unclear;
 
 /// Reads what the result of a call asks for.
-pub(super) fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
+pub fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
     if !result.get().starts_with('{') {
         return Ok(Input { result: None, questions: Vec::new() });
     }
@@ -40,10 +45,10 @@ pub(super) fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
     // one who tells the server its roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
     let members = read(result, &ASKING)?;
     let mut questions = Vec::new();
-    if let Some(asked) = members.get("inputRequests").filter(|asked| asked.get() != "null") {
+    if let Some(asked) = members.get(keys::INPUT_REQUESTS).filter(|asked| asked.get() != "null") {
         for (key, value) in Members::read(asked).ok_or(Unclear)?.iter() {
-            let method = read(value, &METHOD)?.text("method").ok_or(Unclear)?;
-            questions.push(Question { key: key.to_owned(), value, asks_for_roots: method == "roots/list" });
+            let asks = read(value, &METHOD)?.text("method").ok_or(Unclear)?;
+            questions.push(InputQuestion { key: key.to_owned(), value, asks_for_roots: asks == method::LIST_ROOTS });
         }
     }
     Ok(Input { result: Some(members), questions })

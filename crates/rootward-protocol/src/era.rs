@@ -1,0 +1,106 @@
+//! Which revisions of the protocol a peer speaks, and what a client of each says of itself.
+
+use rootward_core::session::Support;
+use serde_json::value::RawValue;
+
+use crate::frame::Members;
+use crate::keys;
+
+/// Which revisions of the protocol a peer speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Era {
+    /// Up to 2025-11-25: a session begins with a handshake.
+    Legacy,
+    /// From 2026-07-28 on: every request says what the client can do.
+    Modern,
+}
+
+/// What Rootward declares as the client of a server.
+const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
+
+/// What a legacy client says of itself in `initialize`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hello {
+    /// The params, with Rootward's own roots in place of the client's: what a server behind Rootward is greeted with.
+    pub params: String,
+    /// What the answer depends on.
+    pub fingerprint: String,
+    /// What it declares about roots.
+    pub support: Support,
+}
+
+impl Hello {
+    /// Reads the params of `initialize`. `None` where they are no object, or a key stands twice.
+    pub fn read(params: &RawValue) -> Option<Hello> {
+        let params = Members::read(params)?;
+        let capabilities = params.get("capabilities").unwrap_or(RawValue::NULL);
+        let (support, capabilities) = match Members::read(capabilities) {
+            Some(capabilities) => (support(&capabilities), capabilities.with("roots", OWN_ROOTS)),
+            None if capabilities.get() == "null" => (Support::No, format!(r#"{{"roots":{OWN_ROOTS}}}"#)),
+            None => return None,
+        };
+        let version = params.get("protocolVersion").map(RawValue::get).unwrap_or_default();
+        let fingerprint = format!("{version} {capabilities}");
+        Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, support })
+    }
+}
+
+/// What capabilities say about roots.
+pub fn support(capabilities: &Members<'_>) -> Support {
+    let announced = capabilities.object("roots").and_then(|roots| roots.get("listChanged"));
+    match (capabilities.get("roots").map(RawValue::get), announced.map(RawValue::get)) {
+        (None | Some("null"), _) => Support::No,
+        (Some(_), Some("true")) => Support::Announced,
+        (Some(_), _) => Support::Listed,
+    }
+}
+
+/// Whether capabilities say that the client sends its list of roots in pages.
+pub fn pages(capabilities: &Members<'_>) -> bool {
+    let declares = |key: &str| {
+        let extensions = capabilities.object(key);
+        extensions.is_some_and(|extensions| extensions.get(keys::PAGING).is_some())
+    };
+    declares("extensions") || declares("experimental")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_clients_declare() {
+        let check = |capabilities: Value, expect: Support| {
+            let params = to_raw_value(&json!({"protocolVersion": "v", "capabilities": capabilities})).unwrap();
+            let hello = Hello::read(&params).unwrap();
+            assert_eq!(hello.support, expect, "{capabilities}");
+            let params: Value = serde_json::from_str(&hello.params).unwrap();
+            assert_eq!(params["capabilities"]["roots"], json!({"listChanged": true}), "{capabilities}");
+        };
+        check(json!({}), Support::No);
+        check(json!(null), Support::No);
+        check(json!({"roots": null}), Support::No);
+        check(json!({"roots": {}}), Support::Listed);
+        check(json!({"roots": true}), Support::Listed);
+        check(json!({"roots": {"listChanged": false}}), Support::Listed);
+        check(json!({"roots": {"listChanged": true}, "sampling": {}}), Support::Announced);
+        for params in ["[]", "7", r#"{"capabilities":7}"#, r#"{"capabilities":{},"capabilities":{}}"#] {
+            let params: &RawValue = serde_json::from_str(params).unwrap();
+            assert_eq!(Hello::read(params), None, "{params}");
+        }
+    }
+
+    #[test]
+    fn who_pages() {
+        let check = |capabilities: Value, expect: bool| {
+            let raw = to_raw_value(&capabilities).unwrap();
+            assert_eq!(pages(&Members::read(&raw).unwrap()), expect, "{capabilities}");
+        };
+        check(json!({"extensions": {keys::PAGING: {}}}), true);
+        check(json!({"experimental": {keys::PAGING: {}}}), true);
+        check(json!({"roots": {}, "extensions": {"other": {}}}), false);
+    }
+}

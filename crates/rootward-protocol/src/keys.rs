@@ -1,0 +1,34 @@
+//! Names of members: the protocol's, and those that Rootward has for what the protocol has no place for. Both sides of a connection may
+//! be Rootward's, and agree by these.
+
+/// Where a modern request says which revision it is of.
+pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where a modern request says what the client can do.
+pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// What a request asks to be told about its progress with.
+pub const PROGRESS_TOKEN: &str = "progressToken";
+/// What everybody may add to a message.
+pub const META: &str = "_meta";
+/// Which request is cancelled.
+pub const REQUEST_ID: &str = "requestId";
+/// The state that a modern client carries from round to round.
+pub const REQUEST_STATE: &str = "requestState";
+/// What a modern answer asks.
+pub const INPUT_REQUESTS: &str = "inputRequests";
+/// What a modern client answers to that.
+pub const INPUT_RESPONSES: &str = "inputResponses";
+/// Whether a modern answer is a result or a question.
+pub const RESULT_TYPE: &str = "resultType";
+
+/// Where an entry of a list of roots says what may be done below it.
+pub const ACCESS: &str = "rootward.dev/access";
+/// What peers declare that page `roots/list`.
+pub const PAGING: &str = "rootward.dev/roots-paging";
+/// Where a question for roots has its cursor if it has no parameters of its own: a modern one, or one on its way through an SDK.
+pub const CURSOR: &str = "rootward.dev/cursor";
+/// Where an answer has the next cursor if it has no other place for it.
+pub const NEXT_CURSOR: &str = "rootward.dev/nextCursor";
+/// The name of Rootward's question for roots among those of a modern answer.
+pub const ROOTS_QUESTION: &str = "rootward.dev/roots";
+/// Where the data of a refusal is that cannot be structured content.
+pub const REFUSAL: &str = "rootward.dev/refusal";

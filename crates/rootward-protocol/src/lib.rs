@@ -1,0 +1,47 @@
+//! Everything that MCP says on the wire, as far as Rootward reads or writes it: plain JSON, without an SDK, sockets or a clock.
+//!
+//! A new revision of the protocol begins here. No other crate has the name of a method or of a member.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use rootward_protocol::ClientList;
+//! use serde_json::json;
+//!
+//! let answer = json!({"roots": [{"uri": "file:///srv/app"}, {"uri": 7}]});
+//! let list = ClientList::read(&answer, None)?;
+//! assert_eq!(list.roots()[0].path, Path::new("/srv/app"));
+//! assert_eq!(list.refused()[0].reason.to_string(), "not a usable root: `uri` is a number, not a text");
+//! # Ok::<(), rootward_protocol::ListError>(())
+//! ```
+//!
+//! - [`frame`]: lines cut from a stream, the JSON-RPC envelope around what they carry, ids byte for byte.
+//! - [`method`], [`keys`]: the names.
+//! - [`era`]: legacy and modern; what a client says of itself in each.
+//! - [`message`]: the messages that Rootward writes.
+//! - [`input`]: what a modern answer asks of its client.
+//! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
+//! - [`session`]: the roots of a session, from the client's first word to the guard.
+//! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
+
+mod cursors;
+pub mod era;
+mod fold;
+pub mod frame;
+pub mod input;
+pub mod keys;
+mod list;
+pub mod message;
+pub mod method;
+mod pages;
+mod refusal;
+pub mod session;
+mod text;
+
+pub use cursors::{keep_cursor, keep_next_cursor};
+pub use era::Era;
+pub use fold::is_same_but_for_case;
+pub use list::{ClientList, ListError, MOST_ENTRIES};
+pub use pages::{Pages, Turned};
+pub use refusal::Refusal;
+pub use text::{shortened, shown};

@@ -1,0 +1,133 @@
+//! The messages that are Rootward's own, as JSON.
+
+use rootward_core::PlacedRoot;
+use serde_json::{Value, json};
+
+use crate::era::Era;
+use crate::frame::{EnvelopeError, TooLong};
+use crate::refusal::Refusal;
+use crate::{keys, method};
+
+/// JSON-RPC: what came is not JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC: what came is not a request.
+pub const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: nobody has this method.
+pub const METHOD_NOT_FOUND: i32 = -32601;
+/// JSON-RPC: the params are wrong, or refused.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: the server cannot do it.
+pub const INTERNAL_ERROR: i32 = -32603;
+
+/// An answer with a result that is written already.
+pub fn result(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// An answer with an error.
+pub fn error(id: &str, code: i32, message: &str, data: Option<&Value>) -> String {
+    let mut error = json!({"code": code, "message": message});
+    if let Some(data) = data {
+        error["data"] = data.clone();
+    }
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+}
+
+/// A request; `params` are written already.
+pub fn request(id: &str, method: &str, params: Option<&str>) -> String {
+    let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#)
+}
+
+/// A notification without params.
+pub fn notification(method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#)
+}
+
+/// Tells a peer that its answer is not awaited any more.
+pub fn cancelled(id: &str, reason: &str) -> String {
+    let reason = Value::from(reason);
+    let method = method::CANCELLED;
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"requestId":{id},"reason":{reason}}}}}"#)
+}
+
+/// The question for roots, or for the page of them that begins at `cursor`.
+pub fn list_roots(id: &str, cursor: Option<&str>) -> String {
+    let params = cursor.map(|cursor| json!({"cursor": cursor}).to_string());
+    request(id, method::LIST_ROOTS, params.as_deref())
+}
+
+/// Whether a tool says what its structured results look like.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Results {
+    /// It does, and clients hold errors to it, too: the TypeScript SDK 1.x does.
+    Described,
+    /// It does not.
+    Free,
+}
+
+/// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
+pub fn refusal(id: &str, method: &str, era: Era, results: Results, refusal: &Refusal) -> String {
+    if method != method::CALL_TOOL {
+        return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
+    }
+    let mut content = json!({"content": [{"type": "text", "text": refusal.sentence()}], "isError": true});
+    if era == Era::Modern {
+        content[keys::RESULT_TYPE] = json!("complete");
+    }
+    match results {
+        Results::Described => content[keys::META] = json!({keys::REFUSAL: refusal.data()}),
+        Results::Free => content["structuredContent"] = refusal.data().clone(),
+    }
+    result(id, &content.to_string())
+}
+
+/// The result of `roots/list`.
+pub fn roots(list: &[PlacedRoot]) -> String {
+    let roots: Vec<Value> = list
+        .iter()
+        .filter_map(|placed| {
+            let mut root = json!({"uri": placed.root.uri()?.as_str()});
+            if let Some(name) = &placed.root.name {
+                root["name"] = json!(name);
+            }
+            Some(root)
+        })
+        .collect();
+    json!({"roots": roots}).to_string()
+}
+
+/// What is said of a line that is not a message.
+pub fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
+    let code = match reason {
+        EnvelopeError::NotUtf8 | EnvelopeError::NotJson(_) => PARSE_ERROR,
+        _ => INVALID_REQUEST,
+    };
+    error(id.unwrap_or("null"), code, &format!("the message is refused: {reason}"), None)
+}
+
+/// What is said of a line that was too long, to whoever may wait for an answer to it.
+pub fn too_long(long: &TooLong, limit: usize) -> Option<String> {
+    let id = long.awaited.id()?;
+    let says = format!("the message has {} bytes, more than {limit}", long.length);
+    Some(error(id, INVALID_REQUEST, &says, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_does_not_pass_for_a_result_of_a_tool_that_has_a_schema_for_it() {
+        let check = |results: Results, place: &str, other: &str| {
+            let said = refusal("1", method::CALL_TOOL, Era::Legacy, results, &Refusal::pending());
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(said["result"]["isError"], true, "{said}");
+            assert_eq!(said.pointer(place), Some(Refusal::pending().data()), "{said}");
+            assert_eq!(said.pointer(other), None, "{said}");
+        };
+        let (structured, meta) = ("/result/structuredContent", "/result/_meta");
+        check(Results::Free, structured, meta);
+        check(Results::Described, "/result/_meta/rootward.dev~1refusal", structured);
+    }
+}
