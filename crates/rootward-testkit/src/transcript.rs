@@ -4,13 +4,15 @@
 //! JSON-RPC message per line, so whatever speaks MCP can be held to the same files. The format is described in
 //! `testdata/transcripts/README.md`.
 //!
+//! Two implementations are held to them, each in its crate's tests: the [`Side`] says which.
+//!
 //! ```
-//! use rootward_testkit::transcript::Transcript;
+//! use rootward_testkit::transcript::{Side, Transcript};
 //!
 //! let text = "# Ids are kept, whatever kind they are.\n\
 //!     client: {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}\n\
 //!     server: {\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{...}}\n";
-//! assert_eq!(Transcript::parse(text)?.about(), "Ids are kept, whatever kind they are.");
+//! assert_eq!(Transcript::parse(text, Side::Library)?.about(), "Ids are kept, whatever kind they are.");
 //! # Ok::<(), rootward_testkit::transcript::Wrong>(())
 //! ```
 
@@ -19,11 +21,15 @@ mod pattern;
 mod play;
 mod read;
 mod settings;
+mod side;
 mod stage;
+mod suite;
 
 pub use play::{Difference, Line, Received, Server, play};
 pub use settings::{Refusals, Settings};
+pub use side::{Side, Standing};
 pub use stage::Stage;
+pub use suite::{Report, play_all};
 
 use std::fmt;
 use std::fs;
@@ -38,6 +44,8 @@ use stage::Change;
 #[derive(Clone, Debug)]
 pub struct Transcript {
     about: String,
+    side: Side,
+    standing: Standing,
     steps: Vec<(usize, Step)>,
 }
 
@@ -63,14 +71,19 @@ enum Step {
 }
 
 impl Transcript {
-    /// Reads a transcript. Everything in it must be understood.
-    pub fn parse(text: &str) -> Result<Transcript, Wrong> {
-        read::read(text)
+    /// Reads a transcript as it is played through `side`. Everything in it must be understood.
+    pub fn parse(text: &str, side: Side) -> Result<Transcript, Wrong> {
+        read::read(text, side)
     }
 
     /// The comment that it opens with.
     pub fn about(&self) -> &str {
         &self.about
+    }
+
+    /// Whether its side keeps to it.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
     }
 }
 

@@ -46,6 +46,8 @@ mod rules;
 #[cfg(test)]
 mod scripts;
 mod tools;
+#[cfg(test)]
+mod transcripts;
 
 use std::io;
 use std::path::PathBuf;

@@ -6,15 +6,24 @@ use serde_json::Value;
 
 use super::frame::{Frame, Names};
 use super::settings::{Settings, duration};
+use super::side::{self, Side, Standing};
 use super::stage::{self, Change, Stage};
 use super::{Step, Transcript, Wrong};
 
-pub(super) fn read(text: &str) -> Result<Transcript, Wrong> {
+pub(super) fn read(text: &str, side: Side) -> Result<Transcript, Wrong> {
     let about = about(text)?;
     let mut known = Known::new(stage::names(Path::new("/")));
+    let mut standing = None;
     let mut steps = Vec::new();
     for (line, text) in joined(text) {
         let wrong = |says| Wrong { line, says };
+        if let Some(says) = side::header(&text, side).map_err(wrong)? {
+            if !steps.is_empty() || standing.replace(says).is_some() {
+                return Err(wrong("one such line, before anything happens".to_owned()));
+            }
+            continue;
+        }
+        let Some(text) = side::only(&text, side).map_err(wrong)? else { continue };
         if let Some(frame) = text.strip_prefix("also:") {
             let frame = Frame::new(frame.trim());
             known.binds(&frame).map_err(wrong)?;
@@ -24,12 +33,14 @@ pub(super) fn read(text: &str) -> Result<Transcript, Wrong> {
             }
             continue;
         }
-        let step = step(&text).map_err(wrong)?;
+        let step = step(text).map_err(wrong)?;
         known.check(&step).map_err(wrong)?;
         steps.push((line, step));
     }
     match steps.last() {
-        Some((_, Step::Server(..) | Step::HangUp(_) | Step::Wait(_))) => Ok(Transcript { about, steps }),
+        Some((_, Step::Server(..) | Step::HangUp(_) | Step::Wait(_))) => {
+            Ok(Transcript { about, side, standing: standing.unwrap_or(Standing::Kept), steps })
+        }
         // What is said last would be answered by nobody.
         Some((line, _)) => Err(Wrong { line: *line, says: "the last step expects nothing".to_owned() }),
         None => Err(Wrong { line: 1, says: "nothing happens".to_owned() }),
@@ -159,17 +170,35 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> (usize, String) {
-        let wrong = read(text).unwrap_err();
+        let wrong = read(text, Side::Library).unwrap_err();
         (wrong.line, wrong.says)
     }
 
     #[test]
     fn lines_go_on_and_are_counted() {
         let text = "# What\n# it pins.\n\nsettings: strict\nclient: {\"id\":\n  1}\n\nserver: {...}\nwait 5ms\n";
-        let transcript = read(text).unwrap();
+        let transcript = read(text, Side::Library).unwrap();
         assert_eq!(transcript.about(), "What it pins.");
         let lines: Vec<usize> = transcript.steps.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 5, 8, 9]);
+    }
+
+    #[test]
+    fn each_side_has_its_own_lines() {
+        let check = |header: &str, library: Standing, wrap: Standing| {
+            let steps =
+                "client: {}\n[wrap] server: {\"id\": $x}\n[wrap] client: {\"id\": $x}\n[library] wait 5ms\nwait 1ms";
+            let text = format!("# About.\n{header}{steps}");
+            for (side, standing, count) in [(Side::Library, library, 3), (Side::Wrap, wrap, 4)] {
+                let transcript = read(&text, side).unwrap();
+                assert_eq!((transcript.standing(), transcript.steps.len()), (&standing, count), "{header} {side}");
+            }
+        };
+        let why = || "it cannot, and why".to_owned();
+        check("", Standing::Kept, Standing::Kept);
+        check("through: library, it cannot, and why\n", Standing::Kept, Standing::Elsewhere(why()));
+        check("through: wrap, it cannot, and why\n", Standing::Elsewhere(why()), Standing::Kept);
+        check("differs: wrap, it cannot,\n  and why\n", Standing::Kept, Standing::Differs(why()));
     }
 
     #[test]
@@ -193,6 +222,13 @@ mod tests {
         check("client: {}\nalso: {}", 3, "goes after");
         check("client: {}\nserver: {}\nalso: {]", 4, "not JSON");
         check("client: {}", 2, "expects nothing");
+        check("through: libary, x\nclient: {}\nserver: {}", 2, "no such side: `libary`");
+        check("through: library\nclient: {}\nserver: {}", 2, "no reason");
+        check("differs: wrap, \nclient: {}\nserver: {}", 2, "no reason");
+        check("client: {}\nthrough: library, x\nserver: {}", 3, "before anything happens");
+        check("through: library, x\ndiffers: wrap, x\nclient: {}\nserver: {}", 3, "one such line");
+        check("[wrp] client: {}", 2, "no such side: `wrp`");
+        check("[library] cleint: {}", 2, "not understood");
         check("mkdir $X/y", 2, "nothing is called `$X`");
         check("forge $x from $y", 2, "nothing is called `$y`");
     }
