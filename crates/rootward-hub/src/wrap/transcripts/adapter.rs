@@ -20,8 +20,8 @@ use super::super::memory::Memory;
 use super::super::outlet::Outlet;
 use super::super::rules::{Enforce, Rules, Treatments};
 use super::server::FileServer;
-use crate::frame::{self, Found};
 use crate::scan::{Expansion, Treatment};
+use rootward_protocol::frame::{self, Found};
 
 /// When servers are started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
