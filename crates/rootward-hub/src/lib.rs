@@ -50,7 +50,9 @@
 //! But for [`wrap`], nothing here reads a clock or opens a file; nothing is async.
 
 mod check;
+mod engine;
 mod fold;
+mod front;
 pub mod scan;
 pub mod wrap;
 

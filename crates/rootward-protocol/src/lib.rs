@@ -21,6 +21,7 @@
 //! - [`message`]: the messages that Rootward writes.
 //! - [`input`]: what a modern answer asks of its client.
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
+//! - [`round`]: the rounds of a modern call.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
@@ -35,6 +36,7 @@ pub mod message;
 pub mod method;
 mod pages;
 mod refusal;
+pub mod round;
 pub mod session;
 mod text;
 

@@ -14,10 +14,11 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, ReadResourceRequestParams, ReadResourceResponse, SealOptions,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rootward_protocol::session::{NoList, SessionGuard, Turn};
-use rootward_protocol::{Pages, Refusal, Turned, keys, method};
+use rootward_protocol::round::{NOT_OF_THIS_REQUEST, Paging, Said, call_identity};
+use rootward_protocol::session::{SessionGuard, Turn};
+use rootward_protocol::{Pages, Refusal, keys, method};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::roots::Roots;
 use crate::scope::{Outcome, Scope, Source};
@@ -71,24 +72,10 @@ rounds! {
     method::READ_RESOURCE => ReadResourceRequestParams about uri, ReadResourceResponse;
 }
 
-/// What the client has said about its roots in the course of a call.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Answer {
-    #[default]
-    NotAsked,
-    /// Asked, and not answered: with the pages that came before.
-    Asked(Pages),
-    /// The result of `roots/list` as it was sent.
-    Said(Value),
-    /// Answered with what is no list.
-    Failed(String),
-}
-
 /// What is carried from one round to the next.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 struct Carried {
-    roots: Answer,
+    roots: Said,
     /// The tool's own state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
@@ -112,35 +99,33 @@ where
     F: Future<Output = Result<R, ErrorData>>,
 {
     let binding = binding(&(ground.settings.principal)(&context), server, &parameters);
-    let paging = wire::pages(context.client_capabilities().as_ref());
+    let paging = wire::paging(context.client_capabilities().as_ref());
     let carried = match open(ground, &binding, &mut parameters, paging) {
         Ok(carried) => carried,
         Err(error) => return Ok(Err(error)),
     };
-    let answer = carried.roots;
-    if let Answer::Asked(pages) = &answer
-        && pages.cursor().is_some()
-    {
+    let said = carried.roots;
+    if said.goes_on() {
         let (responses, state) = parameters.carried();
-        let carried = Carried { roots: answer, state: state.take(), responses: responses.take() };
+        let carried = Carried { roots: said, state: state.take(), responses: responses.take() };
         return Ok(Ok(question(ground, &binding, &carried).ok_or_else(Refusal::pending)?));
     }
     let requester = ground.requester(P::METHOD, parameters.subject());
-    let scope = Scope::new(known(ground, &context, answer.clone()).await, Source::Modern, ground, requester);
+    let scope = Scope::new(known(ground, &context, said.clone()).await, Source::Modern, ground, requester);
     let mut asked = parameters.clone();
     let result = scope.run(call(parameters, context)).await;
     match scope.take_outcome() {
         Some(Outcome::Denied(refusal)) if failed(&result) => Err(refusal),
         Some(Outcome::NotKnown(path)) if failed(&result) => {
             let (responses, state) = asked.carried();
-            let roots = Answer::Asked(Pages::default());
+            let roots = Said::Asked(Pages::default());
             let carried = Carried { roots, state: state.take(), responses: responses.take() };
             Ok(Ok(question(ground, &binding, &carried).ok_or_else(|| scope.still_pending(path))?))
         }
         _ => Ok(result.map(|mut result| {
             // The tool's own round: what is known of the roots goes along.
             if let Some(question) = result.question() {
-                let carried = Carried { roots: answer, state: question.request_state.take(), responses: None };
+                let carried = Carried { roots: said, state: question.request_state.take(), responses: None };
                 question.request_state = seal(ground, &binding, &carried);
             }
             result
@@ -151,7 +136,7 @@ where
 /// What is answered in place of a result: the question for the roots, or for the next page of them.
 fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<R> {
     let cursor = match &carried.roots {
-        Answer::Asked(pages) => pages.cursor(),
+        Said::Asked(pages) => pages.cursor(),
         _ => None,
     };
     let questions = InputRequests::from([(keys::ROOTS_QUESTION.to_owned(), wire::list_roots_input(cursor))]);
@@ -159,17 +144,11 @@ fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Op
 }
 
 /// The roots in force for a request, unless its client is to be asked first.
-pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleServer>, answer: Answer) -> Option<Roots> {
+pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleServer>, said: Said) -> Option<Roots> {
     let support = wire::support(context.client_capabilities().as_ref());
     // Taken once: roots that were given with a place closed are decided with it closed.
     let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), ground.given.now(), support);
-    let said = match answer {
-        Answer::NotAsked => None,
-        Answer::Said(result) => Some(Ok(result)),
-        Answer::Failed(reason) => Some(Err(NoList::because(reason))),
-        Answer::Asked(_) => Some(Err(NoList::because("the call came again without them"))),
-    };
-    if let Some(placing) = said.and_then(|said| owner.told(Duration::ZERO, said)) {
+    if let Some(placing) = owner.told(Duration::ZERO, said) {
         let placed = tokio::task::spawn_blocking(|| placing.run_ambient()).await.ok()?;
         owner.placed(Duration::ZERO, placed);
     }
@@ -180,9 +159,9 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
 }
 
 /// Takes what the client carried out of a request, and puts back what is the tool's own.
-fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging: bool) -> Result<Carried, ErrorData> {
+fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging: Paging) -> Result<Carried, ErrorData> {
     let (responses, state) = parameters.carried();
-    let said = responses.as_mut().and_then(|responses| responses.remove(keys::ROOTS_QUESTION));
+    let answer = responses.as_mut().and_then(|responses| responses.remove(keys::ROOTS_QUESTION));
     let Some(sealed) = state.take() else {
         // SECURITY: roots that nobody asked for are not taken (test: roots_that_were_not_asked_for_are_not_taken)
         return Ok(Carried::default());
@@ -191,29 +170,14 @@ fn open<P: Retried>(ground: &Ground, binding: &[u8], parameters: &mut P, paging:
     // nobody; one sentence for all of it (test: a_state_that_is_not_this_calls_is_refused)
     let carried: Option<Carried> = ground.seal.as_ref().and_then(|seal| seal.open_json_with(&sealed, binding).ok());
     let Some(mut carried) = carried else {
-        return Err(ErrorData::invalid_params("`requestState` does not belong to this request", None));
+        return Err(ErrorData::invalid_params(NOT_OF_THIS_REQUEST, None));
     };
     *state = carried.state.take();
-    if let Answer::Asked(pages) = carried.roots {
+    if let Said::Asked(_) = carried.roots {
         *responses = carried.responses.take();
-        carried.roots = match said {
-            Some(page) => turn(pages, page, paging),
-            // Without an answer there is nothing to go on from.
-            None => Answer::Asked(Pages::default()),
-        };
     }
+    carried.roots = carried.roots.heard(answer, paging);
     Ok(carried)
-}
-
-/// Takes one page.
-fn turn(mut pages: Pages, page: Value, paging: bool) -> Answer {
-    match pages.add(page) {
-        Ok(Turned::Whole(list)) => Answer::Said(list),
-        Ok(Turned::Next) if paging => Answer::Asked(pages),
-        // It has no way to be asked for the rest.
-        Ok(Turned::Next) => Answer::Failed("the list goes on, and the client did not say that it pages".to_owned()),
-        Err(error) => Answer::Failed(error.to_string()),
-    }
 }
 
 fn seal(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<String> {
@@ -223,15 +187,6 @@ fn seal(ground: &Ground, binding: &[u8], carried: &Carried) -> Option<String> {
 
 /// What a sealed state is bound to. It goes into the seal whole, which is a keyed hash.
 fn binding<P: Retried>(principal: &str, server: &str, parameters: &P) -> Vec<u8> {
-    let mut parameters = parameters.clone();
-    let (responses, state) = parameters.carried();
-    (*responses, *state) = (None, None);
-    let mut parameters = serde_json::to_value(parameters).unwrap_or_default();
-    if let Some(parameters) = parameters.as_object_mut() {
-        // Progress tokens and their like differ from round to round.
-        parameters.remove(keys::META);
-    }
-    // The order of an object's members says nothing; where `serde_json` keeps it, it would.
-    parameters.sort_all_objects();
-    json!([principal, server, P::METHOD, parameters]).to_string().into_bytes()
+    let parameters = serde_json::to_value(parameters).unwrap_or_default();
+    json!([principal, server, call_identity(P::METHOD, parameters)]).to_string().into_bytes()
 }

@@ -21,11 +21,12 @@ use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 use rootward_protocol::Refusal;
+use rootward_protocol::round::Said;
 
 use crate::announce::{Paging, RootsResource};
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
-use crate::modern::{self, Answer, Retried, Rounds};
+use crate::modern::{self, Retried, Rounds};
 use crate::refusal::RefusalAnswer;
 use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
@@ -250,7 +251,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         if is_modern(&context) {
             // A completion takes no rounds: what the client does not need to be asked for is all there is.
             let ground = self.service.ground();
-            let known = modern::known(ground, &context, Answer::NotAsked).await;
+            let known = modern::known(ground, &context, Said::Nothing).await;
             let scope = Scope::new(known, Source::Modern, ground, requester);
             let result = scope.run(call(request, context)).await;
             return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
@@ -364,7 +365,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         // A list waits for nobody: it sees what is known, and cannot ask.
         let ground = self.service.ground();
         let (known, source) = if is_modern(&context) {
-            (modern::known(ground, &context, Answer::NotAsked).await, Source::Modern)
+            (modern::known(ground, &context, Said::Nothing).await, Source::Modern)
         } else {
             if let Err(error) = self.session.begin(&context.peer) {
                 return Err(ErrorData::internal_error(error.to_string(), None));

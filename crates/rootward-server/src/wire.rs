@@ -6,6 +6,7 @@ use rmcp::model::{
     RequestMetaObject, ServerRequest,
 };
 use rootward_core::session::Support;
+use rootward_protocol::round::Paging;
 use rootward_protocol::{keys, method};
 use serde_json::{Value, json};
 
@@ -44,11 +45,12 @@ pub(crate) fn list_roots_input(cursor: Option<&str>) -> InputRequest {
 }
 
 /// Whether the client said that it pages its list.
-pub(crate) fn pages(capabilities: Option<&ClientCapabilities>) -> bool {
-    capabilities.is_some_and(|capabilities| {
+pub(crate) fn paging(capabilities: Option<&ClientCapabilities>) -> Paging {
+    let declared = capabilities.is_some_and(|capabilities| {
         capabilities.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(keys::PAGING))
             || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(keys::PAGING))
-    })
+    });
+    if declared { Paging::Declared } else { Paging::NotDeclared }
 }
 
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.
@@ -139,7 +141,8 @@ mod tests {
         check(json!({"roots": {"listChanged": false}}), Support::Listed);
         check(json!({"roots": {"listChanged": true}}), Support::Announced);
         assert_eq!(support(None), Support::No);
-        let pages = |capabilities: Value| pages(Some(&serde_json::from_value(capabilities).unwrap()));
+        let pages =
+            |capabilities: Value| paging(Some(&serde_json::from_value(capabilities).unwrap())) == Paging::Declared;
         assert!(pages(json!({"extensions": {keys::PAGING: {}}})) && pages(json!({"experimental": {keys::PAGING: {}}})));
         assert!(!pages(json!({"roots": {}, "extensions": {"other": {}}})));
     }

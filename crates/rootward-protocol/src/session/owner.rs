@@ -15,6 +15,7 @@ use super::terms::Terms;
 use crate::list::ClientList;
 use crate::message::INVALID_PARAMS;
 use crate::pages::{Pages, Turned};
+use crate::round::Said;
 use crate::text::shortened;
 
 /// How often a list is read again from its first page, because it changed while its pages were read.
@@ -24,7 +25,7 @@ const MOST_RESTARTS: u8 = 3;
 const LONGEST_REASON: usize = 200;
 
 /// The roots of one session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SessionGuard {
     terms: Arc<Terms>,
     given: Arc<Given>,
@@ -102,7 +103,7 @@ enum Numbering {
 }
 
 /// A question under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Reading {
     question: RequestNumber,
     /// What came so far, where the list comes in pages.
@@ -235,8 +236,14 @@ impl SessionGuard {
         self.handle(now, [placed.into_event()])
     }
 
-    /// What a modern request says of its roots: the whole result of `roots/list`, or why there is none. The roots are to be looked up.
-    pub fn told(&mut self, now: Duration, answer: Result<Value, NoList>) -> Option<Placing> {
+    /// What a modern request says of its roots. They are to be looked up.
+    pub fn told(&mut self, now: Duration, said: Said) -> Option<Placing> {
+        let answer = match said {
+            Said::Nothing => return None,
+            Said::List(list) => Ok(list),
+            Said::Failed(reason) => Err(NoList::because(reason)),
+            Said::Asked(_) => Err(NoList::because("the list is not whole")),
+        };
         // It begins, asks, and is answered, all in one moment.
         let asked = self.needed(now, now).into_iter().find_map(|order| match order {
             Order::Ask { question, .. } => Some(question),

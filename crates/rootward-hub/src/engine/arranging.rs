@@ -1,0 +1,256 @@
+//! Children: started to fit the roots in force, greeted, replaced, retired, lost.
+
+use std::time::Duration;
+
+use rootward_core::Guard;
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::{Era, method};
+
+use super::Effect;
+use super::child::{ChildId, Owed, Phase, SETTLES_WITHIN};
+use super::link::Change;
+use super::memory::Remembered;
+use super::session::{Asked, Client, GRACE, Session};
+
+impl Session {
+    /// Sees that the children there are fit the roots in force, and that there is one where one is needed.
+    pub(super) fn arrange(&mut self) {
+        let Client::Legacy(legacy) = &self.client else { return };
+        // The first child is started by `initialize` itself, or by nobody: then its answer was remembered. And nobody is started for a
+        // client that is gone, unless something waits.
+        if legacy.promised.is_none() || (self.closed && self.waiting.is_empty()) {
+            return;
+        }
+        let guard = self.guard().cloned();
+        if let Some(guard) = &guard {
+            self.note_revoked(guard);
+        }
+        for link in 0..self.links.len() {
+            match &guard {
+                Some(guard) => self.fit(link, guard),
+                None => self.do_without_roots(link),
+            }
+        }
+    }
+
+    /// Starts a child without roots, where somebody has waited long enough for the client to name them.
+    fn do_without_roots(&mut self, link: usize) {
+        let first = self.waiting.iter().find(|waiting| waiting.way.link == link);
+        let is_waited_for = first.is_some_and(|first| first.way.arrived + GRACE <= self.now);
+        let of = &self.links[link];
+        let has_child = of.current.is_some() || of.coming.is_some();
+        if is_waited_for && !has_child && of.backoff.not_before(self.now).is_none() {
+            let guard = self.nothing();
+            self.start_and_greet(link, guard);
+        }
+    }
+
+    /// Sees that a child runs in these roots.
+    fn fit(&mut self, link: usize, guard: &Guard) {
+        let of = &mut self.links[link];
+        if of.fits(of.coming, guard) || (of.coming.is_none() && of.fits(of.current, guard)) {
+            return;
+        }
+        if let Some(number) = of.coming.take() {
+            // Overtaken by other roots before it was ready.
+            self.drop_child(link, number);
+        }
+        // SECURITY: the child reads relative paths from where it was started, so where the first root is another it is told nothing
+        // and started anew (test: relative_paths_mean_the_first_root_after_a_change)
+        let first = |guard: &Guard| guard.root_set().first_directory().map(|root| root.place.clone());
+        let now = self.now;
+        let of = &mut self.links[link];
+        if of.change == Change::Told
+            && let Some(child) = of.running().filter(|child| child.greeted && first(&child.guard) == first(guard))
+        {
+            child.guard = guard.clone();
+            child.send(&message::notification(method::ROOTS_CHANGED));
+            if child.asks_for_roots {
+                child.settles_at = now + SETTLES_WITHIN;
+            }
+            return;
+        }
+        of.impossible.take_if(|(tried, _)| !tried.decides_as(guard));
+        if of.fits(of.current, guard) || !of.may_start(now) {
+            return;
+        }
+        self.start_and_greet(link, guard.clone());
+    }
+
+    /// Starts a child and greets it on the client's behalf.
+    fn start_and_greet(&mut self, link: usize, guard: Guard) {
+        let Client::Legacy(legacy) = &self.client else { return };
+        let params = legacy.params.clone();
+        let id = self.own_id("initialize");
+        let number = self.start(link, guard, Phase::Greeting);
+        if let Some(child) = self.links[link].children.get_mut(&number) {
+            child.ask(&id, Owed::OwnHandshake, &message::request(&id, method::INITIALIZE, Some(&params)));
+        }
+        self.links[link].coming = Some(number);
+    }
+
+    /// Has a child started.
+    pub(super) fn start(&mut self, link: usize, guard: Guard, phase: Phase) -> u64 {
+        let number = self.links[link].add(guard.clone(), phase, self.now);
+        self.push(Effect::Start(self.child_id(link, number), guard));
+        number
+    }
+
+    /// Has a modern child take over at once: it needs no greeting.
+    pub(super) fn start_modern(&mut self, link: usize, guard: Guard) {
+        let number = self.start(link, guard, Phase::Running);
+        if let Some(old) = self.links[link].current.replace(number) {
+            self.retire(link, old);
+        }
+        self.compare_lists(link, number);
+    }
+
+    /// A child that was greeted by Rootward has answered: it takes over.
+    pub(super) fn take_over(&mut self, link: usize, number: u64) {
+        if self.links[link].coming != Some(number) {
+            return;
+        }
+        self.links[link].coming = None;
+        if let Some(old) = self.links[link].current.replace(number) {
+            self.retire(link, old);
+        }
+        self.runs(link, number);
+        let initialized = matches!(&self.client, Client::Legacy(legacy) if legacy.initialized);
+        if let Some(child) = self.links[link].children.get_mut(&number).filter(|child| initialized && !child.greeted) {
+            child.greeted = true;
+            child.send(&message::notification(method::INITIALIZED));
+        }
+        self.compare_lists(link, number);
+    }
+
+    /// A child has answered `initialize`, and takes calls.
+    pub(super) fn runs(&mut self, link: usize, number: u64) {
+        let (now, settles) = (self.now, self.settles_at(link));
+        if let Some(child) = self.links[link].children.get_mut(&number) {
+            (child.phase, child.since, child.settles_at) = (Phase::Running, now, settles);
+        }
+    }
+
+    /// Until when calls wait for a child that starts now to ask for its roots.
+    pub(super) fn settles_at(&self, link: usize) -> Duration {
+        match &self.links[link].remembered {
+            Some(Remembered { asks_for_roots: Some(false), .. }) => self.now,
+            _ => self.now + SETTLES_WITHIN,
+        }
+    }
+
+    /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it.
+    pub(super) fn note_silence(&mut self) {
+        for link in 0..self.links.len() {
+            let of = &mut self.links[link];
+            let Some(child) = of.current.and_then(|number| of.children.get(&number)) else { continue };
+            let is_silent = child.greeted && !child.asks_for_roots && child.since + SETTLES_WITHIN <= self.now;
+            let Some(remembered) = of.remembered.as_mut().filter(|known| known.asks_for_roots.is_none()) else {
+                continue;
+            };
+            if is_silent {
+                remembered.asks_for_roots = Some(false);
+                self.learn(link);
+            }
+        }
+    }
+
+    /// Has a child finish what it began, and end then.
+    pub(super) fn retire(&mut self, link: usize, number: u64) {
+        if let Some(child) = self.links[link].children.get_mut(&number) {
+            child.phase = Phase::Retired;
+        }
+    }
+
+    /// Lets retired children end that owe nothing and ask nothing.
+    pub(super) fn sweep(&mut self) {
+        let retired = self.children().filter(|(_, child)| child.phase == Phase::Retired);
+        let retired: Vec<ChildId> =
+            retired.filter(|(_, child)| child.owes.is_empty() && child.input.is_empty()).map(|(id, _)| id).collect();
+        for id in retired {
+            let asks = self.asked.values().any(|asked| matches!(asked, Asked::Child { child, .. } if *child == id));
+            if !asks {
+                self.drop_child(id.link, id.number);
+            }
+        }
+    }
+
+    fn drop_child(&mut self, link: usize, number: u64) {
+        self.links[link].children.remove(&number);
+        self.push(Effect::End(self.child_id(link, number)));
+    }
+
+    /// A child could not be started. Until the roots change, no other will be.
+    pub(super) fn not_started(&mut self, id: ChildId, reason: &str) {
+        let first = self.is_first();
+        let Some(guard) = self.child_mut(id).map(|child| child.guard.clone()) else { return };
+        self.lost(id, reason);
+        if first {
+            self.push(Effect::Leave(self.id));
+        } else {
+            self.links[id.link].impossible = Some((guard, reason.to_owned()));
+            // SECURITY: what it was given is not what is in force any more
+            // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
+            if let Some(old) = self.links[id.link].current.take() {
+                self.retire(id.link, old);
+            }
+        }
+    }
+
+    /// A child has ended, or closed its end.
+    pub(super) fn ended(&mut self, id: ChildId, how: &str) {
+        let Some((phase, since)) = self.child_mut(id).map(|child| (child.phase, child.since)) else { return };
+        let first = self.is_first();
+        self.lost(id, &format!("the server ended ({how}) before it answered"));
+        match phase {
+            Phase::Retired => {}
+            _ if first => self.push(Effect::Leave(self.id)),
+            Phase::Greeting | Phase::Running => {
+                let now = self.now;
+                self.links[id.link].backoff.failed(now, now.saturating_sub(since));
+                if !self.closed {
+                    self.say(format!("the server ended ({how}) and is started again"));
+                }
+            }
+        }
+    }
+
+    /// Whether no server has answered the client yet: then there is no session to save.
+    fn is_first(&self) -> bool {
+        match &self.client {
+            Client::Silent => true,
+            Client::Legacy(legacy) => legacy.promised.is_none(),
+            Client::Modern => false,
+        }
+    }
+
+    /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.
+    pub(super) fn lost(&mut self, id: ChildId, reason: &str) {
+        let of = &mut self.links[id.link];
+        let Some(child) = of.children.remove(&id.number) else { return };
+        of.current.take_if(|current| *current == id.number);
+        of.coming.take_if(|coming| *coming == id.number);
+        self.push(Effect::End(id));
+        for (request, owed) in child.owes {
+            if owed.is_clients() {
+                self.tell_client(&message::error(&request, INTERNAL_ERROR, reason, None));
+            }
+        }
+        let is_its = |asked: &Asked| matches!(asked, Asked::Child { child, .. } if *child == id);
+        let asked = self.asked.iter().filter(|(_, asked)| is_its(asked)).map(|(sent, _)| sent.clone());
+        for sent in asked.collect::<Vec<Box<str>>>() {
+            self.asked.remove(&sent);
+            self.tell_client(&message::cancelled(&sent, "the server ended"));
+        }
+    }
+
+    /// Whether the server is where it should be, or nobody can tell where that is.
+    pub(super) fn is_in_place(&self, link: usize, arrived: Duration) -> bool {
+        // A modern call says by its paths that it needs roots; without any, it is not asked for them.
+        if self.roots.is_none() || self.era() == Era::Modern {
+            return true;
+        }
+        let Some(guard) = self.guard() else { return self.now >= arrived + GRACE };
+        self.links[link].current().is_some_and(|child| child.guard.decides_as(guard))
+    }
+}

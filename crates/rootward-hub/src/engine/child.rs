@@ -1,0 +1,126 @@
+//! A server's process as the engine sees it: what waits to be written to it, and what it owes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rootward_core::Guard;
+use rootward_protocol::frame::Id;
+
+use super::SessionId;
+use super::outlet::Outlet;
+use super::rounds::Sent;
+
+/// How long calls wait for a server to ask for its roots after a start or a change.
+pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
+
+/// Which child: of a session's link to a server. Later ones have greater numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ChildId {
+    pub(super) session: SessionId,
+    pub(super) link: usize,
+    pub(super) number: u64,
+}
+
+/// An id, as it is looked up.
+pub(super) fn key(id: &str) -> Box<str> {
+    Id::read(id).map_or_else(|| id.into(), Id::key)
+}
+
+/// What a child owes an answer to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owed {
+    /// A request of the client's.
+    Plain,
+    /// The client's question for this list: the answer tells what the server offers.
+    List(&'static str),
+    /// The client's own `initialize`.
+    Handshake,
+    /// Rootward's `initialize`, on the client's behalf.
+    OwnHandshake,
+    /// Rootward's question for this list.
+    OwnList(&'static str),
+}
+
+impl Owed {
+    /// Whether the client awaits it.
+    pub(super) fn is_clients(self) -> bool {
+        match self {
+            Owed::Plain | Owed::List(_) | Owed::Handshake => true,
+            Owed::OwnHandshake | Owed::OwnList(_) => false,
+        }
+    }
+
+    /// The list that it is.
+    pub(super) fn list(self) -> Option<&'static str> {
+        match self {
+            Owed::List(list) | Owed::OwnList(list) => Some(list),
+            Owed::Plain | Owed::Handshake | Owed::OwnHandshake => None,
+        }
+    }
+}
+
+/// How far a child has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// It has not answered `initialize` yet.
+    Greeting,
+    /// It takes calls.
+    Running,
+    /// Another has taken its place; it finishes what it began.
+    Retired,
+}
+
+/// A child.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) phase: Phase,
+    /// The roots it was given.
+    pub(super) guard: Guard,
+    /// What waits to be written to it.
+    pub(super) input: Outlet,
+    /// Requests it has not answered, by id.
+    pub(super) owes: HashMap<Box<str>, Owed>,
+    /// The roots that its own were last compared with.
+    pub(super) compared: Option<Guard>,
+    /// Requests that it works on in a root that was removed, and until when it may.
+    pub(super) revoked: HashMap<Box<str>, Duration>,
+    /// Modern requests that it may answer with a question, by id.
+    pub(super) sent: HashMap<Box<str>, Sent>,
+    /// Whether it was told `initialized`.
+    pub(super) greeted: bool,
+    /// When it began to run.
+    pub(super) since: Duration,
+    /// When calls need not wait any more for it to ask for its roots.
+    pub(super) settles_at: Duration,
+    /// Whether it asked for its roots by itself, and not for a call.
+    pub(super) asks_for_roots: bool,
+}
+
+impl Child {
+    pub(super) fn new(guard: Guard, phase: Phase, now: Duration) -> Child {
+        Child {
+            phase,
+            guard,
+            input: Outlet::default(),
+            owes: HashMap::new(),
+            compared: None,
+            revoked: HashMap::new(),
+            sent: HashMap::new(),
+            greeted: false,
+            since: now,
+            settles_at: now,
+            asks_for_roots: false,
+        }
+    }
+
+    /// Puts a message on its way.
+    pub(super) fn send(&mut self, message: &str) {
+        self.input.push(message);
+    }
+
+    /// The same for a question, which it then owes an answer to.
+    pub(super) fn ask(&mut self, id: &str, owed: Owed, message: &str) {
+        self.owes.insert(key(id), owed);
+        self.send(message);
+    }
+}

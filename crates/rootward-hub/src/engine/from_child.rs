@@ -1,0 +1,277 @@
+//! What the children send.
+
+use rootward_protocol::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong};
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::{keys, method, shown};
+use serde_json::value::RawValue;
+
+use super::child::{ChildId, Owed, Phase, key};
+use super::router::progress_token;
+use super::session::{Asked, Client, Session};
+
+/// How much of a server's error is told, in characters.
+const LONGEST_ERROR: usize = 1000;
+
+/// How much may wait for a child that asks and does not read.
+const MOST_UNREAD: usize = 8 << 20;
+
+/// How many questions of a child's may be open at a time.
+const MOST_QUESTIONS: usize = 1000;
+
+/// How many bytes the ids of these may have together.
+const MOST_QUESTION_BYTES: usize = 1 << 20;
+
+/// What remains to be done with a frame that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Remains {
+    /// Pass it on, the bytes as they came.
+    PassOn,
+    Nothing,
+}
+
+impl Session {
+    /// A line of a child's.
+    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) {
+        match line {
+            Found::TooLong(long) => self.child_too_long(id, &long),
+            // SECURITY: every frame is read whole, whatever its size: a large answer that also names a method is a question to
+            // some clients (test: a_large_frame_is_read_like_any_other)
+            Found::Alone(frame) => match self.child_frame(id, frame) {
+                Remains::PassOn => self.out.push_buffer(frame),
+                Remains::Nothing => {}
+            },
+            Found::Among(frame) | Found::Unended(frame) => match self.child_frame(id, frame) {
+                Remains::PassOn => self.out.push_bytes(frame),
+                Remains::Nothing => {}
+            },
+        }
+    }
+
+    fn child_frame(&mut self, id: ChildId, frame: &[u8]) -> Remains {
+        match Message::parse(frame) {
+            Err(bad) => self.child_bad(id, &bad),
+            Ok(Message::Single(envelope)) if self.settles(id, &envelope) => return Remains::PassOn,
+            Ok(Message::Single(envelope)) => self.child_message(id, &envelope),
+            Ok(Message::Batch(batch)) => {
+                for member in batch.members() {
+                    match member {
+                        Ok(envelope) => self.child_message(id, &envelope),
+                        Err(bad) => self.child_bad(id, &bad),
+                    }
+                }
+            }
+        }
+        Remains::Nothing
+    }
+
+    /// Whether the client waits for this answer and nothing is to be learned from it. It is owed no more then.
+    fn settles(&mut self, id: ChildId, envelope: &Envelope<'_>) -> bool {
+        let (Kind::Response | Kind::ErrorResponse, Some(answered)) = (envelope.kind(), envelope.id()) else {
+            return false;
+        };
+        // What a modern client is answered may be a question to it.
+        if !matches!(self.client, Client::Legacy(_)) {
+            return false;
+        }
+        let Some(child) = self.child_mut(id) else { return false };
+        let key = answered.key();
+        let is_plain = child.owes.get(&key) == Some(&Owed::Plain) && !child.sent.contains_key(&key);
+        is_plain && child.owes.remove(&key).is_some()
+    }
+
+    /// A line that is not a message. Servers print to their output what belongs elsewhere; the client's line carries messages only.
+    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) {
+        self.say(format!("a line of the server's is not a message and is left out: {}", bad.reason));
+        if let (Some(answered), true) = (&bad.id, bad.has_outcome) {
+            let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
+            self.child_cannot_answer(id, answered, &format!("the server's answer is not valid: {reason}"));
+        }
+    }
+
+    fn child_too_long(&mut self, id: ChildId, long: &TooLong) {
+        self.say(format!("a message of the server's was too long: {} bytes", long.length));
+        if let Some(answered) = &long.answers {
+            let says = format!("the server's answer has {} bytes, which is too long", long.length);
+            self.child_cannot_answer(id, answered, &says);
+        }
+    }
+
+    /// An answer of a child's that is not passed on: whoever waits for it gets an error.
+    fn child_cannot_answer(&mut self, id: ChildId, answered: &str, says: &str) {
+        let Some(child) = self.child_mut(id) else { return };
+        child.sent.remove(&key(answered));
+        match child.owes.remove(&key(answered)) {
+            Some(Owed::OwnHandshake) => self.ended(id, &format!("`initialize`: {says}")),
+            Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
+            Some(Owed::Plain | Owed::List(_) | Owed::Handshake) => {
+                self.tell_client(&message::error(answered, INTERNAL_ERROR, says, None));
+            }
+            None => {}
+        }
+    }
+
+    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) {
+        match (envelope.kind(), envelope.method().unwrap_or_default()) {
+            (Kind::Request, method::LIST_ROOTS) => self.child_asks_for_roots(id, envelope),
+            (Kind::Request, _) => self.child_asks(id, envelope),
+            (Kind::Notification, method::CANCELLED) => self.child_cancelled(id, envelope),
+            (Kind::Notification, _) => self.tell_client(envelope.text()),
+            (Kind::Response | Kind::ErrorResponse, _) => self.child_answers(id, envelope),
+        }
+    }
+
+    /// A child asks for its roots: they are Rootward's to tell.
+    fn child_asks_for_roots(&mut self, id: ChildId, envelope: &Envelope<'_>) {
+        let now = self.now;
+        let (Some(child), Some(question)) = (self.child_mut(id), envelope.id()) else { return };
+        // Whoever asks and does not read is not answered without end.
+        if child.input.waiting().len() > MOST_UNREAD {
+            return;
+        }
+        let list = message::roots(child.guard.roots());
+        child.send(&message::result(question.as_str(), &list));
+        child.settles_at = now;
+        // One that asks in the course of a call has no need of calls that wait for it.
+        let by_itself = child.owes.is_empty();
+        let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
+        if let (true, Some(remembered)) = (first, &mut self.links[id.link].remembered)
+            && remembered.asks_for_roots.replace(true) != Some(true)
+        {
+            self.learn(id.link);
+        }
+    }
+
+    /// A child asks the client something else. It keeps its id, unless another question has it.
+    fn child_asks(&mut self, child: ChildId, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return };
+        if !self.may_ask(child, id) {
+            return self.refuse_question(child, id);
+        }
+        let asked = Asked::Child { child, id: id.as_str().into(), token: progress_token(envelope) };
+        let key = id.key();
+        // SECURITY: the answer to a server's question must not pass for the answer to one of Rootward's own, which may follow
+        // (test: a_server_cannot_take_the_id_of_the_question_for_roots)
+        if self.asked.contains_key(&key) || key.contains("rootward") {
+            let other = self.own_id("question");
+            if let Some(other) = Id::read(&other) {
+                self.out.push_with(|bytes| envelope.write_with_id(other, bytes));
+            }
+            self.asked.insert(other.into(), asked);
+        } else {
+            self.tell_client(envelope.text());
+            self.asked.insert(key, asked);
+        }
+    }
+
+    /// Whether a child may have one more question open.
+    fn may_ask(&self, number: ChildId, id: Id<'_>) -> bool {
+        let ids = self.asked.iter().filter_map(|(sent, asked)| match asked {
+            Asked::Child { child, id, token } if *child == number => {
+                Some(sent.len() + id.len() + token.as_ref().map_or(0, |token| token.len()))
+            }
+            _ => None,
+        });
+        let (count, bytes) = ids.fold((0, 0), |(count, bytes), id| (count + 1, bytes + id));
+        count < MOST_QUESTIONS && bytes + 2 * id.as_str().len() <= MOST_QUESTION_BYTES
+    }
+
+    // SECURITY: questions that nobody answers are kept, and must not take all memory there is
+    // (test: a_server_has_a_bounded_number_of_questions_open)
+    fn refuse_question(&mut self, child: ChildId, id: Id<'_>) {
+        let Some(child) = self.child_mut(child) else { return };
+        if child.input.waiting().len() <= MOST_UNREAD {
+            let says = "too many requests to the client are waiting for an answer";
+            child.send(&message::error(id.as_str(), INTERNAL_ERROR, says, None));
+        }
+    }
+
+    fn child_cancelled(&mut self, number: ChildId, envelope: &Envelope<'_>) {
+        let id = envelope.params().and_then(Members::read).and_then(|params| params.get(keys::REQUEST_ID));
+        let Some(id) = id.map(|id| key(id.get())) else { return };
+        let is_it =
+            |asked: &Asked| matches!(asked, Asked::Child { child, id: own, .. } if *child == number && key(own) == id);
+        let Some(sent) = self.asked.iter().find(|(_, asked)| is_it(asked)).map(|(sent, _)| sent.clone()) else {
+            return;
+        };
+        self.asked.remove(&sent);
+        if sent == id {
+            self.tell_client(envelope.text());
+        } else {
+            self.tell_client(&message::cancelled(&sent, "the server does not await the answer any more"));
+        }
+    }
+
+    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
+        let owed = self.child_mut(child).and_then(|child| child.owes.remove(&id.key()));
+        let sent = self.child_mut(child).and_then(|child| child.sent.remove(&id.key()));
+        let is_legacy = matches!(self.client, Client::Legacy(_));
+        if !is_legacy && self.wants_input(child, envelope, sent.as_ref()) {
+            return;
+        }
+        match owed {
+            Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
+            Some(Owed::OwnHandshake) => self.greeted(child, envelope),
+            Some(Owed::OwnList(list)) => self.own_list(child.link, list, envelope.result()),
+            Some(Owed::List(list)) => {
+                if let Some(result) = envelope.result() {
+                    self.list_for_client(child.link, list, result);
+                }
+                self.tell_client(envelope.text());
+            }
+            // Also what is owed to nobody: the client may have cancelled it.
+            Some(Owed::Plain) | None => self.tell_client(envelope.text()),
+        }
+    }
+
+    /// The first child has answered the client's own `initialize`.
+    fn greeted_by_client(&mut self, child: ChildId, envelope: &Envelope<'_>) {
+        self.tell_client(envelope.text());
+        let Some(result) = envelope.result() else {
+            // The client will begin anew, in another version.
+            (self.client, self.roots) = (Client::Silent, None);
+            if let Some(child) = self.child_mut(child) {
+                child.phase = Phase::Running;
+            }
+            return;
+        };
+        self.runs(child.link, child.number);
+        self.promise(result.get());
+        self.remember(child.link, result);
+        if matches!(&self.client, Client::Legacy(legacy) if legacy.initialized) {
+            self.begin(&message::notification(method::INITIALIZED));
+        }
+    }
+
+    /// A later child has answered `initialize`: what it says otherwise than was promised is put right.
+    fn greeted(&mut self, child: ChildId, envelope: &Envelope<'_>) {
+        let Some(result) = envelope.result() else {
+            let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
+            let says = format!("the server refused to begin anew: {error}");
+            return self.ended(child, &says);
+        };
+        self.take_over(child.link, child.number);
+        if let Client::Legacy(legacy) = &self.client
+            && legacy.promised.as_deref() != Some(result.get())
+        {
+            let promised = legacy.promised.clone();
+            self.correct(promised.as_deref().unwrap_or("{}"), result);
+            self.promise(result.get());
+        }
+        self.remember(child.link, result);
+    }
+
+    /// Tells the client of lists that may be others than it was promised.
+    fn correct(&mut self, promised: &str, result: &RawValue) {
+        let lists = |result: &RawValue, key: &str| {
+            let capabilities = Members::read(result).and_then(|result| result.object("capabilities"));
+            capabilities.and_then(|capabilities| capabilities.get(key)).is_some()
+        };
+        let Ok(promised) = RawValue::from_string(promised.to_owned()) else { return };
+        for (key, notification) in method::LISTS {
+            if lists(&promised, key) || lists(result, key) {
+                self.tell_client(&message::notification(notification));
+            }
+        }
+    }
+}

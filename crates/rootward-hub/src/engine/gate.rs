@@ -1,0 +1,279 @@
+//! The gate: every path of a client's message is decided and put on record before the message is passed on.
+
+use std::time::SystemTime;
+
+use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Guard, Occasion, Shown};
+use rootward_protocol::frame::{Envelope, Id};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, Results};
+use rootward_protocol::session::{Published, Turn};
+use rootward_protocol::{Era, Refusal, method, shown};
+
+use super::rules::Enforce;
+use super::session::{Session, Way};
+use super::{Effect, MessageNumber, OnRecord};
+use crate::check::{Finding, RefusedPath, Verdict, check};
+use crate::scan::{Call, ScanError, Tool, acts, scan, tool_name};
+
+/// How much of a method's or a tool's name is shown, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// What becomes of a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Judgement {
+    Pass,
+    /// The roots or the child are not ready.
+    Wait,
+    /// It is refused, with this answer where somebody waits for one.
+    Refused(Option<String>),
+}
+
+/// What was decided about a message, until that is on record.
+#[derive(Debug)]
+pub(super) struct Decided {
+    /// By which guard.
+    guard: Guard,
+    verdict: Verdict,
+    /// Nothing while that is not known.
+    on_record: Option<OnRecord>,
+}
+
+impl Session {
+    /// Decides a request or notification of the client's.
+    pub(super) fn judge(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Judgement {
+        let method = envelope.method().unwrap_or_default();
+        let id = envelope.id().map(Id::as_str);
+        let of = &self.links[way.link];
+        let tool = match (method, envelope.params()) {
+            (method::CALL_TOOL, Some(params)) => {
+                tool_name(params).map(|name| of.tools.get(&name, &of.rules.treatments))
+            }
+            _ => None,
+        };
+        let call = Call { method, params: envelope.params(), tool: tool.as_deref() };
+        if let Some(judgement) = self.judged_on_record(id, &call, way) {
+            return judgement;
+        }
+        let guard = self.guard().filter(|_| self.is_ready(way)).cloned();
+        let checked = match &guard {
+            Some(guard) => check(guard, &self.links[way.link].rules.expansion, &call).map(Some),
+            None => first_path(&call).map(|found| if found.is_some() { None } else { Some(Verdict::default()) }),
+        };
+        match checked {
+            Err(error) => {
+                self.record_undecided(way.link, &call, Code::InvalidPath);
+                Judgement::Refused(id.map(|id| malformed(id, method, &error)))
+            }
+            Ok(Some(verdict)) if verdict.findings.is_empty() => match self.stands(&call, way) {
+                Turn::GoOn => Judgement::Pass,
+                Turn::Wait { .. } => self.wait_or_give_up(id, &call, way),
+                Turn::Overdue => self.pending(id, &call, way.link),
+            },
+            // SECURITY: from `list_changed` until the client has answered, no call is decided by the old roots
+            // (test: a_revoked_root_is_gone_for_the_next_call)
+            Ok(found) => match (self.turn(way), found, guard) {
+                (Turn::Overdue, ..) => self.pending(id, &call, way.link),
+                // By the roots that are in force now, or not at all.
+                (Turn::GoOn, Some(verdict), Some(guard)) if self.is_ready(way) && self.is_still(&guard) => {
+                    self.decide(id, &call, Decided { guard, verdict, on_record: None }, way)
+                }
+                _ => self.wait_or_give_up(id, &call, way),
+            },
+        }
+    }
+
+    /// What becomes of a message whose decisions were put on record; nothing where it is to be decided, once more or for the first time.
+    fn judged_on_record(&mut self, id: Option<&str>, call: &Call<'_>, way: &mut Way) -> Option<Judgement> {
+        let decided = way.decided.take()?;
+        match decided.on_record {
+            None => {
+                way.decided = Some(decided);
+                Some(Judgement::Wait)
+            }
+            // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
+            Some(OnRecord::No) => {
+                let finding = decided.verdict.findings.first()?;
+                let denial = Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access);
+                Some(self.refused(id, call, &denial))
+            }
+            // SECURITY: the record may take its time, and the roots may be others by now
+            // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
+            Some(OnRecord::Yes) if self.is_ready(way) && self.is_still(&decided.guard) => {
+                Some(self.act(id, call, &decided.verdict, way.link))
+            }
+            Some(OnRecord::Yes) => None,
+        }
+    }
+
+    /// Decisions about a message are on record, or cannot be put there.
+    pub(super) fn recorded(&mut self, message: MessageNumber, on_record: OnRecord) {
+        if let Some(decided) = self.way_of(message).and_then(|way| way.decided.as_mut()) {
+            decided.on_record = Some(on_record);
+        }
+    }
+
+    /// What a message without paths does now. What acts without naming a path acts where the server is; what only the protocol reads
+    /// never waits.
+    fn stands(&mut self, call: &Call<'_>, way: &mut Way) -> Turn {
+        if !acts(call.method) {
+            return Turn::GoOn;
+        }
+        // SECURITY: the server still has the roots from before `list_changed`, and reads them without being named one
+        // (test: calls_without_paths_wait_until_the_roots_are_known_again)
+        let is_known = self.era() == Era::Legacy && self.published().is_some();
+        match if is_known { self.turn(way) } else { Turn::GoOn } {
+            Turn::GoOn if !self.is_in_place(way.link, way.arrived) => Turn::Wait { until: self.now },
+            turn => turn,
+        }
+    }
+
+    /// Lets a message wait, but not for ever.
+    fn wait_or_give_up(&mut self, id: Option<&str>, call: &Call<'_>, way: &Way) -> Judgement {
+        if self.now < way.arrived + self.patience() {
+            return Judgement::Wait;
+        }
+        if self.published().is_none() {
+            return self.pending(id, call, way.link);
+        }
+        let says = "the server does not run in the roots in force";
+        Judgement::Refused(id.map(|id| message::error(id, INTERNAL_ERROR, says, None)))
+    }
+
+    /// The refusal of a call whose roots nobody could name in time.
+    fn pending(&mut self, id: Option<&str>, call: &Call<'_>, link: usize) -> Judgement {
+        self.record_undecided(link, call, Code::RootsPending);
+        let results = results(call.tool);
+        Judgement::Refused(id.map(|id| message::refusal(id, call.method, self.era(), results, &Refusal::pending())))
+    }
+
+    /// Whether what was decided by this guard is decided by the roots in force.
+    fn is_still(&self, guard: &Guard) -> bool {
+        self.guard().is_some_and(|now| guard.decides_as(now))
+    }
+
+    /// Puts on record that a call was refused before its paths were decided. It is refused whether or not that succeeds.
+    fn record_undecided(&mut self, link: usize, call: &Call<'_>, code: Code) {
+        if self.links[link].rules.audit.is_none() {
+            return;
+        }
+        let path = first_path(call).ok().flatten().unwrap_or_default();
+        let denial = Denial::new(code, path, Access::NONE);
+        let (requester, generation) = (requester(call.method, call.tool), self.guard().map_or(0, Guard::generation));
+        let occasion = Occasion { time: SystemTime::now(), session: &self.name, requester: &requester, generation };
+        let event = AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial));
+        self.push(Effect::Record(self.id, NOBODYS, vec![event]));
+    }
+
+    /// Whether a call with paths can be decided and passed on now.
+    fn is_ready(&self, way: &Way) -> bool {
+        let (Some(roots), Some(guard)) = (&self.roots, self.guard()) else { return false };
+        let child = self.links[way.link].current();
+        roots.turn(way.arrived, self.now) == Turn::GoOn
+            && child.is_some_and(|child| child.guard.decides_as(guard) && child.settles_at <= self.now)
+    }
+
+    /// Says that a call needs roots, and what it does now.
+    fn turn(&mut self, way: &mut Way) -> Turn {
+        way.needs_roots = true;
+        let arrived = way.arrived;
+        self.report(|roots, now| roots.needed(now, arrived));
+        self.roots.as_ref().map_or(Turn::Wait { until: self.now }, |roots| roots.turn(arrived, self.now))
+    }
+
+    /// Has decisions put on record, where one is kept, and acts on them.
+    fn decide(&mut self, id: Option<&str>, call: &Call<'_>, decided: Decided, way: &mut Way) -> Judgement {
+        let Some(roots) = self.published() else { return Judgement::Wait };
+        if self.links[way.link].rules.audit.is_none() {
+            return self.act(id, call, &decided.verdict, way.link);
+        }
+        let requester = requester(call.method, call.tool);
+        let events = decided.verdict.findings.iter().map(|finding| event(finding, &requester, roots, &self.name));
+        let events = events.collect();
+        self.push(Effect::Record(self.id, way.number, events));
+        way.decided = Some(Box::new(decided));
+        Judgement::Wait
+    }
+
+    /// Acts on what was decided.
+    fn act(&mut self, id: Option<&str>, call: &Call<'_>, verdict: &Verdict, link: usize) -> Judgement {
+        let Some((finding, refused)) = verdict.refused() else { return Judgement::Pass };
+        let judgement = self.refused(id, call, &refused.denial);
+        let says = operators_words(&requester(call.method, call.tool), finding, refused);
+        match self.links[link].rules.enforce {
+            Enforce::Refuse => {
+                self.say(format!("refused: {says}"));
+                judgement
+            }
+            Enforce::Report => {
+                self.say(format!("would be refused: {says}"));
+                Judgement::Pass
+            }
+        }
+    }
+
+    fn refused(&self, id: Option<&str>, call: &Call<'_>, denial: &Denial) -> Judgement {
+        let Some(roots) = self.published() else { return Judgement::Wait };
+        let answer = |id| message::refusal(id, call.method, self.era(), results(call.tool), &roots.refusal(denial));
+        Judgement::Refused(id.map(answer))
+    }
+}
+
+/// The number of no message: nobody waits for what goes on record under it.
+const NOBODYS: MessageNumber = MessageNumber(0);
+
+/// Whether a tool says what its structured results look like.
+pub(super) fn results(tool: Option<&Tool>) -> Results {
+    if tool.is_some_and(Tool::has_structured_results) { Results::Described } else { Results::Free }
+}
+
+/// The first path of a call, if it has any.
+fn first_path(call: &Call<'_>) -> Result<Option<String>, ScanError> {
+    let mut found = None;
+    scan(call, &mut |candidate| {
+        found.get_or_insert_with(|| candidate.text.into_owned());
+    })?;
+    Ok(found)
+}
+
+/// What asks, for the record.
+fn requester(method: &str, tool: Option<&Tool>) -> String {
+    let method = shown(method, LONGEST_NAME);
+    match tool {
+        Some(tool) => format!("{method} {}", shown(tool.name(), LONGEST_NAME)),
+        None => method,
+    }
+}
+
+/// The answer to params that can be read two ways.
+fn malformed(id: &str, method: &str, error: &ScanError) -> String {
+    let says = format!("the params of `{}` are refused: {error}", shown(method, LONGEST_NAME));
+    message::error(id, INVALID_PARAMS, &says, None)
+}
+
+fn event(finding: &Finding, requester: &str, roots: &Published, session: &str) -> AuditEvent {
+    let denial = finding.refusal.as_ref().map(|refusal| match &refusal.reading {
+        Some((_, denial)) => denial,
+        None => &refusal.denial,
+    });
+    let shown = |path: &std::path::Path| Shown::new(path).to_string();
+    AuditEvent {
+        time: SystemTime::now(),
+        session: session.to_owned(),
+        requester: requester.to_owned(),
+        path: Shown::new(&*finding.path).to_string(),
+        resolved: denial.and_then(Denial::resolved).map(shown),
+        access: finding.need.access,
+        decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
+        code: denial.map(|denial| roots.told(denial.clone()).code()),
+        root: denial.and_then(Denial::root).map(|root| shown(&root.path)),
+        generation: roots.generation(),
+    }
+}
+
+/// What the operator reads: more than the client does.
+fn operators_words(requester: &str, finding: &Finding, refusal: &RefusedPath) -> String {
+    let (reading, denial) = match &refusal.reading {
+        Some((reading, denial)) => (format!(" (read as `{}`)", Shown::new(&**reading)), denial),
+        None => (String::new(), &refusal.denial),
+    };
+    format!("{requester}, `{}`{reading}: {}", Shown::new(&*finding.key), denial.for_operator())
+}

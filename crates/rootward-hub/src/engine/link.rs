@@ -1,0 +1,98 @@
+//! What a session has to do with one server: the children that run for its client, and what they are known to offer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::Guard;
+
+use super::backoff::Backoff;
+use super::child::{Child, Phase};
+use super::memory::Remembered;
+use super::rules::Rules;
+use super::tools::Tools;
+use super::{Memory, Server, ServerId};
+
+/// What a change of roots takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    /// Another child: confinement, arguments or the working directory depend on them.
+    NewChild,
+    /// A word to the one there is.
+    Told,
+}
+
+/// A session's link to a server.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) server: ServerId,
+    pub(super) rules: Arc<Rules>,
+    pub(super) change: Change,
+    /// What was known of the server when the client came.
+    pub(super) memory: Memory,
+    /// The part of it that is of use with this client.
+    pub(super) remembered: Option<Remembered>,
+    pub(super) children: BTreeMap<u64, Child>,
+    /// The child that gets the client's messages.
+    pub(super) current: Option<u64>,
+    /// The child that will.
+    pub(super) coming: Option<u64>,
+    last_child: u64,
+    pub(super) tools: Tools,
+    pub(super) backoff: Backoff,
+    /// Why no child can be started in these roots.
+    pub(super) impossible: Option<(Guard, String)>,
+}
+
+impl Link {
+    pub(super) fn new(id: ServerId, server: &Server) -> Link {
+        Link {
+            server: id,
+            rules: Arc::clone(&server.rules),
+            change: server.change,
+            memory: server.memory.clone(),
+            remembered: None,
+            children: BTreeMap::new(),
+            current: None,
+            coming: None,
+            last_child: 0,
+            tools: Tools::default(),
+            backoff: Backoff::default(),
+            impossible: None,
+        }
+    }
+
+    /// Adds a child that is to be started; its number.
+    pub(super) fn add(&mut self, guard: Guard, phase: Phase, now: Duration) -> u64 {
+        self.last_child += 1;
+        self.children.insert(self.last_child, Child::new(guard, phase, now));
+        self.last_child
+    }
+
+    /// The child that gets the client's messages.
+    pub(super) fn current(&self) -> Option<&Child> {
+        self.children.get(&self.current?)
+    }
+
+    /// The same, where it takes calls.
+    pub(super) fn running(&mut self) -> Option<&mut Child> {
+        let child = self.children.get_mut(&self.current?)?;
+        (child.phase == Phase::Running).then_some(child)
+    }
+
+    /// Whether a child may be started now.
+    pub(super) fn may_start(&self, now: Duration) -> bool {
+        self.impossible.is_none() && self.backoff.not_before(now).is_none()
+    }
+
+    /// Whether this child runs in these roots.
+    pub(super) fn fits(&self, number: Option<u64>, guard: &Guard) -> bool {
+        let child = number.and_then(|number| self.children.get(&number));
+        child.is_some_and(|child| child.guard.decides_as(guard))
+    }
+
+    /// Whether a server is being started, or about to ask for its roots.
+    pub(super) fn is_coming(&self, now: Duration) -> bool {
+        self.children.values().any(|child| child.phase == Phase::Greeting || child.settles_at > now)
+    }
+}

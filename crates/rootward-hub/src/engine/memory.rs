@@ -1,0 +1,99 @@
+//! What is remembered of a server: what it answered to `initialize`, and its lists.
+//!
+//! A legacy client tells its roots only after `initialize` was answered, and a server starts only when they are known. So the answer comes
+//! from the last time. Values only: the front keeps them on disk.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// How many handshakes are remembered: each kind of client has its own.
+const MOST_HANDSHAKES: usize = 16;
+
+/// The largest list that is remembered, in bytes.
+const LARGEST_LIST: usize = 1 << 20;
+
+/// What is remembered of a server, by what clients said in `initialize`; the oldest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    handshakes: Vec<Handshake>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Handshake {
+    fingerprint: String,
+    remembered: Remembered,
+}
+
+/// What is known of the last time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Remembered {
+    /// The result of `initialize`, as it came.
+    pub(super) result: Box<RawValue>,
+    /// Whether the server asks for its roots by itself once it has started, where that is known.
+    pub(super) asks_for_roots: Option<bool>,
+    /// Its lists, by their methods.
+    #[serde(default)]
+    pub(super) lists: BTreeMap<String, Box<RawValue>>,
+}
+
+impl Memory {
+    /// What the server answered the last time to a client that said this.
+    pub(super) fn recall(&self, fingerprint: &str) -> Option<Remembered> {
+        let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
+        found.map(|handshake| handshake.remembered.clone())
+    }
+
+    /// Keeps what it answered now; whether that is news.
+    pub(super) fn keep(&mut self, fingerprint: &str, mut remembered: Remembered) -> bool {
+        remembered.lists.retain(|_, list| list.get().len() <= LARGEST_LIST);
+        let before = self.handshakes.iter().position(|handshake| handshake.fingerprint == fingerprint);
+        let before = before.map(|position| self.handshakes.remove(position));
+        let news = before.is_none_or(|before| !before.remembered.is_same(&remembered));
+        if self.handshakes.len() == MOST_HANDSHAKES {
+            self.handshakes.remove(0);
+        }
+        self.handshakes.push(Handshake { fingerprint: fingerprint.to_owned(), remembered });
+        news
+    }
+}
+
+impl Remembered {
+    fn is_same(&self, other: &Remembered) -> bool {
+        let lists = |remembered: &Remembered| -> Vec<(String, String)> {
+            remembered.lists.iter().map(|(list, result)| (list.clone(), result.get().to_owned())).collect()
+        };
+        self.result.get() == other.result.get()
+            && self.asks_for_roots == other.asks_for_roots
+            && lists(self) == lists(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remembered(result: &str) -> Remembered {
+        let result = RawValue::from_string(result.to_owned()).unwrap();
+        Remembered { result, asks_for_roots: Some(true), lists: BTreeMap::new() }
+    }
+
+    #[test]
+    fn what_a_server_said_is_remembered_for_the_same_question() {
+        let mut memory = Memory::default();
+        assert!(memory.keep("f", remembered(r#"{ "a" : 1.0 }"#)));
+        assert!(!memory.keep("f", remembered(r#"{ "a" : 1.0 }"#)));
+        assert!(memory.keep("f", remembered(r#"{ "a" : 2.0 }"#)));
+        assert_eq!(memory.recall("f").unwrap().result.get(), r#"{ "a" : 2.0 }"#);
+        assert!(memory.recall("g").is_none());
+        let text = serde_json::to_string(&memory).unwrap();
+        let again: Memory = serde_json::from_str(&text).unwrap();
+        assert_eq!(again.recall("f").unwrap().result.get(), r#"{ "a" : 2.0 }"#);
+        for client in 0..MOST_HANDSHAKES {
+            memory.keep(&client.to_string(), remembered("{}"));
+        }
+        assert!(memory.recall("f").is_none() && memory.handshakes.len() == MOST_HANDSHAKES);
+    }
+}

@@ -1,0 +1,258 @@
+//! The engine: clients on one side, servers' processes on the other, roots in between. No pipes, no processes, no disk, no clock: events
+//! and times go in, bytes and effects come out.
+//!
+//! ```text
+//!   client ──▶ Session ─────────▶ Link ──▶ Child (current)
+//!              era, roots,        one      Child (coming: started for other roots, takes over once it has answered `initialize`)
+//!              questions, out     server   Child (retired: finishes what it began)
+//! ```
+//!
+//! A [`Session`] is one client; it owes nothing to other sessions. A link is what a session has to do with one server: the children that
+//! run for this client, by the roots they run in, and what they are known to offer. A [`Server`] is what all sessions have in common: the
+//! rules, and the memory of earlier times.
+//!
+//! Every event takes the same way, [`Session::step`]: notice is taken of it, then what is due is settled, children are arranged to fit the
+//! roots, and messages that wait are released. A message is decided by the roots in force when it leaves.
+
+mod arranging;
+mod backoff;
+mod child;
+mod closing;
+mod from_child;
+mod from_client;
+mod gate;
+mod given;
+mod link;
+mod lists;
+mod memory;
+mod modern;
+mod outlet;
+mod revoking;
+mod roots;
+mod rounds;
+mod router;
+mod rules;
+#[cfg(test)]
+mod scripts;
+mod session;
+mod tools;
+#[cfg(test)]
+mod transcripts;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::{AuditEvent, Guard};
+use rootward_protocol::frame::{Found, Line};
+use rootward_protocol::session::{Given, Placed, Placing, Terms};
+
+pub(crate) use child::ChildId;
+pub use given::Lookout;
+pub(crate) use link::Change;
+pub(crate) use memory::Memory;
+pub(crate) use outlet::Outlet;
+pub use rules::{Enforce, Rules, Treatments};
+pub(crate) use session::Session;
+
+/// Which session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct SessionId(u64);
+
+/// Which server, as they were configured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ServerId(usize);
+
+/// Which message of a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct MessageNumber(u64);
+
+/// Something happened.
+#[derive(Debug)]
+pub(crate) enum Event<'e> {
+    /// A client sent a line.
+    ClientLine(SessionId, Line<'e>),
+    /// A client says no more.
+    ClientClosed(SessionId),
+    /// A client is being left: whoever waits is told.
+    Left(SessionId),
+    /// A child sent a line.
+    ChildLine(ChildId, Found<'e>),
+    /// A child has ended, or closed its end: how.
+    ChildEnded(ChildId, &'e str),
+    /// A child could not be started: why.
+    NotStarted(ChildId, &'e str),
+    /// Roots were looked up.
+    Placed(Place, Placed),
+    /// Decisions about a message are on record, or cannot be put there.
+    Recorded(SessionId, MessageNumber, OnRecord),
+    /// The operator or the user gives something else.
+    Given(Given),
+    /// Time passed.
+    Tick,
+}
+
+/// Something for the front to do, in the order given.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// Start a child, in these roots; report [`Event::NotStarted`] where that fails.
+    Start(ChildId, Guard),
+    /// Let a child end.
+    End(ChildId),
+    /// End a child at once; it was let end before.
+    Kill(ChildId),
+    /// There is nothing left to do for this client: its server does not live.
+    Leave(SessionId),
+    /// Tell the operator.
+    Say(String),
+    /// Look roots up; report [`Event::Placed`].
+    Place(Place, Placing),
+    /// Put decisions about a message on record; report [`Event::Recorded`].
+    Record(SessionId, MessageNumber, Vec<AuditEvent>),
+    /// Keep [`Engine::memory`] for the next time.
+    Remember(ServerId),
+}
+
+/// Whose roots are looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A legacy session's.
+    Session(SessionId),
+    /// Those of one modern request.
+    Request(SessionId, MessageNumber),
+}
+
+/// Whether decisions are on record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnRecord {
+    Yes,
+    No,
+}
+
+/// A server as it is configured, and what is remembered of it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) rules: Arc<Rules>,
+    /// What a change of roots takes.
+    pub(crate) change: Change,
+    pub(crate) memory: Memory,
+}
+
+/// The engine.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    terms: Arc<Terms>,
+    given: Arc<Given>,
+    servers: Vec<Server>,
+    sessions: BTreeMap<SessionId, Session>,
+    last_session: u64,
+    /// The longest message that is passed on.
+    longest: usize,
+}
+
+impl Engine {
+    pub(crate) fn new(terms: Terms, given: Given, longest: usize) -> Engine {
+        let (terms, given) = (Arc::new(terms), Arc::new(given));
+        Engine { terms, given, servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest }
+    }
+
+    /// Adds a server.
+    pub(crate) fn add(&mut self, server: Server) -> ServerId {
+        self.servers.push(server);
+        ServerId(self.servers.len() - 1)
+    }
+
+    /// A client has come, for this server; on record the session has this name.
+    pub(crate) fn open(&mut self, server: ServerId, name: String) -> Option<SessionId> {
+        let known = self.servers.get(server.0)?;
+        self.last_session += 1;
+        let id = SessionId(self.last_session);
+        let link = link::Link::new(server, known);
+        let session =
+            Session::new(id, name, (Arc::clone(&self.terms), Arc::clone(&self.given)), self.longest, vec![link]);
+        self.sessions.insert(id, session);
+        Some(id)
+    }
+
+    /// A client is gone, and so are its children.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for fronts with many clients"))]
+    pub(crate) fn close(&mut self, id: SessionId) {
+        self.sessions.remove(&id);
+    }
+
+    /// Takes notice of an event; what is to be done.
+    pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Given(given) => {
+                self.given = Arc::new(given);
+                for session in self.sessions.values_mut() {
+                    session.step(now, session::Happened::Given(&self.given), &mut effects);
+                }
+            }
+            Event::Tick => {
+                for session in self.sessions.values_mut() {
+                    session.step(now, session::Happened::Nothing, &mut effects);
+                }
+            }
+            event => {
+                let (id, happened) = session::Happened::of(event);
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.step(now, happened, &mut effects);
+                }
+            }
+        }
+        self.remember(&mut effects);
+        effects
+    }
+
+    /// Notes what sessions have learned of their servers.
+    fn remember(&mut self, effects: &mut Vec<Effect>) {
+        for session in self.sessions.values_mut() {
+            for (server, fingerprint, remembered) in session.take_learned() {
+                if let Some(known) = self.servers.get_mut(server.0)
+                    && known.memory.keep(&fingerprint, remembered)
+                {
+                    effects.push(Effect::Remember(server));
+                }
+            }
+        }
+    }
+
+    /// What is remembered of a server.
+    pub(crate) fn memory(&self, server: ServerId) -> Option<&Memory> {
+        self.servers.get(server.0).map(|server| &server.memory)
+    }
+
+    /// When time next matters.
+    pub(crate) fn wakes_at(&self) -> Option<Duration> {
+        self.sessions.values().filter_map(Session::wakes_at).min()
+    }
+
+    /// A session, for fronts that write to its client.
+    pub(crate) fn session(&self, id: SessionId) -> Option<&Session> {
+        self.sessions.get(&id)
+    }
+
+    /// What waits to be written to a client.
+    pub(crate) fn client_outlet(&mut self, id: SessionId) -> Option<&mut Outlet> {
+        self.sessions.get_mut(&id).map(Session::outlet)
+    }
+
+    /// What waits to be written to a child.
+    pub(crate) fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
+        self.sessions.get_mut(&child.session)?.child_mut(child).map(|child| &mut child.input)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fronts_with_threads_can_have_an_engine() {
+        fn is_send<T: Send>() {}
+        is_send::<Engine>();
+        is_send::<Effect>();
+    }
+}

@@ -1,0 +1,330 @@
+//! The modern era: a client says with every request what it can do, and is asked for its roots by an answer that calls for another round.
+//!
+//! The roots of a request are those that come with it. The child's own question for roots, which is in its answer, is answered here: the
+//! request is sent to it again, with the roots in force.
+
+use std::sync::Arc;
+
+use rootward_protocol::frame::{Envelope, Id, Kind, Message};
+use rootward_protocol::input::{Input, read_input};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, Results};
+use rootward_protocol::round::{ModernRequest, NOT_OF_THIS_REQUEST, Said, ask, ask_for_roots, with_round};
+use rootward_protocol::session::{Placed, Published, SessionGuard};
+use rootward_protocol::{Pages, Refusal, keys, method};
+use serde_json::value::RawValue;
+
+use super::child::{ChildId, Owed};
+use super::gate::Judgement;
+use super::lists::owed;
+use super::rounds::{Round, Rounds, Sent};
+use super::session::{Client, Done, Session, Way};
+use super::{Effect, MessageNumber, Place};
+
+/// How often a child may ask for roots in one call.
+const MOST_ASKED: u8 = 8;
+
+/// What a modern request brought with it.
+#[derive(Debug)]
+pub(super) struct Modern {
+    /// What is carried from the round before.
+    round: Round,
+    /// The params as the child is to see them, but for what is carried.
+    params: Box<RawValue>,
+    /// Its roots, as far as it tells them.
+    pub(super) roots: SessionGuard,
+    /// Whether these are being looked up.
+    placing: bool,
+}
+
+impl Session {
+    /// A modern request; `None` for one of the legacy era.
+    pub(super) fn modern_request<'m>(&mut self, envelope: &Envelope<'m>) -> Option<ModernRequest<'m>> {
+        if matches!(self.client, Client::Legacy(_)) || envelope.kind() != Kind::Request {
+            return None;
+        }
+        let request = ModernRequest::read(envelope.params()?)?;
+        // A client that tries which era a server is of decides once it has the answer.
+        if envelope.method() != Some(method::DISCOVER) {
+            self.client = Client::Modern;
+        }
+        request.meta().into_iter().for_each(|meta| self.rounds.note_meta(meta));
+        Some(request)
+    }
+
+    /// Passes a modern request on, or asks the client for its roots.
+    pub(super) fn pass_modern(&mut self, envelope: &Envelope<'_>, request: &ModernRequest<'_>, way: &mut Way) -> Done {
+        let Some(id) = envelope.id().map(Id::as_str) else { return Done::Yes };
+        let modern = match way.modern.take() {
+            Some(modern) => modern,
+            None => match self.read_modern(envelope, request, way.number) {
+                Ok(modern) => Box::new(modern),
+                Err(reason) => {
+                    self.tell_client(&message::error(id, INVALID_PARAMS, reason, None));
+                    return Done::Yes;
+                }
+            },
+        };
+        if modern.placing {
+            way.modern = Some(modern);
+            return Done::NotYet;
+        }
+        let method = envelope.method().unwrap_or_default();
+        let link = way.link;
+        // Any child can tell.
+        if method == method::CALL_TOOL
+            && self.links[link].running().is_some()
+            && self.waits_for_tools(link, way.arrived)
+        {
+            way.modern = Some(modern);
+            return Done::NotYet;
+        }
+        // SECURITY: a page is not the list; the next one may close a part of what this one opens
+        // (test: a_modern_list_in_pages_is_read_whole_or_not_at_all)
+        if modern.round.said.goes_on() {
+            self.ask_for_roots(envelope, modern.round);
+            return Done::Yes;
+        }
+        // Whoever looks at the session's roots meanwhile sees those of the request.
+        self.roots = Some(modern.roots.clone());
+        let done = self.pass_with_roots(envelope, &modern, way);
+        if done == Done::NotYet {
+            way.modern = Some(modern);
+        }
+        done
+    }
+
+    /// The same, now that the roots of the session are those of the request.
+    fn pass_with_roots(&mut self, envelope: &Envelope<'_>, modern: &Modern, way: &mut Way) -> Done {
+        let (Some(id), method) = (envelope.id().map(Id::as_str), envelope.method().unwrap_or_default()) else {
+            return Done::Yes;
+        };
+        let link = way.link;
+        let known = self.published().is_some();
+        // SECURITY: a server that waits for roots is told those of this request, not those of one before
+        // (test: a_server_that_wants_roots_among_others_gets_those_of_the_client)
+        if !known && !modern.round.roots.is_empty() {
+            self.ask_for_roots(envelope, modern.round.clone());
+            return Done::Yes;
+        }
+        if let Some(waits) = self.stand_in(envelope, way) {
+            return waits;
+        }
+        if method == method::CALL_TOOL && self.waits_for_tools(link, way.arrived) {
+            return Done::NotYet;
+        }
+        // Rootward's own answers are no paths of the client's.
+        let judged = with_params(envelope, &carried_on(&modern.params, &modern.round, None));
+        let Ok(Message::Single(passed)) = Message::parse(judged.as_bytes()) else { return Done::Yes };
+        let arrived = std::mem::replace(&mut way.arrived, self.now);
+        let judgement = self.judge(&passed, way);
+        way.arrived = arrived;
+        match judgement {
+            Judgement::Pass => {
+                let text = match modern.round.roots.as_slice() {
+                    [] => judged,
+                    _ => with_params(envelope, &carried_on(&modern.params, &modern.round, self.published())),
+                };
+                let said = modern.round.said.clone();
+                if let (Some(child), Some(key)) = (self.links[link].running(), envelope.id().map(Id::key)) {
+                    if method::RETRIED.contains(&method) {
+                        child.sent.insert(key, Sent { text: text.as_str().into(), said, known, asked: 0 });
+                    }
+                    child.ask(id, owed(method), &text);
+                }
+            }
+            Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),
+            Judgement::Refused(None) => {}
+            // Roots are needed and not known: the answer is the question.
+            Judgement::Wait if !known && method::RETRIED.contains(&method) => {
+                self.ask_for_roots(envelope, modern.round.clone());
+            }
+            Judgement::Wait if known => return Done::NotYet,
+            Judgement::Wait => {
+                let refusal = message::refusal(id, method, self.era(), Results::Free, &Refusal::pending());
+                self.tell_client(&refusal);
+            }
+        }
+        Done::Yes
+    }
+
+    /// Reads what a request brings with it, and has its roots looked up.
+    fn read_modern(
+        &mut self,
+        envelope: &Envelope<'_>,
+        request: &ModernRequest<'_>,
+        number: MessageNumber,
+    ) -> Result<Modern, &'static str> {
+        let round = self.read_round(envelope, request)?;
+        let params = request.params_for_server().and_then(|params| RawValue::from_string(params).ok());
+        let params = params.ok_or("the params cannot be read")?;
+        let (terms, given) = (Arc::clone(&self.terms), Arc::clone(&self.given));
+        let mut roots = SessionGuard::of_request(terms, given, request.support());
+        let placing = if round.said.goes_on() { None } else { roots.told(self.now, round.said.clone()) };
+        let is_placing = placing.is_some();
+        if let Some(placing) = placing {
+            self.push(Effect::Place(Place::Request(self.id, number), placing));
+        }
+        Ok(Modern { round, params, roots, placing: is_placing })
+    }
+
+    fn read_round(&self, envelope: &Envelope<'_>, request: &ModernRequest<'_>) -> Result<Round, &'static str> {
+        let (method, params) = (envelope.method().unwrap_or_default(), envelope.params().unwrap_or(RawValue::NULL));
+        let state = request.state();
+        let name: Option<String> = state.and_then(|state| serde_json::from_str(state.get()).ok());
+        let mut round = match name.filter(|name| Rounds::is_own(name)) {
+            Some(name) => self.rounds.find(&name, method, params).ok_or(NOT_OF_THIS_REQUEST)?,
+            None => Round { state: state.map(|state| state.get().into()), ..Round::default() },
+        };
+        let mut answer = None;
+        for (key, value) in request.responses() {
+            // SECURITY: only what Rootward asked for are roots; a server may put a question of its own under the same name
+            // (test: a_server_cannot_have_its_own_question_answered_as_roots)
+            if key == keys::ROOTS_QUESTION && matches!(round.said, Said::Asked(_)) {
+                answer = Some(serde_json::from_str(value.get()).unwrap_or_default());
+            } else {
+                round.responses.retain(|(known, _)| *known != key);
+                round.responses.push((key, value.get().into()));
+            }
+        }
+        round.said = round.said.heard(answer, request.paging());
+        Ok(round)
+    }
+
+    /// The roots of a request were looked up.
+    pub(super) fn placed_for(&mut self, message: MessageNumber, placed: Placed) {
+        let now = self.now;
+        if let Some(modern) = self.way_of(message).and_then(|way| way.modern.as_mut()) {
+            modern.placing = false;
+            modern.roots.placed(now, placed);
+        }
+    }
+
+    /// Answers a call with the question for the client's roots.
+    fn ask_for_roots(&mut self, envelope: &Envelope<'_>, round: Round) {
+        let (Some(id), Some(params)) = (envelope.id().map(Id::as_str), envelope.params()) else { return };
+        let said = match round.said {
+            Said::Asked(pages) => Said::Asked(pages),
+            Said::Nothing | Said::List(_) | Said::Failed(_) => Said::Asked(Pages::default()),
+        };
+        let cursor = match &said {
+            Said::Asked(pages) => pages.cursor().map(str::to_owned),
+            _ => None,
+        };
+        let state = self.rounds.keep(envelope.method().unwrap_or_default(), params, Round { said, ..round });
+        self.tell_client(&message::result(id, &ask_for_roots(&state, cursor.as_deref())));
+    }
+
+    /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
+    fn stand_in(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Option<Done> {
+        let wanted = self.guard().cloned();
+        let of = &mut self.links[way.link];
+        let fits = match (&wanted, of.running()) {
+            (Some(wanted), Some(child)) => wanted.decides_as(&child.guard),
+            // Whether it needs roots is not known yet: any child will do for what needs none.
+            (None, runs) => runs.is_some(),
+            (Some(_), None) => false,
+        };
+        if fits {
+            return None;
+        }
+        if let Some(guard) = &wanted {
+            of.impossible.take_if(|(tried, _)| !tried.decides_as(guard));
+        }
+        if !of.may_start(self.now) {
+            return Some(self.without_child(envelope, way));
+        }
+        let guard = wanted.unwrap_or_else(|| self.nothing());
+        self.start_modern(way.link, guard);
+        None
+    }
+
+    /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
+    pub(super) fn wants_input(&mut self, child: ChildId, envelope: &Envelope<'_>, sent: Option<&Sent>) -> bool {
+        let (Some(result), Some(id)) = (envelope.result(), envelope.id().map(Id::as_str)) else { return false };
+        let Ok(Input { result, questions }) = read_input(result) else {
+            self.say("an answer of the server's that can be read in two ways is left out");
+            self.fail(id, "the server's answer can be read in two ways");
+            return true;
+        };
+        let (own, others): (Vec<_>, Vec<_>) = questions.iter().partition(|question| question.asks_for_roots);
+        let state =
+            || result.as_ref().and_then(|result| result.get(keys::REQUEST_STATE)).map(|state| state.get().into());
+        let is_known = sent.is_some_and(|sent| sent.said != Said::Nothing);
+        if own.is_empty() && (others.is_empty() || !is_known) {
+            return false;
+        }
+        // SECURITY: only a call that is known to be under way is answered with a question; to any other the client would answer
+        // with its own roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+        let Some(sent) = sent else {
+            self.fail(id, "the server asks for roots in an answer that cannot ask for any");
+            return true;
+        };
+        let Ok(Message::Single(call)) = Message::parse(sent.text.as_bytes()) else { return true };
+        let roots = own.iter().map(|question| question.key.clone()).collect();
+        let round = Round { state: state(), roots, responses: Vec::new(), said: sent.said.clone() };
+        if !others.is_empty() {
+            // The server's own round: what is known of the roots goes along.
+            let params = call.params().unwrap_or(RawValue::NULL);
+            let state = self.rounds.keep(call.method().unwrap_or_default(), params, round);
+            let others: Vec<(&str, &str)> =
+                others.iter().map(|question| (question.key.as_str(), question.value.get())).collect();
+            self.tell_client(&message::result(id, &ask(&others, &state)));
+            return true;
+        }
+        if !sent.known {
+            // The call itself needed none, so the client was not asked for them yet.
+            self.ask_for_roots(&call, round);
+            return true;
+        }
+        if sent.asked == MOST_ASKED {
+            self.fail(id, "the server asks for its roots again and again");
+            return true;
+        }
+        self.send_again(child, sent, &round);
+        true
+    }
+
+    /// Sends a request to a child once more, with its roots.
+    fn send_again(&mut self, child: ChildId, sent: &Sent, round: &Round) {
+        let Ok(Message::Single(envelope)) = Message::parse(sent.text.as_bytes()) else { return };
+        let (Some(id), Some(params)) = (envelope.id(), envelope.params()) else { return };
+        let Some(child) = self.child_mut(child) else { return };
+        let list = message::roots(child.guard.roots());
+        let Ok(params) = RawValue::from_string(with_answers(params, round, &list)) else { return };
+        child.owes.insert(id.key(), Owed::Plain);
+        child.sent.insert(id.key(), Sent { asked: sent.asked + 1, ..sent.clone() });
+        child.input.push_with(|bytes| envelope.write_with_params(&params, bytes));
+    }
+
+    fn fail(&mut self, id: &str, says: &str) {
+        self.tell_client(&message::error(id, INTERNAL_ERROR, says, None));
+    }
+}
+
+/// The message with other params.
+fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
+    let mut text = Vec::new();
+    match RawValue::from_string(params.to_owned()) {
+        Ok(params) => envelope.write_with_params(&params, &mut text),
+        Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
+    }
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// Params with what is carried from round to round; with roots, the server's questions for them are answered.
+fn carried_on(params: &RawValue, round: &Round, roots: Option<&Published>) -> String {
+    match roots {
+        Some(roots) => with_answers(params, round, &message::roots(roots.list())),
+        None => with_answers(params, &Round { roots: Vec::new(), ..round.clone() }, ""),
+    }
+}
+
+fn with_answers(params: &RawValue, round: &Round, roots: &str) -> String {
+    let responses: Vec<(&str, &str)> = round
+        .responses
+        .iter()
+        .map(|(key, value)| (key.as_str(), &**value))
+        .chain(round.roots.iter().map(|key| (key.as_str(), roots)))
+        .collect();
+    with_round(params, &responses, round.state.as_deref())
+}

@@ -1,0 +1,125 @@
+//! What waits to be written to a pipe.
+
+use std::mem;
+
+/// How much room an outlet keeps that has nothing to write: one huge message must not hold its memory for ever, but to take it anew for
+/// each large file costs more than passing the file on.
+const KEPT: usize = 1 << 21;
+
+/// Bytes in order, written from the front.
+#[derive(Debug, Default)]
+pub(crate) struct Outlet {
+    bytes: Vec<u8>,
+    written: usize,
+}
+
+impl Outlet {
+    /// Adds a message and the end of its line.
+    pub(crate) fn push(&mut self, message: &str) {
+        self.push_bytes(message.as_bytes());
+    }
+
+    /// The same for a message in bytes.
+    pub(crate) fn push_bytes(&mut self, message: &[u8]) {
+        self.make_way();
+        self.bytes.reserve(message.len() + 1);
+        self.bytes.extend_from_slice(message);
+        self.bytes.push(b'\n');
+    }
+
+    /// The same for a message alone in its buffer, which is taken if nothing else waits, and another left in its place.
+    pub(crate) fn push_buffer(&mut self, message: &mut Vec<u8>) {
+        if self.is_empty() {
+            self.clear();
+            mem::swap(&mut self.bytes, message);
+            self.bytes.push(b'\n');
+        } else {
+            self.push_bytes(message);
+        }
+    }
+
+    /// Adds a message that `write` writes, and the end of its line.
+    pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.make_way();
+        write(&mut self.bytes);
+        self.bytes.push(b'\n');
+    }
+
+    /// What waits.
+    pub(crate) fn waiting(&self) -> &[u8] {
+        &self.bytes[self.written..]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.written == self.bytes.len()
+    }
+
+    /// So much was written.
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.written += count;
+        if self.is_empty() {
+            self.clear();
+        }
+    }
+
+    /// Gives up what was written, before more is added: a reader that is always a little behind must not have everything kept that was
+    /// ever written.
+    fn make_way(&mut self) {
+        if self.written > self.bytes.len() / 2 {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
+    /// Nobody is left to write to.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
+        self.written = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_gone_and_the_rest_keeps_its_order() {
+        let mut outlet = Outlet::default();
+        outlet.push("ab");
+        outlet.push_with(|bytes| bytes.extend_from_slice(b"c"));
+        outlet.advance(1);
+        assert_eq!(outlet.waiting(), b"b\nc\n");
+        outlet.push("d");
+        outlet.advance(4);
+        assert_eq!(outlet.waiting(), b"d\n");
+        outlet.advance(2);
+        assert!(outlet.is_empty());
+    }
+
+    #[test]
+    fn a_buffer_is_taken_where_nothing_waits() {
+        let (mut outlet, mut buffer) = (Outlet::default(), b"ab".to_vec());
+        outlet.push_buffer(&mut buffer);
+        assert_eq!((outlet.waiting(), buffer.as_slice()), (&b"ab\n"[..], &b""[..]));
+        outlet.advance(2);
+        buffer.extend_from_slice(b"c");
+        outlet.push_buffer(&mut buffer);
+        assert_eq!(outlet.waiting(), b"\nc\n");
+        outlet.advance(3);
+        outlet.push_buffer(&mut b"d".to_vec());
+        assert_eq!(outlet.waiting(), b"d\n");
+    }
+
+    #[test]
+    fn a_reader_that_is_always_behind_costs_no_memory() {
+        let mut outlet = Outlet::default();
+        outlet.push(&"x".repeat(1000));
+        for _ in 0..10_000 {
+            outlet.push(&"y".repeat(99));
+            outlet.advance(100);
+        }
+        assert_eq!(outlet.waiting().len(), 1001);
+        assert!(outlet.bytes.capacity() < 10_000, "{}", outlet.bytes.capacity());
+    }
+}

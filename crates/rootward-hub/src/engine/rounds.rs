@@ -1,0 +1,142 @@
+//! What is kept between two rounds of a modern call: the client carries a name for it, and nothing else.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+
+use rootward_protocol::round::{Said, call_identity};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// How many rounds may be open; the oldest are forgotten.
+const MOST: usize = 1024;
+/// What every name begins with, of other processes too.
+const NAME: &str = "rootward-";
+/// How many bytes they may hold.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A call between two rounds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    /// The server's own state, as JSON.
+    pub(super) state: Option<Box<str>>,
+    /// Answers to the server's own questions: the client sends only its last ones.
+    pub(super) responses: Vec<(String, Box<str>)>,
+    /// The server's questions for roots, which are Rootward's to answer.
+    pub(super) roots: Vec<String>,
+    /// What the client has said of its roots.
+    pub(super) said: Said,
+}
+
+/// A request as the child got it.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    /// The whole message.
+    pub(super) text: Box<str>,
+    /// What the client has said of its roots.
+    pub(super) said: Said,
+    /// Whether the roots of the call are known: otherwise the client is asked where the child wants them.
+    pub(super) known: bool,
+    /// How often the child has asked for roots.
+    pub(super) asked: u8,
+}
+
+/// The rounds that are open.
+#[derive(Debug)]
+pub(super) struct Rounds {
+    /// What names begin with: nobody can guess it, so that no server makes up the name of another's round.
+    prefix: String,
+    open: VecDeque<Open>,
+    last: u64,
+    /// What the client last said of itself, for questions of Rootward's own.
+    meta: Option<Box<str>>,
+    hasher: RandomState,
+}
+
+/// A round that is open.
+#[derive(Debug)]
+struct Open {
+    name: String,
+    /// Which call it is of.
+    call: u64,
+    round: Round,
+}
+
+impl Default for Rounds {
+    fn default() -> Rounds {
+        // It has keys of its own, from the system's randomness.
+        let hasher = RandomState::new();
+        let prefix = format!("{NAME}{:016x}-", hasher.hash_one(0));
+        Rounds { prefix, open: VecDeque::new(), last: 0, meta: None, hasher }
+    }
+}
+
+impl Round {
+    fn bytes(&self) -> usize {
+        let responses = self.responses.iter().map(|(key, value)| key.len() + value.len());
+        let roots = self.roots.iter().map(String::len).sum::<usize>() + self.said.bytes();
+        self.state.as_ref().map_or(0, |state| state.len()) + responses.sum::<usize>() + roots
+    }
+}
+
+impl Rounds {
+    /// Keeps a round of a call; the name that the client carries, as JSON.
+    pub(super) fn keep(&mut self, method: &str, params: &RawValue, round: Round) -> String {
+        self.last += 1;
+        let name = format!("{}{}", self.prefix, self.last);
+        let bytes = |open: &VecDeque<Open>| open.iter().map(|open| open.round.bytes()).sum::<usize>();
+        while self.open.len() == MOST || (!self.open.is_empty() && bytes(&self.open) > MOST_BYTES) {
+            self.open.pop_front();
+        }
+        let state = format!("\"{name}\"");
+        let call = self.call(method, params);
+        self.open.push_back(Open { name, call, round });
+        state
+    }
+
+    /// The round of this name: `None` where it is not one of these, belongs to another call, or was forgotten.
+    pub(super) fn find(&self, name: &str, method: &str, params: &RawValue) -> Option<Round> {
+        let found = self.open.iter().find(|open| open.name == name)?;
+        // SECURITY: what was asked for one call says nothing about another (test: a_state_belongs_to_its_call)
+        (found.call == self.call(method, params)).then(|| found.round.clone())
+    }
+
+    /// Whether a name is one that this file makes.
+    pub(super) fn is_own(name: &str) -> bool {
+        name.starts_with(NAME)
+    }
+
+    fn call(&self, method: &str, params: &RawValue) -> u64 {
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        self.hasher.hash_one(call_identity(method, params).to_string())
+    }
+
+    pub(super) fn note_meta(&mut self, meta: &RawValue) {
+        if self.meta.as_deref() != Some(meta.get()) {
+            self.meta = Some(meta.get().into());
+        }
+    }
+
+    pub(super) fn meta(&self) -> Option<&str> {
+        self.meta.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn a_state_belongs_to_its_call() {
+        let mut rounds = Rounds::default();
+        let params = |path: &str| to_raw_value(&json!({"name": "read", "arguments": {"path": path}})).unwrap();
+        let state = rounds.keep("tools/call", &params("a"), Round::default());
+        let name: String = serde_json::from_str(&state).unwrap();
+        assert!(Rounds::is_own(&name) && rounds.find(&name, "tools/call", &params("a")).is_some());
+        assert!(rounds.find(&name, "tools/call", &params("b")).is_none());
+        assert!(rounds.find(&name, "prompts/get", &params("a")).is_none());
+        assert!(rounds.find("rootward-x", "tools/call", &params("a")).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! Questions that are taken back, on both sides.
+
+use serde_json::json;
+
+use super::super::Change;
+use super::{Client, Play};
+
+#[test]
+fn a_request_that_waits_and_is_cancelled_is_gone() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.read(1, "project/file.txt");
+    play.client(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    play.pass(300);
+    play.share(&["project", "other"]);
+    play.greet(3);
+    play.pass(20_000);
+    assert!(play.given_methods(3).iter().all(|given| !given.contains("tools/call")));
+    assert!(play.heard().iter().all(|message| message["id"] != 1));
+}
+
+#[test]
+fn a_request_under_way_is_cancelled_where_it_is() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client(&json!({"id": 1, "method": "x"}));
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.greet(3);
+    play.given(2);
+    play.given(3);
+    assert!(!play.is_let_end(2), "it owes an answer");
+    play.client_bytes(b"{\"method\":\"notifications/cancelled\", \"params\":{\"requestId\":1,\"new\":1.0}}\n");
+    // The old one is told, and that is all it had to do.
+    assert_eq!(play.given_text(2), [r#"{"method":"notifications/cancelled", "params":{"requestId":1,"new":1.0}}"#]);
+    assert_eq!(play.given(3), Vec::<serde_json::Value>::new());
+    play.settle();
+    assert!(play.is_let_end(2), "nobody awaits anything of it");
+}
+
+/// Ids can be spelt in two ways, and servers may know more requests than Rootward does.
+#[test]
+fn a_cancellation_of_something_unknown_reaches_the_server() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    play.given(1);
+    let line = r#"{"method":"notifications/cancelled","params":{"requestId":"\u0061"}}"#;
+    play.client_bytes(format!("{line}\n").as_bytes());
+    assert_eq!(play.given_text(1), [line]);
+}
+
+#[test]
+fn initialize_cannot_be_cancelled() {
+    let mut play = Play::new(Change::NewChild, super::Ceiling::Project);
+    play.client(&json!({"id": 1, "method": "initialize", "params": {}}));
+    play.client(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    play.child(1, &json!({"id": 1, "result": {}}));
+    play.client(&json!({"id": 2, "method": "x"}));
+    assert!(play.given_methods(1).contains(&"x 2".to_owned()));
+}
+
+#[test]
+fn a_server_takes_its_own_questions_back_under_whatever_id_they_went() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client(&json!({"id": 7, "method": "x"}));
+    play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.greet(3);
+    play.heard();
+    // The new server counts from the beginning, too.
+    play.child(3, &json!({"id": 1, "method": "elicitation/create"}));
+    let sent = play.heard().remove(0)["id"].clone();
+    assert_ne!(sent, 1);
+    play.child(3, &json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    assert_eq!(play.heard()[0]["params"]["requestId"], sent);
+    play.child(2, &json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    assert_eq!(play.heard()[0]["params"]["requestId"], 1);
+}
+
+#[test]
+fn answers_find_the_server_that_asked() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.client(&json!({"id": 7, "method": "x"}));
+    play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.greet(3);
+    play.heard();
+    play.child_text(3, r#"{"id": 1 ,"method":"elicitation/create"}"#);
+    let sent = play.heard().remove(0)["id"].clone();
+    play.given(2);
+    play.given(3);
+    play.client_bytes(
+        format!("{{\"id\":{sent},\"result\":{{ \"to\":3}}}}\n{{\"id\":1,\"result\":{{\"to\":2}}}}\n").as_bytes(),
+    );
+    assert_eq!(play.given_text(3), [r#"{"id":1,"result":{ "to":3}}"#]);
+    assert_eq!(play.given_text(2), [r#"{"id":1,"result":{"to":2}}"#]);
+    // And a client's request of that very id is another matter.
+    play.client(&json!({"id": 1, "method": "y"}));
+    play.child(3, &json!({"id": 1, "result": "y"}));
+    assert_eq!(play.heard()[0]["result"], "y");
+}
+
+/// A server that was replaced ends once it has said what it owed, even if the last word was the client's.
+#[test]
+fn a_replaced_server_ends_after_the_clients_last_word() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.child(2, &json!({"id": 1, "method": "sampling/createMessage"}));
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.heard();
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["other"]);
+    play.greet(3);
+    play.given(2);
+    assert!(!play.is_let_end(2));
+    play.client(&json!({"id": 1, "result": {}}));
+    assert_eq!(play.given(2).len(), 1);
+    play.settle();
+    assert!(play.is_let_end(2));
+}

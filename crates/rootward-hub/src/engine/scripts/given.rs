@@ -1,0 +1,142 @@
+//! The user chooses other roots, or closes a place in them, while the server runs.
+
+use std::sync::Arc;
+
+use rootward_core::session::Sources;
+use rootward_core::{Closed, Origin, Restriction, Restrictions, Root, RootSet, Validation};
+use serde_json::{Value, json};
+
+use super::super::{Change, Event};
+use super::{Ceiling, Client, Play, place};
+use rootward_protocol::session::Given;
+
+impl Play {
+    /// The user has saved these, and closed that.
+    fn save(&mut self, names: &[&str], restrictions: &Arc<Restrictions>) {
+        let root = |name: &&str| Root::from_path(place(&self.directory, name), Origin::Store).unwrap();
+        let saved = RootSet::place_ambient(names.iter().map(root), &Validation::new(None));
+        let given = Given { sources: Sources { saved, ..Sources::default() }, restrictions: Arc::clone(restrictions) };
+        self.feed(Event::Given(given));
+        self.settle();
+    }
+
+    /// A call with a path, by a modern client without roots.
+    fn read_modern(&mut self, id: u64, name: &str) {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": "read", "arguments": {"path": self.path(name)}, "_meta": meta});
+        self.client(&json!({"id": id, "method": "tools/call", "params": params}));
+    }
+
+    /// Answers what Rootward asks of a server before it passes a call on.
+    pub(super) fn list_tools_if_asked(&mut self, number: u64) -> Vec<Value> {
+        let given = self.given(number);
+        for question in given.iter().filter(|message| message["method"] == "tools/list") {
+            self.child(number, &json!({"id": question["id"], "result": {"tools": []}}));
+        }
+        // A server has a moment to ask for its roots.
+        self.pass(300);
+        given.into_iter().chain(self.given(number)).collect()
+    }
+
+    /// The ids of calls that reached a server.
+    fn calls(&mut self, number: u64) -> Vec<u64> {
+        let given = self.list_tools_if_asked(number);
+        let calls = given.iter().filter(|message| message["method"] == "tools/call");
+        calls.filter_map(|message| message["id"].as_u64()).collect()
+    }
+
+    fn refused(&mut self, id: u64) -> Option<Value> {
+        let heard = self.heard().into_iter().find(|message| message["id"] == id)?;
+        Some(heard["result"]["structuredContent"]["code"].clone())
+    }
+}
+
+fn standard() -> Arc<Restrictions> {
+    Arc::new(Restrictions::new(Restriction::standard()))
+}
+
+#[test]
+fn other_saved_roots_take_another_server() {
+    let restrictions = standard();
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project"], &restrictions);
+    play.begin(Client::WithoutRoots);
+    play.read(1, "project/file.txt");
+    assert_eq!(play.calls(1), [1]);
+    play.read(2, "other/file.txt");
+    assert_eq!(play.refused(2), Some(json!("outside_roots")));
+    // The same again is no change.
+    play.save(&["project"], &restrictions);
+    assert_eq!(play.started(), [0_u64; 0]);
+    play.save(&["other"], &restrictions);
+    assert_eq!(play.started(), [2]);
+    play.read(3, "project/file.txt");
+    play.read(4, "other/file.txt");
+    play.greet(2);
+    assert_eq!(play.calls(2), [4]);
+    assert_eq!(play.refused(3), Some(json!("outside_roots")));
+    play.child(1, &json!({"id": 1, "result": {}}));
+    assert!(play.is_let_end(1), "what was taken back is not left to the old server");
+    // Everything is taken back.
+    play.save(&[], &restrictions);
+    play.read(5, "other/file.txt");
+    play.greet(3);
+    play.calls(3);
+    assert_eq!(play.refused(5), Some(json!("no_roots")));
+}
+
+#[test]
+fn what_is_closed_meanwhile_is_closed() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project"], &standard());
+    play.begin(Client::WithoutRoots);
+    play.read(1, "project/file.txt");
+    assert_eq!((play.calls(1), play.started()), (vec![1], Vec::new()));
+    let closed = Restriction::below(&place(&play.directory, "project"), "file.txt", Closed::Entirely).unwrap();
+    play.save(&["project"], &Arc::new(Restrictions::new(vec![closed])));
+    assert_eq!(play.started(), [2], "the kernel holds the old one to what was closed before");
+    play.read(2, "project/file.txt");
+    play.greet(2);
+    assert_eq!(play.calls(2), [0_u64; 0]);
+    assert_eq!(play.refused(2), Some(json!("restricted")));
+}
+
+#[test]
+fn a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back() {
+    let restrictions = standard();
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project", "other"], &restrictions);
+    play.read_modern(1, "other/file.txt");
+    let first = play.started();
+    let [first] = first.as_slice() else { panic!("{first:?}") };
+    assert_eq!(play.calls(*first), [1]);
+    play.child(*first, &json!({"id": 1, "result": {"resultType": "complete"}}));
+    play.save(&["project"], &restrictions);
+    assert!(play.is_let_end(*first), "nobody has asked anything, and it is gone all the same");
+    assert!(!play.session().links[0].children.contains_key(first));
+    play.read_modern(2, "other/file.txt");
+    play.read_modern(3, "project/file.txt");
+    let second = play.started();
+    let [second] = second.as_slice() else { panic!("{second:?}") };
+    assert_eq!(play.calls(*second), [3]);
+    assert_eq!(play.refused(2), Some(json!("outside_roots")));
+}
+
+#[test]
+fn what_is_closed_meanwhile_is_closed_to_modern_clients() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project"], &standard());
+    play.read_modern(1, "project/file.txt");
+    assert_eq!(play.started(), [1]);
+    assert_eq!(play.calls(1), [1]);
+    let closed = Restriction::below(&place(&play.directory, "project"), "file.txt", Closed::Entirely).unwrap();
+    play.save(&["project"], &Arc::new(Restrictions::new(vec![closed])));
+    play.read_modern(2, "project/file.txt");
+    for number in play.started() {
+        assert_eq!(play.calls(number), [0_u64; 0]);
+    }
+    assert_eq!(play.refused(2), Some(json!("restricted")));
+}

@@ -1,0 +1,323 @@
+//! The engine without processes: lines and times in, lines and effects out, as a script says.
+
+mod asking;
+mod cancelling;
+mod ending;
+mod frames;
+mod given;
+mod paging;
+mod restarting;
+mod revoking;
+mod roots;
+mod telling;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::session::{Policy, Sources};
+use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_protocol::frame::{Found, FrameReader, Line};
+use rootward_protocol::session::{Given, Terms};
+use serde_json::{Value, json};
+
+use super::child::ChildId;
+use super::outlet::Outlet;
+use super::rules::{Enforce, Rules, Treatments};
+use super::{Change, Effect, Engine, Event, Memory, OnRecord, Server, ServerId, Session, SessionId};
+use crate::scan::Expansion;
+
+/// The longest line that the client may send in a script.
+const LIMIT: usize = 4096;
+
+/// A play: an engine with one client, and the directories that it may share.
+struct Play {
+    engine: Engine,
+    server: ServerId,
+    session: SessionId,
+    now: Duration,
+    seen: Vec<Seen>,
+    directory: tempfile::TempDir,
+}
+
+/// What the engine wanted done, besides looking roots up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Seen {
+    Start(u64),
+    End(u64),
+    Kill(u64),
+    Leave,
+    Say(String),
+}
+
+/// What a client declares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Client {
+    WithRoots,
+    WithoutRoots,
+}
+
+/// Whether the operator has set a root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ceiling {
+    Project,
+    None,
+}
+
+impl Play {
+    fn new(change: Change, ceiling: Ceiling) -> Play {
+        let directory = tempfile::tempdir().unwrap();
+        let validation = Validation::new(None);
+        let mut sources = Sources::default();
+        for name in ["project", "other"] {
+            make(&directory.path().join(name));
+        }
+        if ceiling == Ceiling::Project {
+            let root = Root::from_path(place(&directory, "project"), Origin::Flag).unwrap();
+            sources.ceiling = RootSet::place_ambient([root], &validation);
+        }
+        let rules = Rules {
+            policy: Policy::default(),
+            sources: sources.clone(),
+            guard: GuardOptions::default(),
+            validation: validation.clone(),
+            expansion: Expansion::default(),
+            enforce: Enforce::Refuse,
+            treatments: Treatments::default(),
+            audit: None,
+        };
+        let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
+        let terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
+        let mut engine = Engine::new(terms, given, LIMIT);
+        let server = engine.add(Server { rules: Arc::new(rules), change, memory: Memory::default() });
+        let session = engine.open(server, "test".to_owned()).unwrap();
+        Play { engine, server, session, now: Duration::ZERO, seen: Vec::new(), directory }
+    }
+
+    /// Another client of the same server comes; the one before is gone.
+    fn reopen(&mut self) {
+        self.engine.close(self.session);
+        self.session = self.engine.open(self.server, "again".to_owned()).unwrap();
+        self.seen.clear();
+    }
+
+    /// A play whose client and whose first server have shaken hands; the server listed its tools.
+    fn begun(change: Change, client: Client) -> Play {
+        let ceiling = if client == Client::WithRoots { Ceiling::None } else { Ceiling::Project };
+        let mut play = Play::new(change, ceiling);
+        play.begin(client);
+        if client == Client::WithRoots {
+            play.share(&["project"]);
+            play.greet(2);
+        }
+        play
+    }
+
+    /// The client and the first server shake hands.
+    fn begin(&mut self, client: Client) {
+        let roots = if client == Client::WithRoots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": roots});
+        self.client(&json!({"id": "i", "method": "initialize", "params": params}));
+        if self.started() == [1] {
+            self.child(1, &json!({"id": "i", "result": {"capabilities": {"tools": {}}}}));
+        }
+        assert_eq!(self.heard()[0]["id"], "i");
+        self.client(&json!({"method": "notifications/initialized"}));
+    }
+
+    /// The client answers the question about its roots.
+    fn share(&mut self, names: &[&str]) {
+        let roots: Vec<Value> = names.iter().map(|name| json!({"uri": self.uri(name)})).collect();
+        self.answer_roots(&json!({"roots": roots}));
+    }
+
+    fn answer_roots(&mut self, result: &Value) {
+        let question = self.heard().into_iter().rfind(|message| message["method"] == "roots/list").expect("a question");
+        self.client(&json!({"id": question["id"], "result": result}));
+    }
+
+    /// A server that Rootward has greeted answers, and lists its tools where it is asked to.
+    fn greet(&mut self, number: u64) {
+        self.greet_with(number, &json!({"capabilities": {"tools": {}}}));
+    }
+
+    fn greet_with(&mut self, number: u64, result: &Value) {
+        let greeting = self.given(number);
+        assert_eq!(greeting[0]["method"], "initialize", "{greeting:?}");
+        self.child(number, &json!({"id": greeting[0]["id"], "result": result}));
+    }
+
+    /// The server that takes the calls: the second, where one was started for the roots.
+    fn serving(&mut self) -> u64 {
+        let second = self.started() == [2];
+        if second {
+            self.greet(2);
+        }
+        if second { 2 } else { 1 }
+    }
+
+    /// Answers Rootward's own question for tools.
+    fn list_tools(&mut self, number: u64) {
+        let given = self.given(number);
+        let question = given.iter().find(|message| message["method"] == "tools/list").expect("a question for tools");
+        self.child(number, &json!({"id": question["id"], "result": {"tools": []}}));
+    }
+
+    fn path(&self, name: &str) -> String {
+        place(&self.directory, name).to_str().unwrap().to_owned()
+    }
+
+    fn uri(&self, name: &str) -> String {
+        format!("file://{}", self.path(name))
+    }
+
+    /// A call with a path.
+    fn read(&mut self, id: u64, name: &str) {
+        let path = self.path(name);
+        let params = json!({"name": "read", "arguments": {"path": path}});
+        self.client(&json!({"id": id, "method": "tools/call", "params": params}));
+    }
+
+    fn client(&mut self, message: &Value) {
+        self.client_bytes(format!("{message}\n").as_bytes());
+    }
+
+    fn client_bytes(&mut self, bytes: &[u8]) {
+        let mut reader = FrameReader::new(LIMIT);
+        reader.add(bytes);
+        while let Some(line) = reader.next() {
+            self.feed(Event::ClientLine(self.session, line));
+        }
+        self.settle();
+    }
+
+    /// A frame of any length.
+    fn client_frame(&mut self, frame: &str) {
+        self.feed(Event::ClientLine(self.session, Line::Frame(frame.as_bytes())));
+    }
+
+    fn close(&mut self) {
+        self.feed(Event::ClientClosed(self.session));
+    }
+
+    fn child(&mut self, number: u64, message: &Value) {
+        self.child_text(number, &message.to_string());
+    }
+
+    fn child_text(&mut self, number: u64, text: &str) {
+        self.child_found(number, Found::Among(text.as_bytes()));
+        self.settle();
+    }
+
+    fn child_found(&mut self, number: u64, found: Found<'_>) {
+        self.feed(Event::ChildLine(self.id(number), found));
+    }
+
+    fn ended(&mut self, number: u64) {
+        self.feed(Event::ChildEnded(self.id(number), "code 7"));
+    }
+
+    fn id(&self, number: u64) -> ChildId {
+        ChildId { session: self.session, link: 0, number }
+    }
+
+    fn session(&self) -> &Session {
+        self.engine.session(self.session).unwrap()
+    }
+
+    /// What a front does with an event: the disk and the record are at hand.
+    fn feed(&mut self, event: Event<'_>) {
+        let mut effects = std::collections::VecDeque::from(self.engine.step(self.now, event));
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Start(child, _) => self.seen.push(Seen::Start(child.number)),
+                Effect::End(child) => self.seen.push(Seen::End(child.number)),
+                Effect::Kill(child) => self.seen.push(Seen::Kill(child.number)),
+                Effect::Leave(_) => self.seen.push(Seen::Leave),
+                Effect::Say(text) => self.seen.push(Seen::Say(text)),
+                Effect::Place(whose, placing) => {
+                    effects.extend(self.engine.step(self.now, Event::Placed(whose, placing.run_ambient())));
+                }
+                Effect::Record(session, message, _) => {
+                    effects.extend(self.engine.step(self.now, Event::Recorded(session, message, OnRecord::Yes)));
+                }
+                Effect::Remember(_) => {}
+            }
+        }
+    }
+
+    /// Time passes, with a look whenever the engine wants one.
+    fn pass(&mut self, milliseconds: u64) {
+        let until = self.now + Duration::from_millis(milliseconds);
+        let mut looks = 0;
+        while let Some(due) = self.engine.wakes_at().filter(|due| *due <= until) {
+            self.now = due.max(self.now);
+            self.settle();
+            looks += 1;
+            assert!(looks < 1000, "the engine wants to be looked at for ever: {due:?} at {:?}", self.now);
+        }
+        self.now = until;
+        self.settle();
+    }
+
+    /// A moment passes.
+    fn settle(&mut self) {
+        self.feed(Event::Tick);
+    }
+
+    /// The servers that were started since the last look.
+    fn started(&mut self) -> Vec<u64> {
+        let started = self.seen.extract_if(.., |seen| matches!(seen, Seen::Start(_)));
+        started.filter_map(|seen| if let Seen::Start(number) = seen { Some(number) } else { None }).collect()
+    }
+
+    /// Whether this server was let end.
+    fn is_let_end(&self, number: u64) -> bool {
+        self.seen.contains(&Seen::End(number))
+    }
+
+    fn leaves(&self) -> bool {
+        self.seen.contains(&Seen::Leave)
+    }
+
+    /// What the client was sent since the last look, as text.
+    fn heard_text(&mut self) -> Vec<String> {
+        lines(self.engine.client_outlet(self.session).unwrap())
+    }
+
+    fn heard(&mut self) -> Vec<Value> {
+        self.heard_text().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What a server was sent since the last look, as text.
+    fn given_text(&mut self, number: u64) -> Vec<String> {
+        self.engine.child_outlet(self.id(number)).map(lines).unwrap_or_default()
+    }
+
+    fn given(&mut self, number: u64) -> Vec<Value> {
+        self.given_text(number).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The methods and ids of what a server was sent since the last look.
+    fn given_methods(&mut self, number: u64) -> Vec<String> {
+        let shown = |message: &Value| format!("{} {}", message["method"].as_str().unwrap_or("-"), message["id"]);
+        self.given(number).iter().map(shown).collect()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+fn make(directory: &Path) {
+    std::fs::create_dir(directory).unwrap();
+    std::fs::write(directory.join("file.txt"), "").unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+fn place(directory: &tempfile::TempDir, name: &str) -> PathBuf {
+    directory.path().canonicalize().unwrap().join(name)
+}
+
+fn lines(outlet: &mut Outlet) -> Vec<String> {
+    let text = String::from_utf8(outlet.waiting().to_vec()).unwrap();
+    outlet.clear();
+    text.lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,195 @@
+//! Roots: who named them, and what waits for them.
+
+use serde_json::{Value, json};
+
+use super::super::Change;
+use super::{Ceiling, Client, Play};
+
+fn code(heard: &[Value], id: u64) -> Option<&Value> {
+    heard.iter().find(|message| message["id"] == id).map(|message| &message["result"]["structuredContent"]["code"])
+}
+
+#[test]
+fn a_call_before_initialize_is_not_waited_for_for_ever() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.client(&json!({"id": 1, "method": "ping"}));
+    assert_eq!(play.given_methods(1), ["ping 1"]);
+    play.child(1, &json!({"id": 1, "error": {"code": -32600, "message": "not initialized"}}));
+    assert_eq!(play.heard()[0]["error"]["message"], "not initialized");
+    play.read(2, "project/file.txt");
+    play.pass(30_000);
+    assert_eq!(code(&play.heard(), 2), Some(&json!("roots_pending")));
+    assert_eq!(play.given_methods(1).iter().filter(|given| given.starts_with("tools/call")).count(), 0);
+}
+
+#[test]
+fn answers_about_roots_that_are_of_no_use() {
+    let none = json!("no_roots");
+    for (answer, expect) in [
+        (json!({"result": {"roots": []}}), &none),
+        (json!({"result": {"roots": [{"uri": "https://example.org"}]}}), &none),
+        (json!({"result": {"roots": "garbage"}}), &json!("roots_failed")),
+        (json!({"result": {}}), &json!("roots_failed")),
+        (json!({"result": null}), &json!("roots_failed")),
+        (json!({"error": {"code": -32601, "message": "Method not found"}}), &json!("roots_failed")),
+        (json!({"error": null, "result": []}), &json!("roots_failed")),
+    ] {
+        let mut play = Play::new(Change::NewChild, Ceiling::None);
+        play.begin(Client::WithRoots);
+        let question = play.heard().remove(0);
+        let mut answer = answer;
+        answer["id"] = question["id"].clone();
+        play.client(&answer);
+        let serving = play.serving();
+        play.read(1, "project/file.txt");
+        play.list_tools(serving);
+        play.pass(1000);
+        assert_eq!(code(&play.heard(), 1), Some(expect), "{answer}");
+    }
+}
+
+/// The same with a ceiling: a client that names none is served in it, one that names what is no place is not.
+#[test]
+fn a_ceiling_stands_in_for_a_client_that_names_nothing() {
+    for (answer, passes) in [
+        (json!({"result": {"roots": []}}), true),
+        (json!({"error": {"code": -32601, "message": "Method not found"}}), true),
+        (json!({"result": {"roots": [{"uri": "https://example.org"}]}}), false),
+    ] {
+        let mut play = Play::new(Change::NewChild, Ceiling::Project);
+        play.begin(Client::WithRoots);
+        let question = play.heard().remove(0);
+        let mut answer = answer;
+        answer["id"] = question["id"].clone();
+        play.client(&answer);
+        let serving = play.serving();
+        play.read(1, "project/file.txt");
+        play.list_tools(serving);
+        play.pass(1000);
+        let passed = play.given_methods(serving).contains(&"tools/call 1".to_owned());
+        assert_eq!(passed, passes, "{answer}: {:?}", play.heard());
+    }
+}
+
+/// A client that never answers is served without roots, and is told in the end.
+#[test]
+fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    // The handshake is remembered: the second time no server runs until it is needed.
+    play.reopen();
+
+    play.begin(Client::WithRoots);
+    assert_eq!(play.started(), Vec::<u64>::new());
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.read(2, "project/file.txt");
+    play.pass(250);
+    assert_eq!(play.started(), Vec::<u64>::new());
+    play.pass(100);
+    assert_eq!(play.started(), [1]);
+    play.greet(1);
+    assert_eq!(play.given_methods(1), ["notifications/initialized null", "tools/list 1"]);
+    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
+    assert_eq!(play.heard().iter().filter(|message| message["id"] == 1).count(), 1);
+    play.pass(20_000);
+    let heard = play.heard();
+    assert!(matches!(code(&heard, 2).and_then(Value::as_str), Some("roots_pending" | "roots_failed")), "{heard:?}");
+}
+
+#[test]
+fn a_storm_of_changes_is_one_question_and_one_new_server() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.heard();
+    play.started();
+    for _ in 0..200 {
+        play.client(&json!({"method": "notifications/roots/list_changed"}));
+        play.pass(1);
+    }
+    play.read(1, "other/file.txt");
+    play.pass(300);
+    let questions = play.session().asked.len();
+    assert_eq!(questions, 1);
+    play.share(&["other"]);
+    assert_eq!(play.started(), [3]);
+    play.greet(3);
+    play.list_tools(3);
+    play.pass(300);
+    assert!(play.given_methods(3).contains(&"tools/call 1".to_owned()));
+}
+
+/// Where a new server comes for the roots, a call that acts waits for it: the old one is where the roots were.
+#[test]
+fn a_call_without_paths_waits_for_the_server_in_the_roots() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.begin(Client::WithRoots);
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
+    play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "where"}}));
+    play.client(&json!({"id": 3, "method": "tools/list"}));
+    assert!(!play.given_methods(1).contains(&"tools/call 2".to_owned()));
+    let question = play.session().asked.keys().next().unwrap().clone();
+    let uri = play.uri("project");
+    play.client_bytes(format!("{{\"id\":{question},\"result\":{{\"roots\":[{{\"uri\":\"{uri}\"}}]}}}}\n").as_bytes());
+    play.client(&json!({"id": 4, "method": "tools/call", "params": {"name": "where"}}));
+    play.greet(2);
+    assert_eq!(play.given_methods(1), Vec::<String>::new());
+    let given = play.given_methods(2);
+    assert!(given.ends_with(&["tools/call 2".to_owned(), "tools/call 4".to_owned()]), "{given:?}");
+}
+
+/// Nobody names roots: the call is made where the server is.
+#[test]
+fn a_call_without_paths_does_not_wait_for_roots_that_never_come() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.begin(Client::WithRoots);
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
+    play.given(1);
+    play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "where"}}));
+    play.pass(400);
+    assert_eq!(play.given_methods(1), ["tools/call 2"]);
+}
+
+#[test]
+fn calls_wait_for_a_server_that_asks_for_its_roots() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.read(1, "project/file.txt");
+    play.list_tools(2);
+    assert_eq!(play.given_methods(2), Vec::<String>::new());
+    play.child(2, &json!({"id": "r", "method": "roots/list"}));
+    let given = play.given(2);
+    assert_eq!(given[0]["result"]["roots"][0]["uri"], play.uri("project"));
+    assert_eq!(given[1]["method"], "tools/call");
+    // One that does not ask is not waited for for long.
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.read(1, "project/file.txt");
+    play.list_tools(2);
+    play.pass(190);
+    assert_eq!(play.given_methods(2), Vec::<String>::new());
+    play.pass(20);
+    assert_eq!(play.given_methods(2), ["tools/call 1"]);
+}
+
+#[test]
+fn what_a_server_says_otherwise_than_was_promised_is_put_right() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.begin(Client::WithRoots);
+    play.share(&["project"]);
+    play.greet_with(2, &json!({"capabilities": {"tools": {}, "prompts": {}}}));
+    let methods: Vec<Value> = play.heard().into_iter().map(|mut message| message["method"].take()).collect();
+    assert_eq!(methods, ["notifications/tools/list_changed", "notifications/prompts/list_changed"]);
+}
+
+/// The same server, told of other roots: where only the first is the same.
+#[test]
+fn a_server_that_needs_nothing_new_is_told() {
+    let mut play = Play::begun(Change::Told, Client::WithRoots);
+    play.given(2);
+    play.started();
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["project", "other"]);
+    assert_eq!(play.given_methods(2), ["notifications/roots/list_changed null"]);
+    assert_eq!(play.started(), Vec::<u64>::new());
+    play.child(2, &json!({"id": "r", "method": "roots/list"}));
+    assert_eq!(play.given(2)[0]["result"]["roots"].as_array().unwrap().len(), 2);
+}

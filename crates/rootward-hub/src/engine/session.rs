@@ -1,0 +1,371 @@
+//! A session: one client, its era, its roots, the questions open to it, what waits for a server and what waits to be written to it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::session::RequestNumber;
+use rootward_protocol::frame::{Found, Line};
+use rootward_protocol::session::{Given, Placed, SessionGuard, Terms, Turn};
+use rootward_protocol::{Era, shown};
+
+use super::child::{Child, ChildId};
+use super::gate::Decided;
+use super::link::Link;
+use super::memory::Remembered;
+use super::modern::Modern;
+use super::outlet::Outlet;
+use super::rounds::Rounds;
+use super::{Effect, Event, MessageNumber, OnRecord, Place, ServerId, SessionId};
+
+/// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
+pub(super) const GRACE: Duration = Duration::from_millis(300);
+
+/// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
+const STARTS_WITHIN: Duration = Duration::from_mins(1);
+
+/// The longest sentence for the operator, in characters: room for two paths of any length.
+const LONGEST_SAID: usize = 10_000;
+
+/// What is known of the client.
+#[derive(Debug)]
+pub(super) enum Client {
+    /// It has said nothing that tells.
+    Silent,
+    /// It began with `initialize`.
+    Legacy(Legacy),
+    /// It says with every request what it can do.
+    Modern,
+}
+
+/// A client of the legacy era.
+#[derive(Debug)]
+pub(super) struct Legacy {
+    /// What it said in `initialize`, with Rootward's own roots in place of its: what children are greeted with.
+    pub(super) params: String,
+    /// By which the handshake is remembered.
+    pub(super) fingerprint: String,
+    /// The answer it got.
+    pub(super) promised: Option<Box<str>>,
+    /// Whether it said `initialized`.
+    pub(super) initialized: bool,
+}
+
+/// A question to the client that is open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    /// Rootward's own, for its roots.
+    Roots(RequestNumber),
+    /// A child's.
+    Child {
+        child: ChildId,
+        /// The id that the child gave it.
+        id: Box<str>,
+        /// What the child wants to be told about its progress with.
+        token: Option<Box<str>>,
+    },
+}
+
+/// A message of the client's that cannot be passed on yet.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) text: Box<str>,
+    pub(super) id: Option<Box<str>>,
+    pub(super) way: Way,
+}
+
+/// How far a message has come.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) number: MessageNumber,
+    /// Whose message it is.
+    pub(super) link: usize,
+    pub(super) arrived: Duration,
+    /// Whether it turned out to need roots.
+    pub(super) needs_roots: bool,
+    /// What a modern request brought with it.
+    pub(super) modern: Option<Box<Modern>>,
+    /// What was decided about it, until that is on record.
+    pub(super) decided: Option<Box<Decided>>,
+}
+
+/// Whether a message is done with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Done {
+    Yes,
+    /// It waits for roots, for a child, or for the record.
+    NotYet,
+}
+
+/// What a session takes notice of.
+#[derive(Debug)]
+pub(super) enum Happened<'e> {
+    Line(Line<'e>),
+    Closed,
+    Left,
+    ChildLine(ChildId, Found<'e>),
+    ChildEnded(ChildId, &'e str),
+    NotStarted(ChildId, &'e str),
+    Placed(Option<MessageNumber>, Placed),
+    Recorded(MessageNumber, OnRecord),
+    Given(&'e Arc<Given>),
+    /// Nothing but that time passed.
+    Nothing,
+}
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(super) id: SessionId,
+    /// Its name on record.
+    pub(super) name: String,
+    pub(super) terms: Arc<Terms>,
+    pub(super) given: Arc<Given>,
+    pub(super) client: Client,
+    /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
+    pub(super) roots: Option<SessionGuard>,
+    pub(super) links: Vec<Link>,
+    pub(super) asked: HashMap<Box<str>, Asked>,
+    pub(super) waiting: VecDeque<Waiting>,
+    /// What modern clients are asked between two rounds of a call.
+    pub(super) rounds: Rounds,
+    /// What waits to be written to the client.
+    pub(super) out: Outlet,
+    /// The client has closed its end.
+    pub(super) closed: bool,
+    pub(super) now: Duration,
+    pub(super) longest: usize,
+    effects: Vec<Effect>,
+    learned: Vec<(ServerId, String, Remembered)>,
+    own_ids: u64,
+    messages: u64,
+}
+
+impl<'e> Happened<'e> {
+    /// Whom an event concerns, and what it is to them.
+    pub(super) fn of(event: Event<'e>) -> (SessionId, Happened<'e>) {
+        match event {
+            Event::ClientLine(session, line) => (session, Happened::Line(line)),
+            Event::ClientClosed(session) => (session, Happened::Closed),
+            Event::Left(session) => (session, Happened::Left),
+            Event::ChildLine(child, line) => (child.session, Happened::ChildLine(child, line)),
+            Event::ChildEnded(child, how) => (child.session, Happened::ChildEnded(child, how)),
+            Event::NotStarted(child, why) => (child.session, Happened::NotStarted(child, why)),
+            Event::Placed(Place::Session(session), placed) => (session, Happened::Placed(None, placed)),
+            Event::Placed(Place::Request(session, message), placed) => {
+                (session, Happened::Placed(Some(message), placed))
+            }
+            Event::Recorded(session, message, on_record) => (session, Happened::Recorded(message, on_record)),
+            // These concern everybody.
+            Event::Given(_) | Event::Tick => (SessionId(0), Happened::Nothing),
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        id: SessionId,
+        name: String,
+        (terms, given): (Arc<Terms>, Arc<Given>),
+        longest: usize,
+        links: Vec<Link>,
+    ) -> Session {
+        Session {
+            id,
+            name,
+            terms,
+            given,
+            client: Client::Silent,
+            roots: None,
+            links,
+            asked: HashMap::new(),
+            waiting: VecDeque::new(),
+            rounds: Rounds::default(),
+            out: Outlet::default(),
+            closed: false,
+            now: Duration::ZERO,
+            longest,
+            effects: Vec::new(),
+            learned: Vec::new(),
+            own_ids: 0,
+            messages: 0,
+        }
+    }
+
+    /// The way of every event.
+    pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
+        self.now = now.max(self.now);
+        self.take_notice(happened);
+        self.settle();
+        self.arrange();
+        self.release();
+        self.sweep();
+        effects.append(&mut self.effects);
+    }
+
+    fn take_notice(&mut self, happened: Happened<'_>) {
+        match happened {
+            Happened::Line(line) => self.client_line(&line),
+            Happened::Closed => self.client_closed(),
+            Happened::Left => self.give_up(),
+            Happened::ChildLine(child, line) => self.child_line(child, line),
+            Happened::ChildEnded(child, how) => self.ended(child, how),
+            Happened::NotStarted(child, why) => self.not_started(child, why),
+            Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
+            Happened::Placed(Some(message), placed) => self.placed_for(message, placed),
+            Happened::Recorded(message, on_record) => self.recorded(message, on_record),
+            Happened::Given(given) => self.take_given(given),
+            Happened::Nothing => {}
+        }
+    }
+
+    /// Does what is due by now.
+    fn settle(&mut self) {
+        let due = self.roots.as_ref().and_then(SessionGuard::wakes_at).is_some_and(|due| due <= self.now);
+        if due && self.era() == Era::Legacy {
+            self.report(SessionGuard::tick);
+        }
+        if self.era() == Era::Legacy {
+            for position in 0..self.waiting.len() {
+                if let Some(way) = self.waiting.get(position).map(|waiting| &waiting.way).filter(|way| way.needs_roots)
+                {
+                    let arrived = way.arrived;
+                    self.report(|roots, now| roots.needed(now, arrived));
+                }
+            }
+        }
+        self.note_silence();
+        self.end_revoked();
+    }
+
+    /// Passes on what has waited, as far as it can be now.
+    fn release(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
+                self.waiting.push_back(waiting);
+            }
+        }
+    }
+
+    /// How long a message may wait now. A server that is being started costs more than a client that says nothing: what starts it may
+    /// have to fetch it first.
+    pub(super) fn patience(&self) -> Duration {
+        let timeout = self.terms.policy.timeout;
+        let comes = self.links.iter().any(|link| link.is_coming(self.now));
+        if comes { timeout.max(STARTS_WITHIN) } else { timeout }
+    }
+
+    /// When time next matters.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        let later = |due: &Duration| *due > self.now;
+        let roots = self.roots.as_ref().and_then(SessionGuard::wakes_at).filter(|_| self.era() == Era::Legacy);
+        let patience = self.patience();
+        let arrived = || self.waiting.iter().map(|waiting| waiting.way.arrived);
+        let patience = arrived().map(|arrived| arrived + patience).find(later);
+        let grace = arrived().map(|arrived| arrived + GRACE).find(later);
+        let needs = self.waiting.iter().filter(|waiting| waiting.way.needs_roots);
+        let looks = needs.filter_map(|waiting| match self.roots.as_ref()?.turn(waiting.way.arrived, self.now) {
+            Turn::Wait { until } => Some(until).filter(later),
+            Turn::GoOn | Turn::Overdue => None,
+        });
+        let settles = self.waiting.iter().filter_map(|waiting| {
+            self.links.get(waiting.way.link)?.current().map(|child| child.settles_at).filter(later)
+        });
+        let again = self.links.iter().filter(|link| link.coming.is_none());
+        let again = again.filter_map(|link| link.backoff.not_before(self.now)).min();
+        [roots, patience, grace, looks.min(), settles.min(), again, self.revoked_at()].into_iter().flatten().min()
+    }
+
+    pub(super) fn era(&self) -> Era {
+        if matches!(self.client, Client::Modern) { Era::Modern } else { Era::Legacy }
+    }
+
+    /// Puts a message on its way to the client.
+    pub(super) fn tell_client(&mut self, message: &str) {
+        self.out.push(message);
+    }
+
+    pub(super) fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Tells the operator.
+    pub(super) fn say(&mut self, text: impl AsRef<str>) {
+        // SECURITY: names of methods and errors are a peer's text, and this goes to a terminal
+        // (test: nothing_that_a_peer_says_reaches_the_terminal_raw)
+        self.effects.push(Effect::Say(shown(text.as_ref(), LONGEST_SAID)));
+    }
+
+    /// An id that no client and no server writes.
+    pub(super) fn own_id(&mut self, what: &str) -> String {
+        self.own_ids += 1;
+        format!(r#""rootward-{what}-{}""#, self.own_ids)
+    }
+
+    /// The way of a message that has just come.
+    pub(super) fn new_way(&mut self, link: usize) -> Way {
+        self.messages += 1;
+        let number = MessageNumber(self.messages);
+        Way { number, link, arrived: self.now, needs_roots: false, modern: None, decided: None }
+    }
+
+    pub(super) fn way_of(&mut self, number: MessageNumber) -> Option<&mut Way> {
+        self.waiting.iter_mut().map(|waiting| &mut waiting.way).find(|way| way.number == number)
+    }
+
+    pub(super) fn child_mut(&mut self, child: ChildId) -> Option<&mut Child> {
+        self.links.get_mut(child.link)?.children.get_mut(&child.number)
+    }
+
+    /// All children, with their ids.
+    pub(super) fn children(&self) -> impl Iterator<Item = (ChildId, &Child)> {
+        self.links.iter().enumerate().flat_map(move |(link, of)| {
+            of.children.iter().map(move |(number, child)| (self.child_id(link, *number), child))
+        })
+    }
+
+    pub(super) fn child_id(&self, link: usize, number: u64) -> ChildId {
+        ChildId { session: self.id, link, number }
+    }
+
+    /// What was learned of a server, for the next time.
+    pub(super) fn learn(&mut self, link: usize) {
+        let Some(of) = self.links.get(link) else { return };
+        if let (Client::Legacy(legacy), Some(remembered)) = (&self.client, &of.remembered) {
+            self.learned.push((of.server, legacy.fingerprint.clone(), remembered.clone()));
+        }
+    }
+
+    pub(super) fn take_learned(&mut self) -> Vec<(ServerId, String, Remembered)> {
+        std::mem::take(&mut self.learned)
+    }
+
+    /// What waits to be written to the client.
+    pub(super) fn outlet(&mut self) -> &mut Outlet {
+        &mut self.out
+    }
+
+    /// The bytes that messages in waiting take, and those that the client has not read.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.waiting.iter().map(|waiting| waiting.text.len()).sum::<usize>() + self.out.waiting().len()
+    }
+
+    /// The bytes that the client has not read.
+    pub(crate) fn unread_bytes(&self) -> usize {
+        self.out.waiting().len()
+    }
+
+    /// The bytes that a child has not read.
+    pub(crate) fn unread_by(&self, child: ChildId) -> usize {
+        let child = self.links.get(child.link).and_then(|link| link.children.get(&child.number));
+        child.map_or(0, |child| child.input.waiting().len())
+    }
+
+    /// The bytes that the slowest child has not read.
+    pub(crate) fn most_unread(&self) -> usize {
+        self.children().map(|(_, child)| child.input.waiting().len()).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,11 @@
+//! Fronts: they move bytes between clients, the engine and the servers' processes, and do what the engine wants done.
+
+mod keeping;
+mod launch;
+mod pipe;
+mod process;
+mod stdio;
+
+pub(crate) use keeping::Keeping;
+pub use launch::{Confine, Inject, Launch};
+pub(crate) use stdio::Stdio;
