@@ -22,6 +22,8 @@ mod from_child;
 mod from_client;
 mod gate;
 mod given;
+#[cfg(test)]
+mod interleaving;
 mod link;
 mod lists;
 mod memory;
