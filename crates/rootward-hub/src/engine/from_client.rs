@@ -94,7 +94,7 @@ impl Session {
 
     fn pass_legacy(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
         let link = way.link;
-        if let Some(answer) = self.from_memory(link, envelope) {
+        if let Some(answer) = self.remembered_list(link, envelope) {
             self.tell_client(&answer);
             return Done::Yes;
         }

@@ -251,9 +251,10 @@ impl World {
         let roots: Vec<Value> =
             roots.map(|place| json!({"uri": format!("file://{}", self.place(place).display())})).collect();
         let result = if method == "roots/list" { json!({"roots": roots}) } else { json!({"content": "x"}) };
-        let message = match well {
-            true => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            false => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": "no"}}),
+        let message = if well {
+            json!({"jsonrpc": "2.0", "id": id, "result": result})
+        } else {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": "no"}})
         };
         self.say(client, &message);
     }

@@ -23,7 +23,7 @@ pub(super) fn owed(method: &str) -> Owed {
 
 impl Session {
     /// The answer to a question for a list, from the last time, where the server is not up yet.
-    pub(super) fn from_memory(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
+    pub(super) fn remembered_list(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
         if !matches!(self.client, Client::Legacy(_)) || self.links[link].running().is_some() {
             return None;
         }
@@ -56,9 +56,9 @@ impl Session {
             return;
         };
         self.links[link].learn_list(list, result);
-        if self.links[link].is_news(list, result) {
-            let told = LISTS.iter().find(|(known, _)| *known == list).map(|(_, told)| *told);
-            told.into_iter().for_each(|told| self.tell_client(&message::notification(told)));
+        let told = LISTS.iter().find(|(known, _)| *known == list).map(|(_, told)| *told);
+        if let Some(told) = told.filter(|_| self.links[link].is_news(list, result)) {
+            self.tell_client(&message::notification(told));
         }
         if is_whole(result) {
             self.remember_list(link, list, result);

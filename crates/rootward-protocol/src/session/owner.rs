@@ -210,9 +210,10 @@ impl SessionGuard {
 
     /// A question could not be put, or will not be answered.
     pub fn failed(&mut self, now: Duration, question: RequestNumber, reason: impl Into<String>) -> Vec<Order> {
-        match self.reading.as_ref().is_some_and(|reading| reading.question == question) {
-            true => self.fail(now, question, reason.into()),
-            false => Vec::new(),
+        if self.reading.as_ref().is_some_and(|reading| reading.question == question) {
+            self.fail(now, question, reason.into())
+        } else {
+            Vec::new()
         }
     }
 

@@ -140,3 +140,22 @@ fn what_is_closed_meanwhile_is_closed_to_modern_clients() {
     }
     assert_eq!(play.refused(2), Some(json!("restricted")));
 }
+
+/// It waits for the list of tools, and what it names is taken back meanwhile.
+#[test]
+fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
+    let restrictions = standard();
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project", "other"], &restrictions);
+    play.read_modern(1, "other/file.txt");
+    assert_eq!(play.started(), [1]);
+    play.save(&["project"], &restrictions);
+    let mut numbers = vec![1];
+    for _ in 0..3 {
+        numbers.extend(play.started());
+        for number in numbers.clone() {
+            assert_eq!(play.calls(number), [0_u64; 0], "{number}");
+        }
+    }
+    assert_eq!(play.refused(1), Some(json!("outside_roots")));
+}
