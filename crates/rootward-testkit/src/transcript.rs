@@ -21,7 +21,8 @@ mod read;
 mod settings;
 mod stage;
 
-pub use play::{Difference, Line, Received, Server, play};
+pub use crate::client::{Line, Received};
+pub use play::{Difference, Server, play};
 pub use settings::{Refusals, Settings};
 pub use stage::Stage;
 
