@@ -16,9 +16,10 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_server::{RefusalForm, RootsService, Settings};
 use rootward_testkit::transcript::{self, Line, Received, Refusals, Server, Transcript};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
 
+use crate::client::{self, Client};
 use crate::modern::Asking;
 use crate::rooted::Files;
 
@@ -108,31 +109,23 @@ impl Server for Rooted {
         };
         let handler = service.install(Stage(Files::new()));
         self.service = Some((settings.clone(), service));
-        let (here, there) = tokio::io::duplex(1 << 20);
-        tokio::spawn(async move {
-            if let Ok(service) = handler.serve(there).await {
-                let _ = service.waiting().await;
-            }
-        });
-        let (read, write) = tokio::io::split(here);
-        Ok(Box::new(Wire { runtime: Rc::clone(&self.runtime), lines: BufReader::new(read).lines(), write }))
+        Ok(Box::new(Wire { runtime: Rc::clone(&self.runtime), client: client::connect_rooted(handler) }))
     }
 }
 
 struct Wire {
     runtime: Rc<Runtime>,
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    write: WriteHalf<DuplexStream>,
+    client: Client,
 }
 
 impl Line for Wire {
     fn send(&mut self, frame: &str) -> io::Result<()> {
-        self.runtime.block_on(self.write.write_all(format!("{frame}\n").as_bytes()))
+        self.runtime.block_on(self.client.write.write_all(format!("{frame}\n").as_bytes()))
     }
 
     fn receive(&mut self, patience: Duration) -> io::Result<Received> {
         self.runtime.block_on(async {
-            Ok(match tokio::time::timeout(patience, self.lines.next_line()).await {
+            Ok(match tokio::time::timeout(patience, self.client.lines.next_line()).await {
                 Err(_) => Received::Silence,
                 Ok(line) => line?.map_or(Received::End, Received::Frame),
             })
@@ -140,7 +133,7 @@ impl Line for Wire {
     }
 
     fn close(&mut self) -> io::Result<()> {
-        self.runtime.block_on(self.write.shutdown())
+        self.runtime.block_on(self.client.write.shutdown())
     }
 }
 
