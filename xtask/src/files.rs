@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rootward_testkit::client::message;
 use rootward_testkit::snapshot::Snapshot;
 use rootward_testkit::tree::{Item, Tree};
 use serde_json::{Value, json};
@@ -166,7 +167,7 @@ impl Ground {
         for call in case.calls {
             let arguments: Value = serde_json::from_str(&filled(call.arguments, tree.top()))
                 .with_context(|| format!("not JSON: {}", call.arguments))?;
-            let message = server.ask("tools/call", &json!({"name": call.tool, "arguments": arguments}))?;
+            let message = server.ask("tools/call", message::call(call.tool, arguments))?;
             answers.push(Answer::of(&message));
         }
         Ok((answers, tree.snapshot()?))
@@ -198,7 +199,7 @@ impl Ground {
 
     fn tools(&self) -> Result<usize> {
         let _tree = Tree::build_in(self.place.path(), &[GROUND])?;
-        let list = |side| self.start(side, &["root"])?.ask("tools/list", &json!({}));
+        let list = |side| self.start(side, &["root"])?.ask("tools/list", json!({}));
         listed::compare(&list(Side::Reference)?, &list(Side::Rootward)?)
     }
 }

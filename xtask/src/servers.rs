@@ -149,7 +149,7 @@ impl Case {
         for act in inside.iter().chain(outside) {
             ensure!(tools.iter().any(|tool| tool == act.tool), "it has no tool `{}`", act.tool);
         }
-        let mut call = |act: &Act| server.call(act.tool, &serde_json::from_str(&stage.fill(act.arguments))?);
+        let mut call = |act: &Act| server.call(act.tool, serde_json::from_str(&stage.fill(act.arguments))?);
         for act in inside {
             let said = call(act)?;
             let done = matches!(&said, Said::Result(text) if text.contains(act.proof));

@@ -8,6 +8,7 @@
 //! - [`naive`]: a door that checks a name and then opens it, to prove that table and races catch something.
 //! - [`fuzz`]: the driver of the fuzz tests.
 //! - [`mod@bench`]: timing in turns, what is measured against, and the table, for the benchmarks of all crates.
+//! - [`client`]: the MCP client of all tests.
 //! - [`transcript`]: wire conversations as text files, and their player.
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
@@ -18,18 +19,31 @@
 //! assert!(!report.failures.is_empty());
 //! ```
 
-#![expect(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")]
+#![cfg_attr(
+    feature = "files",
+    expect(clippy::disallowed_methods, reason = "the test kit plays the user and the attacker")
+)]
 
+#[cfg(feature = "files")]
 pub mod bench;
+pub mod client;
+#[cfg(feature = "files")]
 pub mod door;
+#[cfg(feature = "files")]
 pub mod escape;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+#[cfg(feature = "files")]
 pub mod naive;
+#[cfg(feature = "files")]
 pub mod race;
+#[cfg(feature = "files")]
 pub mod report;
+#[cfg(feature = "files")]
 pub mod snapshot;
+#[cfg(feature = "files")]
 pub mod text;
 #[cfg(feature = "core")]
 pub mod transcript;
+#[cfg(feature = "files")]
 pub mod tree;

@@ -25,7 +25,8 @@ mod side;
 mod stage;
 mod suite;
 
-pub use play::{Difference, Line, Received, Server, play};
+pub use crate::client::{Line, Received};
+pub use play::{Difference, Server, play};
 pub use settings::{Refusals, Settings};
 pub use side::{Side, Standing};
 pub use stage::Stage;

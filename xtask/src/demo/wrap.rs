@@ -59,7 +59,7 @@ fn fetch(top: &Path) -> Result<(PathBuf, PathBuf)> {
 /// One call, shown.
 fn call(top: &Path, client: &mut Conversation, path: &Path) -> Result<Said> {
     println!("client: {TOOL} {}", shown(top, path));
-    let said = client.call(TOOL, &json!({ "path": path }))?;
+    let said = client.call(TOOL, json!({ "path": path }))?;
     match &said {
         Said::Result(text) => println!("server: {text}\n"),
         Said::Error(text) => println!("refused: {text}\n"),

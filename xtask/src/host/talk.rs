@@ -6,10 +6,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
+use rootward_testkit::client::{Line, Process, Received};
 use serde_json::{Value, json};
 
-use crate::spoken::Spoken;
+use crate::spoken;
 
 /// What takes longer hangs.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -30,7 +31,7 @@ pub(super) enum Report {
 /// A host that runs.
 #[derive(Debug)]
 pub(super) struct Host {
-    spoken: Spoken,
+    process: Process,
     last: u64,
     /// The numbers and servers of calls that were not answered.
     open: Vec<(u64, String)>,
@@ -40,7 +41,7 @@ impl Host {
     pub(super) fn start(program: &Path, servers: &str, variables: [(&str, String); 3]) -> Result<Host> {
         let mut command = Command::new(program);
         command.arg(servers).envs(variables).env("PYTHONDONTWRITEBYTECODE", "1");
-        Ok(Host { spoken: Spoken::start(command)?, last: 0, open: Vec::new() })
+        Ok(Host { process: spoken::start(command)?, last: 0, open: Vec::new() })
     }
 
     /// Waits until these are connected.
@@ -58,7 +59,7 @@ impl Host {
         self.last += 1;
         self.open.push((self.last, server.to_owned()));
         let call = json!({"id": self.last, "server": server, "tool": tool, "arguments": arguments});
-        self.spoken.say(&call.to_string())?;
+        self.process.send(&call.to_string())?;
         Ok(self.last)
     }
 
@@ -117,18 +118,15 @@ impl Host {
     }
 
     fn hear(&mut self) -> Result<Value> {
-        let Some(line) = self.spoken.hear(LONGEST) else {
-            bail!("the host says nothing more: {}", self.spoken.complaint());
+        let Received::Frame(line) = self.process.receive(LONGEST)? else {
+            bail!("the host says nothing more: {}", self.process.complaint());
         };
         serde_json::from_str(&line).with_context(|| format!("the host printed `{line}`"))
     }
 
     /// Closes its input and waits for its end.
     pub(super) fn end(mut self) -> Result<()> {
-        self.spoken.close();
-        let status = self.spoken.wait()?;
-        ensure!(status.success(), "the host ended with {status}: {}", self.spoken.complaint());
-        Ok(())
+        spoken::end(&mut self.process, &[0])
     }
 }
 

@@ -12,18 +12,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use rootward_testkit::client::message;
 use rootward_testkit::door::{Door, Failure, Outcome, Request};
 use rootward_testkit::escape::{Act, Expect, Row, table};
 use rootward_testkit::report::{self, Report};
 use rootward_testkit::tree::{Item, SECRET};
 use serde_json::{Value, json};
 
+use crate::conversation::{Conversation, Roots};
 use crate::servers::install::Installed;
-
-use super::listener::Listener;
-
-const HELLO: &str =
-    r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"corpus","version":"0"}}"#;
 
 /// The file server's script below `node_modules`.
 const FILE_SERVER: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
@@ -139,32 +136,7 @@ struct Files<'i> {
     wrapped: Wrapped,
     tally: &'i Tally,
     state: &'i Path,
-    session: Mutex<Option<(String, Session)>>,
-}
-
-/// A conversation that has begun.
-struct Session {
-    client: Listener,
-    last: u64,
-}
-
-impl Session {
-    fn begin(command: Command) -> Result<Session> {
-        let mut session = Session { client: Listener::start(command, Vec::new())?, last: 0 };
-        session.ask("initialize", HELLO)?;
-        session.client.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
-        Ok(session)
-    }
-
-    fn ask(&mut self, method: &str, params: &str) -> Result<Value> {
-        self.last += 1;
-        self.client.heard.clear();
-        self.client.ask(&self.last.to_string(), method, params)
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value> {
-        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}).to_string())
-    }
+    session: Mutex<Option<(String, Conversation)>>,
 }
 
 /// `rootward wrap` in the roots of a request.
@@ -202,17 +174,17 @@ impl Files<'_> {
         command
     }
 
-    fn answer(&self, request: &Request, tool: &str, arguments: &Value) -> Result<Value> {
+    fn answer(&self, request: &Request, tool: &str, arguments: Value) -> Result<Value> {
         let mut session = self.session.lock().map_err(|_| anyhow::anyhow!("a row before this one panicked"))?;
         let roots = identity(request);
         if session.as_ref().is_none_or(|(known, _)| *known != roots) {
             *session = None;
-            let mut begun = Session::begin(self.command(request))?;
-            begun.ask("tools/list", "{}")?;
+            let mut begun = Conversation::start(self.command(request), Roots::Unknown)?;
+            begun.tools()?;
             *session = Some((roots, begun));
         }
         let (_, session) = session.as_mut().context("no session")?;
-        session.call(tool, arguments)
+        session.ask("tools/call", message::call(tool, arguments))
     }
 }
 
@@ -249,7 +221,7 @@ impl Door for Files<'_> {
         if tool == "write_file" {
             arguments["content"] = String::from_utf8_lossy(&request.data).into();
         }
-        let answer = self.answer(request, tool, &arguments);
+        let answer = self.answer(request, tool, arguments);
         self.tally.note(answer.map_or_else(|error| broken(&error), |answer| outcome(request.act, &answer)))
     }
 }
@@ -300,10 +272,10 @@ impl Hostile<'_> {
             }
         };
         command.arg("serve");
-        let mut session = Session::begin(command)?;
+        let mut session = Conversation::start(command, Roots::Unknown)?;
         let act = format!("{:?}", request.act);
-        let said =
-            session.call("act", &json!({"act": act, "path": request.path, "to": request.to, "data": request.data}))?;
+        let arguments = json!({"act": act, "path": request.path, "to": request.to, "data": request.data});
+        let said = session.ask("tools/call", message::call("act", arguments))?;
         let text = said["result"]["content"][0]["text"].as_str().with_context(|| format!("it said {said}"))?;
         serde_json::from_str(text).with_context(|| format!("it said `{text}`"))
     }

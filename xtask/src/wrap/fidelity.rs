@@ -8,11 +8,12 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
+use rootward_testkit::client::message;
+use serde_json::{Value, json};
 
 use crate::servers::install::Installed;
 
-use super::listener::{Answers, Listener};
+use super::listener::Listener;
 use super::script::{Script, Step};
 
 /// How a script is played.
@@ -86,20 +87,19 @@ fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Resul
         }
     };
     command.current_dir(&root).envs(script.variable.map(|(name, value)| (name, filled(value))));
-    let roots = format!(r#"{{"roots":[{{"uri":"file://{}"}}]}}"#, root.display());
-    let mut client = Listener::start(command, answers(roots))?;
+    let mut client = Listener::start(command, answers(&root))?;
     client.ask("1", "initialize", HELLO)?;
     client.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
     for (number, step) in (2..).zip(script.steps) {
         let said = match *step {
-            Step::Ask(method, params) => client.ask(&number.to_string(), method, &filled(params)).map(drop),
-            Step::AskAs(id, method, params) => client.ask(id, method, &filled(params)).map(drop),
+            Step::Ask(method, params) => client.ask(&number.to_string(), method, &filled(params)),
+            Step::AskAs(id, method, params) => client.ask(id, method, &filled(params)),
             Step::Call(tool, arguments) => {
                 let params = format!(r#"{{"name":"{tool}","arguments":{}}}"#, filled(arguments));
-                client.ask(&number.to_string(), "tools/call", &params).map(drop)
+                client.ask(&number.to_string(), "tools/call", &params)
             }
             Step::Say(line) => client.say(line),
-            Step::Hear(part) => client.hear(part, |_, line| line.contains(part)).map(drop),
+            Step::Hear(part) => client.hear(part, |message| message.to_string().contains(part)),
         };
         said.with_context(|| format!("{step:?}"))?;
     }
@@ -108,15 +108,12 @@ fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Resul
 
 const HELLO: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{}},"clientInfo":{"name":"listener","version":"0"}}"#;
 
-fn answers(roots: String) -> Answers {
-    let sampled =
-        r#"{"role":"assistant","content":{"type":"text","text":"an answer é"},"model":"none","stopReason":"endTurn"}"#;
-    let elicited = r#"{"action":"accept","content":{"name":"Ada","check":true}}"#;
-    vec![
-        ("roots/list", roots),
-        ("sampling/createMessage", sampled.to_owned()),
-        ("elicitation/create", elicited.to_owned()),
-    ]
+fn answers(root: &Path) -> [(&'static str, Value); 3] {
+    let content = json!({"type": "text", "text": "an answer é"});
+    let sampled = json!({"role": "assistant", "content": content, "model": "none", "stopReason": "endTurn"});
+    let elicited = json!({"action": "accept", "content": {"name": "Ada", "check": true}});
+    let roots = message::roots([format!("file://{}", root.display())]);
+    [("roots/list", roots), ("sampling/createMessage", sampled), ("elicitation/create", elicited)]
 }
 
 impl Heard {

@@ -1,77 +1,58 @@
 //! A client that says what it is told to and keeps every line it hears, as it came.
 
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
+use anyhow::{Result, ensure};
+use rootward_testkit::client::Client;
+use serde_json::{Value, json};
 
-use crate::spoken::Spoken;
-
-/// A server that says nothing for so long hangs.
-const LONGEST: Duration = Duration::from_mins(1);
-
-/// What the client says when it is asked, by method: the result, as it is sent.
-pub(super) type Answers = Vec<(&'static str, String)>;
+use crate::spoken;
 
 /// A server that runs, or `rootward wrap` before one.
 #[derive(Debug)]
-pub(super) struct Listener {
-    spoken: Spoken,
-    answers: Answers,
-    /// Every line it heard.
-    pub(super) heard: Vec<String>,
-}
+pub(super) struct Listener(Client);
 
 impl Listener {
-    pub(super) fn start(command: Command, answers: Answers) -> Result<Listener> {
-        Ok(Listener { spoken: Spoken::start(command)?, answers, heard: Vec::new() })
+    /// Starts a server. The client answers questions with these results, by method.
+    pub(super) fn start(command: Command, answers: [(&str, Value); 3]) -> Result<Listener> {
+        let mut client = Client::over(spoken::start(command)?);
+        client.heard = Some(Vec::new());
+        for (method, result) in answers {
+            client.reply(method, Some(json!({ "result": result })));
+        }
+        Ok(Listener(client))
     }
 
     /// Says a line.
     pub(super) fn say(&mut self, line: &str) -> Result<()> {
-        self.spoken.say(line)
+        Ok(self.0.try_send_line(line)?)
     }
 
     /// Puts a question and awaits its answer.
-    pub(super) fn ask(&mut self, id: &str, method: &str, params: &str) -> Result<Value> {
+    pub(super) fn ask(&mut self, id: &str, method: &str, params: &str) -> Result<()> {
         self.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))?;
         let id: Value = serde_json::from_str(id)?;
-        self.hear(&format!("an answer to `{method}`"), |message, _| {
-            message.get("method").is_none() && message["id"] == id
-        })
+        self.hear(&format!("an answer to `{method}`"), |message| message.get("method").is_none() && message["id"] == id)
     }
 
     /// Listens until something fits; questions are answered meanwhile.
-    pub(super) fn hear(&mut self, what: &str, fits: impl Fn(&Value, &str) -> bool) -> Result<Value> {
+    pub(super) fn hear(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Result<()> {
         loop {
-            let Some(line) = self.spoken.hear(LONGEST) else {
-                bail!("{what} did not come: {}", self.spoken.complaint())
-            };
-            let message: Value = serde_json::from_str(&line).with_context(|| format!("`{line}` is not JSON"))?;
-            if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
-                let known = self.answers.iter().find(|(known, _)| *known == method);
-                let (_, result) = known.with_context(|| format!("nobody knows what to say to `{line}`"))?;
-                let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-                self.say(&answer)?;
-            }
-            let fits = fits(&message, &line);
-            self.heard.push(line);
-            if fits {
-                return Ok(message);
+            let message = self.0.try_next()?.ok_or_else(|| self.0.failure(&format!("{what} did not come")))?;
+            let question = message.get("method").is_some() && message.get("id").is_some();
+            ensure!(!question, "nobody knows what to say to `{message}`");
+            if fits(&message) {
+                return Ok(());
             }
         }
     }
 
     /// Closes its input and listens to the end.
     pub(super) fn end(mut self) -> Result<Vec<String>> {
-        self.spoken.close();
-        while let Some(line) = self.spoken.hear(LONGEST) {
-            self.heard.push(line);
-        }
-        let status = self.spoken.wait()?;
+        self.0.close();
+        while self.0.try_next()?.is_some() {}
         // One that still waits for something is asked to end.
-        ensure!(status.success() || status.code() == Some(143), "it ended with {status}: {}", self.spoken.complaint());
-        Ok(std::mem::take(&mut self.heard))
+        spoken::end(&mut self.0.line, &[0, 143])?;
+        Ok(self.0.heard.unwrap_or_default())
     }
 }

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 #[tokio::test]
@@ -22,8 +21,8 @@ async fn a_file_is_described() {
     let old = fs::File::options().write(true).open(stage.path("root/old")).unwrap();
     old.set_modified(SystemTime::UNIX_EPOCH - Duration::from_secs(1000)).unwrap();
     stage.fifo("root/fifo");
-    let mut client = Client::start(&stage, &["root"]).await;
-    let answered = client.call("get_file_info", json!({"path": "file"})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let answered = client.result("get_file_info", json!({"path": "file"})).await;
     let data = answered.data();
     assert_eq!(data["size"], 5);
     assert_eq!(data["modified"], "1970-01-02T00:00:00.250Z");
@@ -35,11 +34,11 @@ async fn a_file_is_described() {
     assert!(answered.text().contains("\nmodified: 1970-01-02T00:00:00.250Z\n"));
     assert!(answered.text().contains("\nisDirectory: false\nisFile: true\npermissions: 750"));
 
-    let old = client.text("get_file_info", json!({"path": "old"})).await;
+    let old = client.says("get_file_info", json!({"path": "old"})).await;
     assert!(old.contains("\nmodified: unknown\n"), "{old}");
-    let directory = client.call("get_file_info", json!({"path": "."})).await;
+    let directory = client.result("get_file_info", json!({"path": "."})).await;
     assert_eq!(directory.data()["isDirectory"], true);
-    let sentence = client.failure("get_file_info", json!({"path": "nothing"})).await;
+    let sentence = client.fails("get_file_info", json!({"path": "nothing"})).await;
     assert!(sentence.contains("does not exist"), "{sentence}");
 }
 
@@ -53,7 +52,7 @@ async fn media_is_what_its_name_says() {
     stage.file("root/huge.png", vec![0; (8 << 20) + 1]);
     stage.file("root/large.png", vec![0; 8 << 20]);
     fs::write(stage.path("root").join(OsStr::from_bytes(b"\xff")), "x").unwrap();
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases = [
         ("a.png", "image", "image/png"),
         ("b.JPG", "image", "image/jpeg"),
@@ -65,21 +64,21 @@ async fn media_is_what_its_name_says() {
         ("g h.tar.gz", "resource", "application/octet-stream"),
     ];
     for (name, kind, mime) in cases {
-        let answered = client.call("read_media_file", json!({"path": name})).await;
+        let answered = client.result("read_media_file", json!({"path": name})).await;
         let uri = format!("file://{}", stage.name("root/")) + &name.replace(' ', "%20");
         let expect = match kind {
             "resource" => json!({"type": kind, "resource": {"uri": uri, "mimeType": mime, "blob": "AAH/"}}),
             _ => json!({"type": kind, "data": "AAH/", "mimeType": mime}),
         };
-        assert_eq!(answered.0["content"], json!([expect]), "{name}");
+        assert_eq!(answered["content"], json!([expect]), "{name}");
         assert_eq!(*answered.data(), json!({"content": [expect]}), "{name}");
     }
-    let empty = client.call("read_media_file", json!({"path": "empty.gif"})).await;
-    assert_eq!(empty.0["content"][0]["data"], "");
-    let large = client.call("read_media_file", json!({"path": "large.png"})).await;
-    assert_eq!(large.0["content"][0]["data"].as_str().unwrap().len(), (8_usize << 20).div_ceil(3) * 4);
-    let sentence = client.failure("read_media_file", json!({"path": "huge.png"})).await;
+    let empty = client.result("read_media_file", json!({"path": "empty.gif"})).await;
+    assert_eq!(empty["content"][0]["data"], "");
+    let large = client.result("read_media_file", json!({"path": "large.png"})).await;
+    assert_eq!(large["content"][0]["data"].as_str().unwrap().len(), (8_usize << 20).div_ceil(3) * 4);
+    let sentence = client.fails("read_media_file", json!({"path": "huge.png"})).await;
     assert!(sentence.contains("has 8388609 bytes, and one answer holds 8 MiB of media"), "{sentence}");
-    let sentence = client.failure("read_media_file", json!({"path": "."})).await;
+    let sentence = client.fails("read_media_file", json!({"path": "."})).await;
     assert!(sentence.contains("is a directory"), "{sentence}");
 }

@@ -9,12 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use rootward_core::{Origin, Root, RootSet, Shown, Validation};
 use rootward_files::FileServer;
 use rootward_server::Settings;
+use rootward_testkit::client::{DuplexClient, ToolResult};
 use rootward_testkit::door::{Door, Failure, Outcome, Request};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::by_name;
-use crate::client::{Answered, Client};
+use crate::stage::connect;
 
 /// Who answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +45,7 @@ type Ground = (Vec<rootward_testkit::door::Root>, Option<PathBuf>, Option<PathBu
 /// A runtime with a server in it, and its client.
 struct Session {
     runtime: Runtime,
-    client: Client,
+    client: DuplexClient,
 }
 
 impl ToolDoor {
@@ -70,7 +71,7 @@ impl Door for ToolDoor {
         let outcomes: Vec<Outcome> = runtime.block_on(async {
             let mut outcomes = Vec::new();
             for (tool, arguments) in calls {
-                let answered = client.call(tool, arguments).await;
+                let answered = client.result(tool, arguments).await;
                 outcomes.push(outcome(tool, &answered, request));
             }
             outcomes
@@ -89,12 +90,13 @@ impl Session {
                     let launcher = Some(env!("CARGO_BIN_EXE_files-stage").into());
                     let confinement = rootward_sandbox::Options { launcher, ..rootward_sandbox::Options::default() };
                     let server = FileServer::default().with_confinement(confinement);
-                    Client::with(settings(request), server, json!({})).await
+                    connect(settings(request), server, json!({})).await
                 }
                 Server::ByName => {
-                    let (here, there) = tokio::io::duplex(1 << 20);
-                    tokio::spawn(by_name::serve(there, Arc::new(request.clone())));
-                    Client::over(here, json!({})).await
+                    let request = Arc::new(request.clone());
+                    let mut client = DuplexClient::connect(1 << 20, |there| by_name::serve(there, request));
+                    client.shake_hands(json!({})).await;
+                    client
                 }
             }
         });
@@ -118,9 +120,9 @@ fn settings(request: &Request) -> Settings {
 }
 
 /// What an answer says, as far as the corpus tells answers apart.
-fn outcome(tool: &str, answered: &Answered, request: &Request) -> Outcome {
+fn outcome(tool: &str, answered: &ToolResult, request: &Request) -> Outcome {
     let shown = shown(answered);
-    if answered.0["isError"] == true {
+    if answered["isError"] == true {
         return match answered.code() {
             Some(code) => Outcome::denied(code, shown),
             None => Outcome::Failed { kind: kind(&shown), message: shown },
@@ -148,7 +150,7 @@ fn outcome(tool: &str, answered: &Answered, request: &Request) -> Outcome {
         _ => {
             let asked = [Some(request.path.as_slice()), request.to.as_deref()].into_iter().flatten();
             let texts = asked.filter_map(|asked| str::from_utf8(asked).ok()).filter(|asked| !asked.is_empty());
-            let rest = texts.fold(answered.0.to_string(), |rest, asked| {
+            let rest = texts.fold(answered.to_string(), |rest, asked| {
                 let forms = [asked.to_owned(), Shown::new(asked).to_string()].map(|form| json!(form).to_string());
                 forms.iter().fold(rest, |rest, form| rest.replace(form.trim_matches('"'), ""))
             });
@@ -159,8 +161,8 @@ fn outcome(tool: &str, answered: &Answered, request: &Request) -> Outcome {
 }
 
 /// All that a reader sees, what is encoded decoded.
-fn shown(answered: &Answered) -> String {
-    let blocks = answered.0["content"].as_array().unwrap().iter();
+fn shown(answered: &ToolResult) -> String {
+    let blocks = answered["content"].as_array().unwrap().iter();
     let texts = blocks.map(|block| {
         let coded = block["data"].as_str().or_else(|| block["resource"]["blob"].as_str());
         let decoded = coded.map(|coded| String::from_utf8_lossy(&STANDARD.decode(coded).unwrap()).into_owned());

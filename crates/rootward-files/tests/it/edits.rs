@@ -4,7 +4,6 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 fn edit(old: &str, new: &str) -> Value {
@@ -15,17 +14,17 @@ fn edit(old: &str, new: &str) -> Value {
 async fn the_answer_is_a_diff_as_the_reference_gives_it() {
     let stage = Stage::new();
     stage.file("root/f", "1\n2\n3\n4\n5\n6\n7\n8\n");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let name = stage.name("root/f");
     let line = "=".repeat(67);
     let expect = format!(
         "```diff\nIndex: {name}\n{line}\n--- {name}\toriginal\n+++ {name}\tmodified\n@@ -2,7 +2,8 @@\n 2\n 3\n 4\n 5\n-6\n+six\n+\n 7\n 8\n```\n\n"
     );
     let edits = json!([edit("6", "six\n")]);
-    let dry = client.call("edit_file", json!({"path": "f", "edits": edits, "dryRun": true})).await;
+    let dry = client.result("edit_file", json!({"path": "f", "edits": edits, "dryRun": true})).await;
     assert_eq!((dry.text(), dry.data()), (expect.as_str(), &json!({"content": expect})));
     assert_eq!(stage.read("root/f"), "1\n2\n3\n4\n5\n6\n7\n8\n");
-    assert_eq!(client.text("edit_file", json!({"path": "f", "edits": edits})).await, expect);
+    assert_eq!(client.says("edit_file", json!({"path": "f", "edits": edits})).await, expect);
     assert_eq!(stage.read("root/f"), "1\n2\n3\n4\n5\nsix\n\n7\n8\n");
 }
 
@@ -33,7 +32,7 @@ async fn the_answer_is_a_diff_as_the_reference_gives_it() {
 async fn edits_are_made_in_order_all_or_none() {
     let stage = Stage::new();
     stage.file("root/f", "a\r\nb\r\nc\r\n");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let some = json!([edit("a", "x"), edit("x\nb", "y"), edit("missing", "z")]);
     let said = client.why("edit_file", json!({"path": "f", "edits": some})).await;
     assert!(
@@ -42,7 +41,7 @@ async fn edits_are_made_in_order_all_or_none() {
     );
     assert_eq!(stage.read("root/f"), "a\r\nb\r\nc\r\n");
     let all = json!([edit("a", "x"), edit("x\nb", "y\nz\nw")]);
-    client.text("edit_file", json!({"path": "f", "edits": all})).await;
+    client.says("edit_file", json!({"path": "f", "edits": all})).await;
     assert_eq!(stage.read("root/f"), "y\r\nz\r\nw\r\nc\r\n");
 }
 
@@ -50,8 +49,8 @@ async fn edits_are_made_in_order_all_or_none() {
 async fn several_places_are_told() {
     let stage = Stage::new();
     stage.file("root/f", "x x x\n");
-    let mut client = Client::start(&stage, &["root"]).await;
-    let said = client.text("edit_file", json!({"path": "f", "edits": [edit("x", "y")]})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let said = client.says("edit_file", json!({"path": "f", "edits": [edit("x", "y")]})).await;
     assert!(
         said.ends_with(
             "```\n\nEdit 1 matched 3 places; the first was changed. More of the text around another chooses that one.\n"
@@ -69,7 +68,7 @@ async fn what_is_not_to_be_edited_is_left_alone() {
     stage.file("root/empty", "");
     fs::File::create(stage.path("root/huge")).unwrap().set_len(1 << 40).unwrap();
     fs::create_dir(stage.path("root/d")).unwrap();
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let many: Vec<Value> = vec![edit("text", "text"); 1001];
     for (path, edits, says) in [
         ("latin1", json!([edit("caf", "tea")]), "is not UTF-8 text"),
@@ -95,7 +94,7 @@ async fn nothing_is_written_where_nothing_changes() {
     use std::os::unix::fs::MetadataExt;
     let stage = Stage::new();
     stage.file("root/f", "same\n");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let object = || fs::metadata(stage.path("root/f")).unwrap().ino();
     let before = object();
     for arguments in [
@@ -103,9 +102,9 @@ async fn nothing_is_written_where_nothing_changes() {
         json!({"path": "f", "edits": [edit("same", "same")]}),
         json!({"path": "f", "edits": [edit("same", "other")], "dryRun": true}),
     ] {
-        client.text("edit_file", arguments.clone()).await;
+        client.says("edit_file", arguments.clone()).await;
         assert_eq!(object(), before, "{arguments}");
     }
-    client.text("edit_file", json!({"path": "f", "edits": [edit("same", "other")]})).await;
+    client.says("edit_file", json!({"path": "f", "edits": [edit("same", "other")]})).await;
     assert_ne!(object(), before, "the control");
 }

@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 /// Directories, dot files, what git ignores, links out and in, a name that would forge a line and one that is not UTF-8.
@@ -28,38 +27,38 @@ fn stage() -> Stage {
 #[tokio::test]
 async fn a_directory_is_listed() {
     let stage = stage();
-    let mut client = Client::start(&stage, &["root"]).await;
-    let listed = client.text("list_directory", json!({"path": "."})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let listed = client.says("list_directory", json!({"path": "."})).await;
     let expect = "[FILE] .gitignore\n[DIR] a\n[FILE] b.txt\n[DIR] empty\n[DIR] ignored\n[FILE] in\n[FILE] out";
     assert_eq!(listed, expect);
-    assert_eq!(client.text("list_directory", json!({"path": "empty"})).await, "");
-    let listed = client.text("list_directory", json!({"path": "in"})).await;
+    assert_eq!(client.says("list_directory", json!({"path": "empty"})).await, "");
+    let listed = client.says("list_directory", json!({"path": "in"})).await;
     assert_eq!(listed, "[DIR] deep\n[FILE] two\\n[DIR] lines\n[FILE] \\xff.txt");
-    let sentence = client.failure("list_directory", json!({"path": "b.txt"})).await;
+    let sentence = client.fails("list_directory", json!({"path": "b.txt"})).await;
     assert!(sentence.contains("is no directory"), "{sentence}");
 }
 
 #[tokio::test]
 async fn a_directory_is_listed_with_sizes() {
     let stage = stage();
-    let mut client = Client::start(&stage, &["root"]).await;
-    let listed = client.text("list_directory_with_sizes", json!({"path": "a/deep"})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let listed = client.says("list_directory_with_sizes", json!({"path": "a/deep"})).await;
     let expect =
         format!("[FILE] {:30} {:>10}\n\nTotal: 1 files, 0 directories\nCombined size: 1.50 KB", "c.txt", "1.50 KB");
     assert_eq!(listed, expect);
-    let listed = client.text("list_directory_with_sizes", json!({"path": "."})).await;
+    let listed = client.says("list_directory_with_sizes", json!({"path": "."})).await;
     let lines: Vec<&str> = listed.lines().collect();
     assert_eq!(lines[1], format!("[DIR] {:30} ", "a"));
     assert_eq!(lines[2], format!("[FILE] {:30} {:>10}", "b.txt", "7 B"));
     // A link has the size of the link: what it leads to may lie outside.
     assert_eq!(lines[5], format!("[FILE] {:30} {:>10}", "in", "1 B"));
     assert_eq!(lines[8], "Total: 4 files, 3 directories");
-    let listed = client.text("list_directory_with_sizes", json!({"path": ".", "sortBy": "size"})).await;
+    let listed = client.says("list_directory_with_sizes", json!({"path": ".", "sortBy": "size"})).await;
     let names: Vec<&str> = listed.lines().take(7).map(|line| line.split_whitespace().nth(1).unwrap()).collect();
     assert_eq!(names, ["out", ".gitignore", "b.txt", "in", "a", "empty", "ignored"]);
-    let empty = client.text("list_directory_with_sizes", json!({"path": "empty"})).await;
+    let empty = client.says("list_directory_with_sizes", json!({"path": "empty"})).await;
     assert_eq!(empty, "\nTotal: 0 files, 0 directories\nCombined size: 0 B");
-    let sentence = client.failure("list_directory_with_sizes", json!({"path": ".", "sortBy": "colour"})).await;
+    let sentence = client.fails("list_directory_with_sizes", json!({"path": ".", "sortBy": "colour"})).await;
     assert!(sentence.contains("expected `name` or `size`"), "{sentence}");
 }
 
@@ -85,7 +84,7 @@ fn paths(tree: &Value, above: &str, into: &mut Vec<String>) {
 #[tokio::test]
 async fn a_tree_is_shown_whole() {
     let stage = stage();
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let all = [
         ".gitignore",
         "a/",
@@ -113,24 +112,24 @@ async fn a_tree_is_shown_whole() {
         (json!(["a/deep"]), without(&["a/deep/", "a/deep/c.txt"])),
     ];
     for (exclude, expect) in cases {
-        let text = client.text("directory_tree", json!({"path": ".", "excludePatterns": exclude})).await;
+        let text = client.says("directory_tree", json!({"path": ".", "excludePatterns": exclude})).await;
         let mut found = Vec::new();
         paths(&serde_json::from_str(&text).unwrap(), "", &mut found);
         assert_eq!(found, expect, "{exclude}");
     }
-    let text = client.text("directory_tree", json!({"path": "a/deep"})).await;
+    let text = client.says("directory_tree", json!({"path": "a/deep"})).await;
     assert_eq!(text, "[\n  {\n    \"name\": \"c.txt\",\n    \"type\": \"file\"\n  }\n]");
-    assert_eq!(client.text("directory_tree", json!({"path": "empty"})).await, "[]");
-    let sentence = client.failure("directory_tree", json!({"path": ".", "excludePatterns": ["["]})).await;
+    assert_eq!(client.says("directory_tree", json!({"path": "empty"})).await, "[]");
+    let sentence = client.fails("directory_tree", json!({"path": ".", "excludePatterns": ["["]})).await;
     assert!(sentence.contains("`[` is no pattern"), "{sentence}");
-    let sentence = client.failure("directory_tree", json!({"path": "b.txt"})).await;
+    let sentence = client.fails("directory_tree", json!({"path": "b.txt"})).await;
     assert!(sentence.contains("is no directory"), "{sentence}");
 }
 
 #[tokio::test]
 async fn files_are_found_by_name() {
     let stage = stage();
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases: [(&str, Value, &[&str]); 8] = [
         ("*.txt", json!([]), &["b.txt"]),
         ("**/*.txt", json!([]), &["a/deep/c.txt", "a/\\xff.txt", "b.txt", "ignored/x.txt"]),
@@ -143,12 +142,12 @@ async fn files_are_found_by_name() {
     ];
     for (pattern, exclude, expect) in cases {
         let arguments = json!({"path": stage.name("root"), "pattern": pattern, "excludePatterns": exclude});
-        let text = client.text("search_files", arguments).await;
+        let text = client.says("search_files", arguments).await;
         let expect: Vec<String> = expect.iter().map(|path| stage.name(&format!("root/{path}"))).collect();
         let expect = if expect.is_empty() { "No matches found".to_owned() } else { expect.join("\n") };
         assert_eq!(text, expect, "{pattern}");
     }
-    let sentence = client.failure("search_files", json!({"path": ".", "pattern": "{a"})).await;
+    let sentence = client.fails("search_files", json!({"path": ".", "pattern": "{a"})).await;
     assert!(sentence.contains("`{a` is no pattern"), "{sentence}");
 }
 
@@ -158,12 +157,12 @@ async fn too_many_matches_are_cut_and_told() {
     for number in 0..10_001 {
         stage.file(&format!("root/many/{number}"), "");
     }
-    let mut client = Client::start(&stage, &["root"]).await;
-    let answered = client.call("search_files", json!({"path": ".", "pattern": "many/*"})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let answered = client.result("search_files", json!({"path": ".", "pattern": "many/*"})).await;
     assert_eq!(answered.text().lines().count(), 10_000);
-    let note = answered.0["content"][1]["text"].as_str().unwrap();
+    let note = answered["content"][1]["text"].as_str().unwrap();
     assert!(note.contains("these are 10000 of more matches"), "{note}");
     assert_eq!(answered.data()["note"], note);
-    let answered = client.call("search_files", json!({"path": ".", "pattern": "many/*1"})).await;
+    let answered = client.result("search_files", json!({"path": ".", "pattern": "many/*1"})).await;
     assert!(answered.data().get("note").is_none());
 }

@@ -8,7 +8,6 @@
 )]
 
 mod by_name;
-mod client;
 mod describing;
 mod door;
 mod edits;

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{GuardOptions, Validation};
+use rootward_testkit::client::{DuplexClient, ToolResult};
 use serde_json::{Value, json};
 
-use crate::client::{Answered, Client};
-use crate::stage::Stage;
+use crate::stage::{Stage, connect};
 
 /// What was published, and the paths that it went by.
 struct Published {
@@ -187,13 +187,13 @@ fn stage() -> Stage {
     stage
 }
 
-async fn client(stage: &Stage) -> Client {
+async fn client(stage: &Stage) -> DuplexClient {
     let mut settings = stage.settings(&["root"]);
     // What is shared is not the user's home.
     let home = Some(stage.path("outside"));
     settings.guard = GuardOptions { home: home.clone(), ..GuardOptions::default() };
     settings.validation = Validation::new(home);
-    Client::with(settings, rootward_files::FileServer::default(), json!({})).await
+    connect(settings, rootward_files::FileServer::default(), json!({})).await
 }
 
 /// All that is below a directory: the contents of files, the targets of links.
@@ -220,14 +220,14 @@ fn snapshot(stage: &Stage) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// How a call was refused.
-fn refusal<'a>(tool: &str, answered: &'a Answered) -> Option<&'a str> {
+fn refusal<'a>(tool: &str, answered: &'a ToolResult) -> Option<&'a str> {
     match tool {
         "path_in_roots" => answered.data()["reason"].as_str().filter(|_| answered.data()["inRoots"] == false),
         // It goes on without the path.
         "read_multiple_files" => {
             answered.text().strip_prefix("in.txt:\ninside\n\n---\n")?.contains(": Error - ").then_some("")
         }
-        _ => answered.data()["code"].as_str().filter(|_| answered.0["isError"] == true),
+        _ => answered.data()["code"].as_str().filter(|_| answered["isError"] == true),
     }
 }
 
@@ -241,10 +241,10 @@ async fn what_was_published_is_refused_by_every_tool() {
             for (tool, arguments, to) in WAYS {
                 let path = path.replace("$TOP", stage.0.path("").to_str().unwrap().trim_end_matches('/'));
                 let mut client = client(&stage.0).await;
-                let answered = client.call(tool, arguments(&path)).await;
+                let answered = client.result(tool, arguments(&path)).await;
                 let what = format!("{}: {tool} {}: {answered:?}", published.source, arguments(&path));
                 // As text, and as media.
-                let said = answered.0.to_string();
+                let said = answered.to_string();
                 assert!(!said.contains("SECRET") && !said.contains("U0VDUkVU"), "{what}");
                 let after = snapshot(&stage.0);
                 let outside = |(path, _): &(&PathBuf, &Vec<u8>)| !path.starts_with(stage.0.path("root"));
@@ -257,7 +257,7 @@ async fn what_was_published_is_refused_by_every_tool() {
                         }
                         true
                     }
-                    (Last::NoName, To::Name) => answered.0["isError"] == true && after == stage.1,
+                    (Last::NoName, To::Name) => answered["isError"] == true && after == stage.1,
                     _ => {
                         let code = if tool == "read_multiple_files" { "" } else { published.code };
                         refusal(tool, &answered) == Some(code) && after == stage.1
@@ -319,7 +319,7 @@ async fn what_lists_and_searches_does_not_follow_links_out() {
         ("search_files", json!({"path": ".", "pattern": "out/**"})),
         ("list_directory_with_sizes", json!({"path": "."})),
     ] {
-        let text = client.text(tool, arguments.clone()).await;
+        let text = client.says(tool, arguments.clone()).await;
         assert!(!text.contains("secret.txt") && !text.contains("id_ed25519"), "{tool} {arguments}: {text}");
     }
 }
@@ -329,10 +329,10 @@ async fn what_lists_and_searches_does_not_follow_links_out() {
 async fn a_new_file_does_not_take_the_place_of_a_link_outside() {
     let stage = stage();
     let mut client = client(&stage).await;
-    client.text("write_file", json!({"path": "in/new.txt", "content": "one"})).await;
+    client.says("write_file", json!({"path": "in/new.txt", "content": "one"})).await;
     fs::remove_file(stage.path("root/in/new.txt")).unwrap();
     stage.link("root/in/new.txt", stage.path("outside/planted"));
-    let answered = client.call("write_file", json!({"path": "in/new.txt", "content": "two"})).await;
+    let answered = client.result("write_file", json!({"path": "in/new.txt", "content": "two"})).await;
     assert_eq!(answered.code(), Some("outside_roots"));
     fs::remove_dir_all(stage.path("root/in")).unwrap();
     stage.link("root/in", stage.path("outside"));
@@ -344,7 +344,7 @@ async fn a_new_file_does_not_take_the_place_of_a_link_outside() {
         ("append_file", json!({"path": "in/secret.txt", "content": "two"})),
         ("read_text_file", json!({"path": "in/secret.txt"})),
     ] {
-        let answered = client.call(tool, arguments).await;
+        let answered = client.result(tool, arguments).await;
         assert_eq!(answered.code(), Some("outside_roots"), "{tool}");
     }
     assert_eq!(fs::read_dir(stage.path("outside")).unwrap().count(), 1);

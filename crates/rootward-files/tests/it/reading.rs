@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 #[tokio::test]
@@ -20,15 +19,15 @@ async fn a_file_is_read_as_it_is() {
     for (name, bytes, _) in cases {
         stage.file(&format!("root/{name}"), bytes);
     }
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     for (name, _, expect) in cases {
         for tool in ["read_text_file", "read_file"] {
-            let answered = client.call(tool, json!({"path": name})).await;
+            let answered = client.result(tool, json!({"path": name})).await;
             assert_eq!(answered.text(), expect, "{name}");
             assert_eq!(*answered.data(), json!({"content": expect}), "{name}");
         }
     }
-    assert_eq!(client.text("read_text_file", json!({"path": stage.name("root/plain")})).await, "one\ntwo\n");
+    assert_eq!(client.says("read_text_file", json!({"path": stage.name("root/plain")})).await, "one\ntwo\n");
 }
 
 #[tokio::test]
@@ -43,7 +42,7 @@ async fn lines_are_counted() {
     stage.file("root/long", &long);
     let wide: Vec<u8> = "\u{feff}1\n2\n੊\n4".encode_utf16().flat_map(u16::to_le_bytes).collect();
     stage.file("root/wide", wide);
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases = [
         ("five", json!({"head": 2}), "1\n2"),
         ("five", json!({"head": 5}), "1\n2\n3\n4\n5"),
@@ -78,7 +77,7 @@ async fn lines_are_counted() {
     ];
     for (name, mut arguments, expect) in cases {
         arguments["path"] = json!(name);
-        let text = client.text("read_text_file", arguments.clone()).await;
+        let text = client.says("read_text_file", arguments.clone()).await;
         assert!(text == expect, "{arguments}: {:?}", text.get(..200).unwrap_or(&text));
     }
 }
@@ -92,7 +91,7 @@ async fn what_cannot_be_read_says_what_to_do() {
     stage.file("root/big", "0123456789abcde\n".repeat(300_000));
     stage.file("root/long-line", [b"a\n".to_vec(), vec![b'x'; 5 << 20], b"\nb\n".to_vec()].concat());
     stage.directory("root/directory");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases: [(&str, Value, &str); 19] = [
         ("small", json!({"head": 0}), "`head` is 0, and must be a whole number from 1 on"),
         ("small", json!({"tail": -1}), "`tail` is -1"),
@@ -116,21 +115,21 @@ async fn what_cannot_be_read_says_what_to_do() {
     ];
     for (name, mut arguments, expect) in cases {
         arguments["path"] = json!(name);
-        let sentence = client.failure("read_text_file", arguments.clone()).await;
+        let sentence = client.fails("read_text_file", arguments.clone()).await;
         assert!(sentence.contains(expect), "{arguments}: {sentence}");
     }
     // What is told to fit does.
     for arguments in [json!({"offset": 2, "limit": 262_144}), json!({"tail": 262_144})] {
         let mut arguments = arguments;
         arguments["path"] = json!("big");
-        assert_eq!(client.text("read_text_file", arguments).await.len(), (4 << 20) - 1);
+        assert_eq!(client.says("read_text_file", arguments).await.len(), (4 << 20) - 1);
     }
     for (arguments, expect) in [(json!({"head": 1}), "a"), (json!({"offset": 3}), "b"), (json!({"tail": 1}), "b")] {
         let mut arguments = arguments;
         arguments["path"] = json!("long-line");
-        assert_eq!(client.text("read_text_file", arguments).await, expect);
+        assert_eq!(client.says("read_text_file", arguments).await, expect);
     }
-    let sentence = client.failure("read_text_file", json!({"path": "long-line", "tail": 2})).await;
+    let sentence = client.fails("read_text_file", json!({"path": "long-line", "tail": 2})).await;
     assert!(sentence.contains("`tail` 1 is the most that fits"), "{sentence}");
 }
 
@@ -140,7 +139,7 @@ async fn what_is_closed_stays_closed() {
     stage.link("root/out", stage.path("outside/secret.txt"));
     stage.file("root/.ssh/id", "key");
     stage.fifo("root/fifo");
-    let mut client = Client::start(&stage, &["root:ro"]).await;
+    let mut client = stage.connect(&["root:ro"]).await;
     let outside = stage.name("outside/secret.txt");
     let cases = [
         (outside.as_str(), "outside_roots"),
@@ -159,13 +158,13 @@ async fn what_is_closed_stays_closed() {
             if (tool, path) == ("get_file_info", "fifo") {
                 continue;
             }
-            let answered = client.call(tool, json!({"path": path})).await;
+            let answered = client.result(tool, json!({"path": path})).await;
             if path == "fifo" && tool.contains("direct") {
                 assert!(answered.text().contains("is no directory"), "{tool}: {answered:?}");
                 continue;
             }
             assert_eq!(answered.code(), Some(code), "{tool} {path}: {answered:?}");
-            assert!(!answered.0.to_string().contains("SECRET"));
+            assert!(!answered.to_string().contains("SECRET"));
         }
     }
 }

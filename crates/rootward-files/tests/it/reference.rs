@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rootward_testkit::client::ToolResult;
 use serde_json::{Value, json};
 
-use crate::client::{Answered, Client};
 use crate::stage::Stage;
 
 /// A call for each tool; one without an answer is shown and not made.
@@ -49,8 +49,8 @@ async fn every_tool_has_its_page() {
     fs::set_permissions(stage.path("root/notes.md"), fs::Permissions::from_mode(0o644)).unwrap();
     stage.file("root/src/main.rs", "fn main() {}\n");
     stage.file("root/dot.gif", b"GIF89a");
-    let mut client = Client::start(&stage, &["root:rwx"]).await;
-    client.text("list_allowed_directories", json!({})).await;
+    let mut client = stage.connect(&["root:rwx"]).await;
+    client.says("list_allowed_directories", json!({})).await;
     let list = client.ask("tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap().clone();
     let mut index = String::from(INDEX);
@@ -61,7 +61,7 @@ async fn every_tool_has_its_page() {
         let position = examples.iter().position(|(of, _)| *of == name);
         let (_, arguments) = examples.remove(position.unwrap_or_else(|| panic!("`{name}` has no example")));
         // What a command does to the machine is not the same everywhere.
-        let answered = if name == "shell" { None } else { Some(client.call(name, arguments.clone()).await) };
+        let answered = if name == "shell" { None } else { Some(client.result(name, arguments.clone()).await) };
         let text = page(tool, &arguments, answered.as_ref());
         let text = steady(&text, &stage);
         let _ = writeln!(index, "| [`{name}`]({name}.md) | {} |", first_sentence(&text));
@@ -78,7 +78,7 @@ const INDEX: &str = "# The tools of `rootward serve`\n\nWritten from the server'
                      these tools differ from those of the reference server, and why, is in [files.md](../files.md).\n\n| tool | what it does |\n|---|---|\n";
 
 /// One page.
-fn page(tool: &Value, arguments: &Value, answered: Option<&Answered>) -> String {
+fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> String {
     let name = tool["name"].as_str().unwrap();
     let about = tool["description"].as_str().unwrap();
     let about = about.split(" Allowed: ").next().unwrap();
@@ -103,8 +103,8 @@ fn page(tool: &Value, arguments: &Value, answered: Option<&Answered>) -> String 
     }
     let call = serde_json::to_string_pretty(&json!({"name": name, "arguments": arguments})).unwrap();
     let _ = writeln!(text, "\n## Example\n\n```json\n{call}\n```");
-    if let Some(Answered(result)) = answered {
-        assert_eq!(result["isError"], false, "{name}: {result}");
+    if let Some(result) = answered {
+        assert_eq!(result["isError"], false, "{name}: {result:?}");
         let shown = match result["content"][0]["text"].as_str() {
             Some(text) => text.to_owned(),
             None => serde_json::to_string_pretty(&result["content"]).unwrap(),

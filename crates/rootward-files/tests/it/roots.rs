@@ -3,25 +3,24 @@
 use rootward_files::FileServer;
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::stage::Stage;
+use crate::stage::{Stage, connect};
 
 #[tokio::test]
 async fn the_roots_in_force_are_told() {
     let stage = Stage::new();
     stage.directory("other");
-    let mut client = Client::start(&stage, &["root", "other:ro"]).await;
+    let mut client = stage.connect(&["root", "other:ro"]).await;
     let (root, other) = (stage.name("root"), stage.name("other"));
-    let listed = client.text("list_allowed_directories", json!({})).await;
+    let listed = client.says("list_allowed_directories", json!({})).await;
     assert_eq!(listed, format!("Allowed directories:\n{root}\n{other}"));
 
-    let roots = client.call("roots", json!({})).await;
+    let roots = client.result("roots", json!({})).await;
     assert_eq!(roots.text(), format!("{root} (read, write, delete)\n{other} (read)"));
     let list = roots.data()["roots"].as_array().unwrap();
     assert_eq!((&list[0]["path"], &list[0]["uri"]), (&json!(root), &json!(format!("file://{root}"))));
     assert_eq!(list[1]["path"], json!(other));
 
-    let summary = client.call("get-roots", json!({})).await;
+    let summary = client.result("get-roots", json!({})).await;
     let data = summary.data();
     assert_eq!(serde_json::from_str::<Value>(summary.text()).unwrap(), *data);
     for (key, expect) in [
@@ -45,10 +44,10 @@ async fn many_roots_come_in_pages() {
     for name in &names {
         stage.directory(name);
     }
-    let mut client = Client::start(&stage, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let first = client.call("get-roots", json!({})).await;
+    let mut client = stage.connect(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let first = client.result("get-roots", json!({})).await;
     assert_eq!(first.data()["roots"].as_array().unwrap().len(), 50);
-    let second = client.call("get-roots", json!({"cursor": first.data()["nextCursor"]})).await;
+    let second = client.result("get-roots", json!({"cursor": first.data()["nextCursor"]})).await;
     assert_eq!(second.data()["filePaths"][0], stage.name("roots/50"));
     assert!(second.data().get("nextCursor").is_none());
     let wrong = client.ask("tools/call", json!({"name": "get-roots", "arguments": {"cursor": "?"}})).await;
@@ -60,34 +59,22 @@ async fn many_roots_come_in_pages() {
 async fn a_client_is_asked_for_its_roots() {
     let stage = Stage::new();
     stage.directory("root/inner");
-    let mut client = Client::with(stage.settings(&["root"]), FileServer::default(), json!({"roots": {}})).await;
-    client
-        .send(
-            &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "list_allowed_directories"}}),
-        )
-        .await;
-    let asked = client.receive().await;
-    assert_eq!(asked["method"], "roots/list", "{asked}");
+    let mut client = connect(stage.settings(&["root"]), FileServer::default(), json!({"roots": {}})).await;
+    client.call_as(7, "list_allowed_directories", json!({})).await;
     let inner = stage.name("root/inner");
-    let list = json!({"roots": [{"uri": format!("file://{inner}"), "name": "Inner"}]});
-    client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": list})).await;
-    let answered = loop {
-        let message = client.receive().await;
-        if message["id"] == 7 {
-            break message;
-        }
-    };
+    client.answer_roots(json!({"roots": [{"uri": format!("file://{inner}"), "name": "Inner"}]})).await;
+    let answered = client.answer_to(7).await;
     assert_eq!(answered["result"]["content"][0]["text"], format!("Allowed directories:\n{inner}"));
-    assert_eq!(client.text("roots", json!({})).await, format!("{inner} (read, write, delete) \"Inner\""));
+    assert_eq!(client.says("roots", json!({})).await, format!("{inner} (read, write, delete) \"Inner\""));
 }
 
 #[tokio::test]
 async fn without_roots_nothing_is_shared() {
     let stage = Stage::new();
-    let mut client = Client::start(&stage, &[]).await;
-    assert_eq!(client.text("list_allowed_directories", json!({})).await, "Allowed directories:\n");
-    assert_eq!(client.text("roots", json!({})).await, "nothing is shared: every path is refused");
-    let answered = client.call("path_in_roots", json!({"path": stage.name("root")})).await;
+    let mut client = stage.connect(&[]).await;
+    assert_eq!(client.says("list_allowed_directories", json!({})).await, "Allowed directories:\n");
+    assert_eq!(client.says("roots", json!({})).await, "nothing is shared: every path is refused");
+    let answered = client.result("path_in_roots", json!({"path": stage.name("root")})).await;
     assert_eq!((&answered.data()["inRoots"], &answered.data()["reason"]), (&json!(false), &json!("no_roots")));
 }
 
@@ -97,10 +84,10 @@ async fn whether_a_path_is_shared_tells_nothing_of_what_lies_outside() {
     stage.file("root/.ssh/id", "key");
     stage.link("root/leaving", stage.path("outside/secret.txt"));
     stage.link("root/nowhere", stage.path("outside/nothing.txt"));
-    let mut client = Client::start(&stage, &["root:ro"]).await;
+    let mut client = stage.connect(&["root:ro"]).await;
     let root = stage.name("root");
     for path in [".", "a", "a/b/c", root.as_str()] {
-        let answered = client.call("path_in_roots", json!({"path": path})).await;
+        let answered = client.result("path_in_roots", json!({"path": path})).await;
         assert_eq!(answered.text(), format!("yes: `{path}` lies in `{root}` (read)"));
         assert_eq!((&answered.data()["inRoots"], &answered.data()["root"]), (&json!(true), &json!(root)));
     }
@@ -115,11 +102,11 @@ async fn whether_a_path_is_shared_tells_nothing_of_what_lies_outside() {
     for (there, not_there) in pairs {
         let told = [&there, &not_there].map(|path| json!({"path": path}));
         let [there_told, not_told] = told;
-        let one = client.call("path_in_roots", there_told).await;
-        let other = client.call("path_in_roots", not_told).await;
+        let one = client.result("path_in_roots", there_told).await;
+        let other = client.result("path_in_roots", not_told).await;
         let same = |text: String, path: &str| text.replace(path, "PATH");
-        assert_eq!(same(one.0.to_string(), &there), same(other.0.to_string(), &not_there));
+        assert_eq!(same(one.to_string(), &there), same(other.to_string(), &not_there));
         assert_eq!((&one.data()["inRoots"], &one.data()["reason"]), (&json!(false), &json!("outside_roots")));
-        assert_eq!(one.0["isError"], false);
+        assert_eq!(one["isError"], false);
     }
 }

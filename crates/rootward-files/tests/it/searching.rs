@@ -1,13 +1,13 @@
 //! `search_content`: what is found, what is not looked into, and where it ends.
 
+use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 /// Searches, and gives the text with the root's path left out.
-async fn search(client: &mut Client, stage: &Stage, arguments: Value) -> String {
-    client.text("search_content", arguments).await.replace(&stage.name("root/"), "")
+async fn search(client: &mut DuplexClient, stage: &Stage, arguments: Value) -> String {
+    client.says("search_content", arguments).await.replace(&stage.name("root/"), "")
 }
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn lines_are_found_by_path_and_number() {
     stage.file("root/a.rs", "fn two() {}\r\nlast two");
     stage.file("root/b.rs", "a [two]");
     stage.file("root/none.txt", "nothing");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases = [
         (
             json!({"pattern": "two"}),
@@ -50,16 +50,16 @@ async fn lines_are_found_by_path_and_number() {
 async fn the_data_says_the_same() {
     let stage = Stage::new();
     stage.file("root/a.txt", "one\ntwo\nthree\nfour\ntwo");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let path = stage.name("root/a.txt");
-    let plain = client.call("search_content", json!({"pattern": "two"})).await;
+    let plain = client.result("search_content", json!({"pattern": "two"})).await;
     let expect = json!({
         "matches": [{"path": path, "line": 2, "text": "two"}, {"path": path, "line": 5, "text": "two"}],
         "truncated": false,
         "files": 1,
     });
     assert_eq!(plain.data(), &expect);
-    let around = client.call("search_content", json!({"pattern": "two", "context": 1})).await;
+    let around = client.result("search_content", json!({"pattern": "two", "context": 1})).await;
     let expect = json!([
         {"path": path, "line": 2, "text": "two", "before": ["one"], "after": ["three"]},
         {"path": path, "line": 5, "text": "two", "before": ["four"]},
@@ -86,7 +86,7 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
     stage.file("root/new\nline", "a\nneedle");
     stage.fifo("root/fifo");
     stage.directory("root/bare");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let usual = search(&mut client, &stage, json!({"pattern": "needle|SECRET"})).await;
     assert_eq!(usual, "broken\n1:\u{fffd} needle\n\nnew\\nline\n2:needle\n\nseen\n1:needle\n\nwide\n1:a needle");
     let hidden = search(&mut client, &stage, json!({"pattern": "^needle", "hidden": true})).await;
@@ -103,7 +103,7 @@ async fn what_is_ignored_hidden_closed_or_no_text_is_passed_over() {
         ("../outside", "outside_roots"),
         ("fifo", "special_file"),
     ] {
-        let refused = client.call("search_content", json!({"pattern": "x", "path": path})).await;
+        let refused = client.result("search_content", json!({"pattern": "x", "path": path})).await;
         assert_eq!(refused.code(), Some(code), "{path}: {refused:?}");
     }
 }
@@ -117,13 +117,13 @@ async fn guarded_files_are_closed_to_every_tool() {
     for name in guarded.iter().chain(&open) {
         stage.file(&format!("root/{name}"), "needle");
     }
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let found = search(&mut client, &stage, json!({"pattern": "needle", "hidden": true})).await;
     assert_eq!(found, ".env.example\n1:needle\n\nseen\n1:needle\n\nsub/id_rsa.pub\n1:needle");
-    let listed = client.text("list_directory", json!({"path": "."})).await;
+    let listed = client.says("list_directory", json!({"path": "."})).await;
     assert_eq!(listed, "[FILE] .env.example\n[FILE] seen\n[DIR] sub");
-    let tree = client.text("directory_tree", json!({"path": "."})).await;
-    let names = client.text("search_files", json!({"path": ".", "pattern": "**"})).await;
+    let tree = client.says("directory_tree", json!({"path": "."})).await;
+    let names = client.says("search_files", json!({"path": ".", "pattern": "**"})).await;
     for name in guarded {
         let last = name.rsplit('/').next().unwrap();
         assert!(!tree.contains(&format!("\"{last}\"")), "{name} in {tree}");
@@ -140,14 +140,14 @@ async fn guarded_files_are_closed_to_every_tool() {
             ("copy_file", json!({"source": "seen", "destination": format!("{name}.pem")})),
             ("delete_file", json!({"path": name})),
         ] {
-            let refused = client.call(tool, arguments.clone()).await;
+            let refused = client.result(tool, arguments.clone()).await;
             assert_eq!(refused.code(), Some("restricted"), "{tool} {arguments}: {refused:?}");
         }
         assert_eq!(stage.read(&format!("root/{name}")), "needle");
     }
-    let mut client = Client::start(&stage, &["root", "root/.env"]).await;
-    assert_eq!(client.text("read_text_file", json!({"path": ".env"})).await, "needle");
-    let other = client.call("read_text_file", json!({"path": ".env.local"})).await;
+    let mut client = stage.connect(&["root", "root/.env"]).await;
+    assert_eq!(client.says("read_text_file", json!({"path": ".env"})).await, "needle");
+    let other = client.result("read_text_file", json!({"path": ".env.local"})).await;
     assert_eq!(other.code(), Some("restricted"));
 }
 
@@ -165,12 +165,12 @@ async fn a_search_without_a_path_begins_at_the_first_root() {
         (&["single"], "single"),
     ];
     for (roots, expect) in cases {
-        let mut client = Client::start(&stage, roots).await;
-        let text = client.text("search_content", json!({"pattern": "needle"})).await;
+        let mut client = stage.connect(roots).await;
+        let text = client.says("search_content", json!({"pattern": "needle"})).await;
         assert_eq!(text, format!("{}\n1:needle", stage.name(expect)));
     }
-    let mut client = Client::start(&stage, &[]).await;
-    let refused = client.call("search_content", json!({"pattern": "needle"})).await;
+    let mut client = stage.connect(&[]).await;
+    let refused = client.result("search_content", json!({"pattern": "needle"})).await;
     assert_eq!(refused.code(), Some("no_roots"));
 }
 
@@ -180,15 +180,15 @@ async fn at_the_limit_it_says_how_to_go_on() {
     for file in 0..20 {
         stage.file(&format!("root/{file}"), "needle\n".repeat(10));
     }
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     for (limit, more) in [(1, true), (7, true), (199, true), (200, false), (5000, false)] {
-        let answered = client.call("search_content", json!({"pattern": "needle", "limit": limit})).await;
+        let answered = client.result("search_content", json!({"pattern": "needle", "limit": limit})).await;
         assert_eq!(answered.data()["matches"].as_array().unwrap().len(), limit.min(200));
         assert_eq!(answered.data()["truncated"], more, "{limit}");
         assert_eq!(answered.text().contains(&format!("Stopped after {limit} matches")), more, "{limit}");
     }
     stage.file("root/long", format!("{}\n", "x".repeat(400)).repeat(2000));
-    let answered = client.call("search_content", json!({"pattern": "x", "limit": 5000})).await;
+    let answered = client.result("search_content", json!({"pattern": "x", "limit": 5000})).await;
     assert_eq!(answered.data()["truncated"], true);
     assert!(answered.text().contains("Stopped after 256 KiB"));
     for size in [answered.text().len(), answered.data().to_string().len()] {
@@ -202,7 +202,7 @@ async fn long_lines_are_cut() {
     stage.file("root/long", format!("{}needle{}\n", "x".repeat(100_000), "y".repeat(100_000)));
     // Without an end, the whole file is one line.
     stage.file("root/longer", [b"needle\n".to_vec(), b"z".repeat(20 << 20), b"needle".to_vec()].concat());
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let text = search(&mut client, &stage, json!({"pattern": "needle"})).await;
     let line = text.lines().nth(1).unwrap();
     assert!(line.starts_with("1:[…]xx") && line.contains("xneedley") && line.ends_with("yy[…]"), "{line}");
@@ -213,7 +213,7 @@ async fn long_lines_are_cut() {
 async fn what_cannot_be_searched_for_is_said() {
     let stage = Stage::new();
     stage.file("root/a", "x");
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let cases = [
         (json!({}), "missing field `pattern`"),
         (json!({"pattern": "("}), "with `literal` it is searched for as it stands"),
@@ -229,7 +229,7 @@ async fn what_cannot_be_searched_for_is_said() {
         (json!({"pattern": "x", "path": "absent"}), "does not exist"),
     ];
     for (arguments, words) in cases {
-        let sentence = client.failure("search_content", arguments.clone()).await;
+        let sentence = client.fails("search_content", arguments.clone()).await;
         assert!(sentence.contains(words), "{arguments}: {sentence}");
     }
     // What is too much is taken for the most there is.
@@ -246,13 +246,13 @@ async fn a_search_that_is_taken_back_ends() {
     for link in 0..2000 {
         std::fs::hard_link(stage.path("root/big"), stage.path(&format!("root/{link}"))).unwrap();
     }
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     let call = json!({"name": "search_content", "arguments": {"pattern": "absent"}, "_meta": {"progressToken": "t"}});
-    client.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": call})).await;
+    let id = client.begin("tools/call", call).await;
     let told = client.receive().await;
     assert_eq!((&told["method"], &told["params"]["progressToken"]), (&json!("notifications/progress"), &json!("t")));
     assert!(told["params"]["message"].as_str().unwrap().ends_with("files searched"), "{told}");
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}})).await;
+    client.notify("notifications/cancelled", json!({"requestId": id})).await;
     // Nothing more is told of it: the next answer is to the next question.
     assert_eq!(search(&mut client, &stage, json!({"pattern": "y", "path": "0"})).await, "No matches found");
 }

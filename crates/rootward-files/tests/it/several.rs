@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 #[tokio::test]
@@ -13,10 +12,10 @@ async fn each_file_stands_for_itself() {
     stage.file("root/binary", "\0");
     stage.fifo("root/fifo");
     let outside = stage.name("outside/secret.txt");
-    let mut client = Client::start(&stage, &["root:ro"]).await;
+    let mut client = stage.connect(&["root:ro"]).await;
     let paths = ["a", "missing", &outside, "b", "binary", "fifo", "."];
-    let answered = client.call("read_multiple_files", json!({"paths": paths})).await;
-    assert_eq!(answered.0["isError"], false);
+    let answered = client.result("read_multiple_files", json!({"paths": paths})).await;
+    assert_eq!(answered["isError"], false);
     assert_eq!(answered.data()["content"], answered.text());
     let parts: Vec<&str> = answered.text().split("\n---\n").collect();
     let expect = [
@@ -43,13 +42,13 @@ async fn files_that_do_not_fit_are_left_out() {
         stage.file(&format!("root/{name}"), "x".repeat(3 << 20));
     }
     stage.file("root/small", "small");
-    let mut client = Client::start(&stage, &["root"]).await;
-    let text = client.text("read_multiple_files", json!({"paths": ["a", "b", "c", "small"]})).await;
+    let mut client = stage.connect(&["root"]).await;
+    let text = client.says("read_multiple_files", json!({"paths": ["a", "b", "c", "small"]})).await;
     assert!(text.contains("\n---\nc: Error - left out: "), "{}", text.len());
     assert!(text.ends_with("\n---\nsmall:\nsmall\n"));
     let many: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
     for (paths, says) in [(json!([]), "must name a file"), (json!(many), "1001 files are too many")] {
-        let sentence = client.failure("read_multiple_files", json!({"paths": paths})).await;
+        let sentence = client.fails("read_multiple_files", json!({"paths": paths})).await;
         assert!(sentence.contains(says), "{sentence}");
     }
 }

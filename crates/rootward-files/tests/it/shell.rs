@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use rootward_core::{Audit, AuditEvent};
 use rootward_files::FileServer;
+use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::stage::Stage;
+use crate::stage::{Stage, connect};
 
 /// A server that can start commands.
 fn server() -> FileServer {
@@ -21,14 +21,14 @@ fn server() -> FileServer {
         .with_confinement(rootward_sandbox::Options { launcher, ..rootward_sandbox::Options::default() })
 }
 
-async fn start(stage: &Stage, roots: &[&str]) -> Client {
-    Client::with(stage.settings(roots), server(), json!({})).await
+async fn start(stage: &Stage, roots: &[&str]) -> DuplexClient {
+    connect(stage.settings(roots), server(), json!({})).await
 }
 
 /// The data of a command that ran.
-async fn run(client: &mut Client, arguments: Value) -> Value {
-    let result = client.call("shell", arguments).await;
-    assert_eq!(result.0["isError"], false, "{result:?}");
+async fn run(client: &mut DuplexClient, arguments: Value) -> Value {
+    let result = client.result("shell", arguments).await;
+    assert_eq!(result["isError"], false, "{result:?}");
     result.data().clone()
 }
 
@@ -39,8 +39,10 @@ async fn it_is_listed_where_a_root_may_be_executed_in_and_refused_elsewhere() {
     for (roots, listed) in [(vec!["root"], false), (vec!["root:ro"], false), (vec!["root:ro", "outside:rwx"], true)] {
         let mut client = start(&stage, &roots).await;
         // Roots are known once a call has asked for them.
-        client.text("list_directory", json!({"path": "."})).await;
-        assert_eq!(client.tools().await.contains(&"shell".to_owned()), listed, "{roots:?}");
+        client.says("list_directory", json!({"path": "."})).await;
+        let list = client.ask("tools/list", json!({})).await;
+        let tools = list["result"]["tools"].as_array().unwrap();
+        assert_eq!(tools.iter().any(|tool| tool["name"] == "shell"), listed, "{roots:?}");
         if !listed {
             assert_eq!(client.why("shell", command.clone()).await, "access_denied", "{roots:?}");
         }
@@ -74,7 +76,7 @@ async fn a_command_has_its_output_its_code_and_its_place() {
         (json!({"command": "exec >&- 2>&-; sleep 0.3; exit 4"}), 4, String::new(), "", "[exit code 4]".into()),
         (json!({"command": "printf '\\377'"}), 0, "\u{fffd}".into(), "", "\u{fffd}".into()),
     ] {
-        let result = client.call("shell", arguments.clone()).await;
+        let result = client.result("shell", arguments.clone()).await;
         let data = json!({
             "exitCode": code, "stdout": stdout, "stderr": stderr, "timedOut": false, "stdoutMissing": 0, "stderrMissing": 0,
         });
@@ -224,8 +226,7 @@ async fn a_call_that_is_taken_back_ends_its_command() {
     let call = json!({"name": "shell", "arguments": {"command": format!("setsid sh -c '{ALIVE}' & wait")}});
     let id = client.begin("tools/call", call).await;
     lives(&stage).await;
-    let cancelled = json!({"requestId": id, "reason": "enough"});
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})).await;
+    client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"})).await;
     ends(&stage).await;
     // A client that goes away takes its calls back, too.
     let call = json!({"name": "shell", "arguments": {"command": format!("{ALIVE}")}});
@@ -284,13 +285,13 @@ async fn where_a_command_starts_is_on_record() {
     let log = Log::default();
     let mut settings = stage.settings(&["root:rwx"]);
     settings.audit = Some(Arc::new(log.clone()));
-    let mut client = Client::with(settings, server(), json!({})).await;
+    let mut client = connect(settings, server(), json!({})).await;
     for (arguments, place, decision) in [
         (json!({"command": "true"}), stage.name("root"), "allow"),
         (json!({"command": "true", "cwd": "deep"}), "deep".to_owned(), "allow"),
         (json!({"command": "true", "cwd": stage.name("outside")}), stage.name("outside"), "deny"),
     ] {
-        client.call("shell", arguments.clone()).await;
+        client.result("shell", arguments.clone()).await;
         let events = std::mem::take(&mut *log.0.lock().unwrap());
         let events: Vec<Value> = events.iter().map(|event| serde_json::from_str(event).unwrap()).collect();
         assert_eq!(events.len(), 1, "{arguments}: {events:?}");

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::session::Sources;
 use rootward_core::{Origin, Root, RootSet, Validation};
-use rootward_server::Settings;
+use rootward_files::FileServer;
+use rootward_server::{RootsService, Settings};
+use rootward_testkit::client::DuplexClient;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// `root/` to be shared, `outside/secret.txt` ("SECRET") not.
@@ -63,6 +66,11 @@ impl Stage {
         assert!(made.success());
     }
 
+    /// A session of a client that names no roots: the operator's are effective.
+    pub(crate) async fn connect(&self, roots: &[&str]) -> DuplexClient {
+        connect(self.settings(roots), FileServer::default(), json!({})).await
+    }
+
     /// Settings with these roots as the operator's, written as on the command line: `root`, `root:ro`.
     pub(crate) fn settings(&self, roots: &[&str]) -> Settings {
         let base = self.path("");
@@ -72,4 +80,17 @@ impl Stage {
         settings.sources = Sources { ceiling, ..Sources::default() };
         settings
     }
+}
+
+/// A session of a client with these capabilities.
+pub(crate) async fn connect(settings: Settings, server: FileServer, capabilities: Value) -> DuplexClient {
+    let serve = async move |there| {
+        if let Ok(service) = RootsService::new(settings).install(server).serve(there).await {
+            let _ = service.waiting().await;
+        }
+    };
+    let mut client = DuplexClient::connect(1 << 20, serve);
+    client.shake_hands(capabilities).await;
+    assert!(client.kept().is_empty(), "{client:?}");
+    client
 }

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 const READING: [&str; 13] = [
@@ -24,9 +23,9 @@ const READING: [&str; 13] = [
 #[tokio::test]
 async fn tools_that_read_say_so() {
     let stage = Stage::new();
-    let mut client = Client::start(&stage, &["root"]).await;
+    let mut client = stage.connect(&["root"]).await;
     // From then on the roots are known.
-    client.text("list_allowed_directories", json!({})).await;
+    client.says("list_allowed_directories", json!({})).await;
     let list = client.ask("tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap();
     for name in READING {
@@ -53,11 +52,9 @@ async fn a_long_call_can_be_taken_back() {
     for number in 0..2000 {
         stage.file(&format!("root/{}/{number}", number % 100), "");
     }
-    let mut client = Client::start(&stage, &["root"]).await;
-    let parameters = json!({"name": "directory_tree", "arguments": {"path": "."}});
-    client.send(&json!({"jsonrpc": "2.0", "id": "tree", "method": "tools/call", "params": parameters})).await;
-    let gone = json!({"requestId": "tree", "reason": "enough"});
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone})).await;
+    let mut client = stage.connect(&["root"]).await;
+    client.call_as("tree", "directory_tree", json!({"path": "."})).await;
+    client.notify("notifications/cancelled", json!({"requestId": "tree", "reason": "enough"})).await;
     // Whoever took a call back is owed nothing; the session goes on.
-    assert_eq!(client.text("list_directory", json!({"path": "0"})).await.lines().count(), 20);
+    assert_eq!(client.says("list_directory", json!({"path": "0"})).await.lines().count(), 20);
 }

@@ -6,7 +6,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::stage::Stage;
 
 fn stage() -> Stage {
@@ -29,7 +28,7 @@ const ROOTS: [&str; 3] = ["root", "read-only:ro", "add:add"];
 #[tokio::test]
 async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
     let stage = stage();
-    let mut client = Client::start(&stage, &ROOTS).await;
+    let mut client = stage.connect(&ROOTS).await;
     let absolute = stage.name("root/b.txt");
     for (tool, arguments, says) in [
         ("write_file", json!({"path": "new.txt", "content": "new"}), "Successfully wrote to new.txt"),
@@ -52,7 +51,7 @@ async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
         ("delete_file", json!({"path": "in"}), "Successfully deleted in"),
         ("delete_file", json!({"path": "fifo"}), "Successfully deleted fifo"),
     ] {
-        let result = client.call(tool, arguments.clone()).await;
+        let result = client.result(tool, arguments.clone()).await;
         assert_eq!(result.text(), says, "{arguments}");
         assert_eq!(*result.data(), json!({"content": says}), "{arguments}");
     }
@@ -67,7 +66,7 @@ async fn each_tool_does_its_work_and_says_so_in_the_words_of_the_call() {
 #[tokio::test]
 async fn what_is_not_allowed_is_refused_and_nothing_changes() {
     let stage = stage();
-    let mut client = Client::start(&stage, &ROOTS).await;
+    let mut client = stage.connect(&ROOTS).await;
     let (secret, outside) = (stage.name("outside/secret.txt"), stage.name("outside/new"));
     let (read_only, add) = (stage.name("read-only/kept.txt"), stage.name("add/kept.txt"));
     let root = stage.name("root");
@@ -129,7 +128,7 @@ async fn what_is_not_allowed_is_refused_and_nothing_changes() {
 #[tokio::test]
 async fn what_cannot_be_done_says_what_to_do_instead() {
     let stage = stage();
-    let mut client = Client::start(&stage, &ROOTS).await;
+    let mut client = stage.connect(&ROOTS).await;
     let write = |path: &str| json!({"path": path, "content": "x"});
     let pair = |source: &str, destination: &str| json!({"source": source, "destination": destination});
     for (tool, arguments, says) in [
@@ -165,17 +164,17 @@ async fn what_cannot_be_done_says_what_to_do_instead() {
 #[tokio::test]
 async fn writing_keeps_the_mode_and_leaves_nothing_else() {
     let stage = stage();
-    let mut client = Client::start(&stage, &ROOTS).await;
+    let mut client = stage.connect(&ROOTS).await;
     let mode = |name: &str| fs::metadata(stage.path(name)).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(stage.path("root/a.txt"), fs::Permissions::from_mode(0o751)).unwrap();
     let before = stage.names("root");
     let large = "line\r\n".repeat(1 << 16);
-    client.text("write_file", json!({"path": "a.txt", "content": large})).await;
+    client.says("write_file", json!({"path": "a.txt", "content": large})).await;
     assert_eq!((stage.read("root/a.txt") == large, mode("root/a.txt")), (true, 0o751));
-    client.text("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "line\n", "newText": "LINE\n"}]})).await;
+    client.says("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "line\n", "newText": "LINE\n"}]})).await;
     assert_eq!(mode("root/a.txt"), 0o751);
     assert_eq!(stage.names("root"), before);
-    client.text("copy_file", json!({"source": "a.txt", "destination": "b.txt"})).await;
+    client.says("copy_file", json!({"source": "a.txt", "destination": "b.txt"})).await;
     assert_eq!(mode("root/b.txt") & 0o700, 0o700);
 }
 
@@ -192,7 +191,7 @@ const COUNT: usize = 12;
 async fn calls_at_the_same_time_all_count() {
     let stage = stage();
     stage.file("root/many.txt", lines("<", ">"));
-    let mut client = Client::start(&stage, &ROOTS).await;
+    let mut client = stage.connect(&ROOTS).await;
     let mut ids = Vec::new();
     for number in 0..COUNT {
         let edit = json!({"oldText": format!("<{number}>"), "newText": format!("done {number}")});

@@ -1,8 +1,9 @@
-//! A client of raw frames on a pipe within the process.
+//! A client of raw frames on a pipe within the process: it reads into a buffer of its own, because what it costs is measured.
 
 use rmcp::ServerHandler;
 use rmcp::ServiceExt;
 use rootward_server::Rooted;
+use rootward_testkit::client::message;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
@@ -44,14 +45,10 @@ impl Client {
     }
 
     async fn shake_hands(mut self) -> Outcome<Client> {
-        let parameters = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {"roots": {"listChanged": true}},
-            "clientInfo": {"name": "bench", "version": "1"},
-        });
-        self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": parameters})).await?;
+        let hello = message::hello(json!({"roots": {"listChanged": true}}));
+        self.send(&message::request(0, "initialize", hello)).await?;
         self.receive().await?;
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await?;
+        self.send(&message::notification("notifications/initialized", Value::Null)).await?;
         Ok(self)
     }
 

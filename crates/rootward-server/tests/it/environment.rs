@@ -5,7 +5,7 @@ use rootward_core::session::Follow;
 use rootward_server::{RootsService, Settings};
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots};
+use crate::client::{self, Client, Read as _, roots};
 use crate::rooted::Files;
 use crate::stage::Stage;
 
@@ -15,7 +15,7 @@ fn service(variables: &[(&str, &str)]) -> RootsService {
 }
 
 async fn start(variables: &[(&str, &str)], capabilities: Value) -> Client {
-    Client::connect_rooted(service(variables).install(Files::new())).shake_hands(capabilities).await
+    client::start_rooted(service(variables).install(Files::new()), capabilities).await
 }
 
 #[tokio::test]
@@ -24,18 +24,15 @@ async fn roots_of_the_environment_are_a_ceiling() {
     let (a, b) = (stage.path("a"), stage.path("b"));
     let mut client = start(&[("ROOTWARD_ROOTS", &a)], json!({"roots": {}})).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&a, &b])).await;
-    assert_eq!(client.result(1).await, "a");
-    client.read(2, &stage.path("b/file")).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    client.answer_roots(roots(&[&a, &b])).await;
+    assert_eq!(client.said(1).await, "a");
+    assert_eq!(client.reads(2, &stage.path("b/file")).await, "outside_roots");
 
     let union = [("ROOTWARD_ROOTS", a.as_str()), ("ROOTWARD_MODE", "union")];
     let mut client = start(&union, json!({"roots": {}})).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&b])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&b])).await;
+    assert_eq!(client.said(1).await, "a");
 }
 
 #[tokio::test]
@@ -44,8 +41,7 @@ async fn the_fallback_and_the_switches() {
     let (a, b) = (stage.path("a"), stage.path("b"));
     let check = async |variables: &[(&str, &str)], expect: &str| {
         let mut client = start(variables, json!({})).await;
-        client.read(1, &stage.path("a/file")).await;
-        assert_eq!(client.result(1).await, expect, "{variables:?}");
+        assert_eq!(client.reads(1, &stage.path("a/file")).await, expect, "{variables:?}");
     };
     check(&[], "no_roots").await;
     check(&[("ROOTWARD_FALLBACK_DIR", &a)], "a").await;
@@ -78,8 +74,6 @@ async fn rootwards_own_places_are_closed() {
         [("XDG_CONFIG_HOME", stage.path("a/settings")), ("HOME", stage.path("b")), ("ROOTWARD_ROOTS", stage.path("a"))];
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut client = start(&variables, json!({})).await;
-    client.read(1, &format!("{own}/config.toml")).await;
-    assert_eq!(client.result(1).await, "restricted");
-    client.read(2, &stage.path("a/file")).await;
-    assert_eq!(client.result(2).await, "a");
+    assert_eq!(client.reads(1, &format!("{own}/config.toml")).await, "restricted");
+    assert_eq!(client.reads(2, &stage.path("a/file")).await, "a");
 }

@@ -7,7 +7,7 @@ use rootward_core::{Access, Closed, Origin, Restriction, Restrictions, Root, Roo
 use rootward_server::RootsService;
 use serde_json::json;
 
-use crate::client::{Client, roots, said};
+use crate::client::{self, Read as _, roots, said};
 use crate::modern::request;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
@@ -32,10 +32,9 @@ async fn saved_roots_that_change_are_in_force_for_the_next_call() {
     // One session that has seen roots, one that has not, and a modern client, which has no session.
     let rooted = service.install(Files::new());
     let mut told = rooted.session().subscribe();
-    let mut first = Client::connect_rooted(rooted).shake_hands(json!({})).await;
-    let mut second = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({})).await;
-    first.read(1, &stage.path("a/file")).await;
-    assert_eq!(first.result(1).await, "no_roots");
+    let mut first = client::start_rooted(rooted, json!({})).await;
+    let mut second = client::start_rooted(service.install(Files::new()), json!({})).await;
+    assert_eq!(first.reads(1, &stage.path("a/file")).await, "no_roots");
     let before = told.borrow_and_update().as_ref().unwrap().generation();
     for (names, expect) in [
         (&["a"][..], ["a", "outside_roots"]),
@@ -46,11 +45,10 @@ async fn saved_roots_that_change_are_in_force_for_the_next_call() {
         service.change(saved(&stage, names), Arc::clone(&restrictions));
         assert!(told.has_changed().unwrap(), "{names:?}");
         assert_eq!(told.borrow_and_update().as_ref().unwrap().list().len(), names.len());
-        let mut modern = Client::connect(service.install(Files::new()));
+        let mut modern = client::connect(service.install(Files::new()));
         for (path, expect) in ["a/file", "b/file"].into_iter().zip(expect) {
             for client in [&mut first, &mut second] {
-                client.read(2, &stage.path(path)).await;
-                assert_eq!(client.result(2).await, expect, "{names:?} {path}");
+                assert_eq!(client.reads(2, &stage.path(path)).await, expect, "{names:?} {path}");
             }
             modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path(path)}}))).await;
             assert_eq!(said(&modern.receive().await), expect, "{names:?} {path}");
@@ -67,16 +65,15 @@ async fn roots_of_a_client_stay_as_they_are() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let restrictions = Arc::clone(&service.settings().guard.restrictions);
-    let mut client = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({"roots": {}})).await;
+    let mut client = client::start_rooted(service.install(Files::new()), json!({"roots": {}})).await;
     client.read(1, &stage.path("a/file")).await;
     // Changed while the client is being asked.
     let question = client.asked().await;
     service.change(saved(&stage, &["b"]), Arc::clone(&restrictions));
     client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    assert_eq!(client.said(1).await, "a");
     service.change(saved(&stage, &["a", "b"]), restrictions);
-    client.read(2, &stage.path("b/file")).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(client.reads(2, &stage.path("b/file")).await, "outside_roots");
 }
 
 #[tokio::test]
@@ -88,18 +85,16 @@ async fn what_is_closed_while_a_session_runs_is_closed() {
     let service = RootsService::new(settings);
     let rooted = service.install(Files::new());
     let session = rooted.session().clone();
-    let mut client = Client::connect_rooted(rooted).shake_hands(json!({})).await;
-    client.read(1, &stage.path("a/file")).await;
-    assert_eq!(client.result(1).await, "a");
+    let mut client = client::start_rooted(rooted, json!({})).await;
+    assert_eq!(client.reads(1, &stage.path("a/file")).await, "a");
     // Another session holds the guard over the same roots in which nothing is closed.
     let held = session.roots_cached().unwrap();
     for (pattern, expect) in [("file", "restricted"), ("other", "a"), ("file", "restricted")] {
         let before = session.roots_cached().unwrap().generation();
         service.change(sources.clone(), closing(pattern));
-        client.read(2, &stage.path("a/file")).await;
-        assert_eq!(client.result(2).await, expect, "{pattern}");
+        assert_eq!(client.reads(2, &stage.path("a/file")).await, expect, "{pattern}");
         assert!(session.roots_cached().unwrap().generation() > before);
-        let mut modern = Client::connect(service.install(Files::new()));
+        let mut modern = client::connect(service.install(Files::new()));
         modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path("a/file")}}))).await;
         assert_eq!(said(&modern.receive().await), expect, "{pattern}");
     }

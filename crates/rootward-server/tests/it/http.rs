@@ -10,11 +10,12 @@ use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rootward_server::{Rooted, RootedHttp, RootsService};
+use rootward_testkit::client::message;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower_service::Service as _;
 
-use crate::client::{roots, said};
+use crate::client::{self, roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
@@ -45,15 +46,10 @@ pub(crate) struct Client<S = Rooted<Files>> {
 impl<S: ServerHandler> Client<S> {
     pub(crate) async fn start(service: Endpoint<S>) -> Client<S> {
         let mut client = Client { service, session: None };
-        let parameters = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {"roots": {"listChanged": true}},
-            "clientInfo": {"name": "test", "version": "1"},
-        });
-        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": parameters});
-        let mut stream = client.post(initialize).await;
+        let hello = message::hello(json!({"roots": {"listChanged": true}}));
+        let mut stream = client.post(message::request(0, "initialize", hello)).await;
         assert_eq!(next(&mut stream).await["id"], 0);
-        client.post(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        client.post(message::notification("notifications/initialized", Value::Null)).await;
         client
     }
 
@@ -99,13 +95,23 @@ impl<S: ServerHandler> Client<S> {
     }
 
     pub(crate) async fn read(&mut self, id: u64, path: &str) -> Stream {
-        let parameters = json!({"name": "read", "arguments": {"path": path}});
-        self.post(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": parameters})).await
+        let call = message::call("read", json!({"path": path}));
+        self.post(message::request(id, "tools/call", call)).await
+    }
+
+    async fn list_changed(&mut self) {
+        self.post(message::notification("notifications/roots/list_changed", Value::Null)).await;
+    }
+
+    /// The next message on a stream must be `roots/list`; answers it.
+    pub(crate) async fn answer_on(&mut self, stream: &mut Stream, list: Value) {
+        let question = next(stream).await;
+        self.answer(&question, list).await;
     }
 
     pub(crate) async fn answer(&mut self, question: &Value, list: Value) {
         assert_eq!(question["method"], "roots/list", "{question}");
-        self.post(json!({"jsonrpc": "2.0", "id": question["id"], "result": list})).await;
+        self.post(message::answer(question["id"].clone(), list)).await;
     }
 }
 
@@ -118,15 +124,13 @@ async fn the_question_comes_on_the_stream_of_the_call() {
     let stage = Stage::new();
     let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
     let mut call = client.read(1, &stage.path("a/file")).await;
-    let question = next(&mut call).await;
-    client.answer(&question, roots(&[&stage.path("a")])).await;
+    client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
 
     // Taken back: asked on the stream of the next call.
-    client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+    client.list_changed().await;
     let mut call = client.read(2, &stage.path("a/file")).await;
-    let question = next(&mut call).await;
-    client.answer(&question, json!({"roots": []})).await;
+    client.answer_on(&mut call, json!({"roots": []})).await;
     assert_eq!(said(&next(&mut call).await), "no_roots");
 }
 
@@ -137,14 +141,12 @@ async fn a_change_over_http_is_heard_before_the_call_that_follows() {
     let stage = Stage::new();
     let mut client = Client::start(endpoint(&RootsService::new(settings()))).await;
     let mut call = client.read(0, &stage.path("a/file")).await;
-    let question = next(&mut call).await;
-    client.answer(&question, roots(&[&stage.path("a")])).await;
+    client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
     for round in 1..60 {
-        client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+        client.list_changed().await;
         let mut call = client.read(round, &stage.path("a/file")).await;
-        let question = next(&mut call).await;
-        client.answer(&question, roots(&[&stage.path("a")])).await;
+        client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
         assert_eq!(said(&next(&mut call).await), "a");
     }
 }
@@ -167,17 +169,12 @@ async fn a_list_in_pages_over_http() {
 /// A client that pages towards a server which loses its cursors would share the first page only.
 #[tokio::test]
 async fn paging_is_declared_only_where_cursors_arrive() {
-    let parameters = json!({
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    });
-    let initialize = json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": parameters});
+    let initialize = message::request("init", "initialize", message::hello(json!({})));
     let service = RootsService::new(settings());
     let mut over_http = Client { service: endpoint(&service), session: None };
     let result = next(&mut over_http.post(initialize.clone()).await).await;
     assert!(result["result"]["capabilities"]["extensions"]["rootward.dev/roots-paging"].is_object(), "{result}");
-    let mut elsewhere = crate::client::Client::connect_rooted(service.install(Files::new()));
+    let mut elsewhere = client::connect_rooted(service.install(Files::new()));
     elsewhere.send(initialize).await;
     let result = elsewhere.receive().await;
     assert!(result["result"]["capabilities"].get("extensions").is_none(), "{result}");
@@ -201,13 +198,12 @@ async fn a_call_that_was_stopped_asks_no_more() {
     let mut stopped = client.read(1, &stage.path("a/file")).await;
     assert_eq!(next(&mut stopped).await["method"], "roots/list");
     drop(stopped);
-    client.post(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
-    client.post(json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})).await;
+    client.post(message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
+    client.list_changed().await;
 
     // The stream of the call that was stopped is read by nobody.
     let mut call = client.read(2, &stage.path("a/file")).await;
-    let question = next(&mut call).await;
-    client.answer(&question, roots(&[&stage.path("a")])).await;
+    client.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
 }
 
@@ -218,8 +214,7 @@ async fn sessions_of_one_service_are_apart() {
     for (mine, other) in [("a", "b"), ("b", "a")] {
         let mut client = Client::start(service.clone()).await;
         let mut call = client.read(1, &stage.path(&format!("{mine}/file"))).await;
-        let question = next(&mut call).await;
-        client.answer(&question, roots(&[&stage.path(mine)])).await;
+        client.answer_on(&mut call, roots(&[&stage.path(mine)])).await;
         assert_eq!(said(&next(&mut call).await), mine);
         let mut call = client.read(2, &stage.path(&format!("{other}/file"))).await;
         assert_eq!(said(&next(&mut call).await), "outside_roots");
@@ -238,8 +233,7 @@ async fn a_handler_that_clients_share_serves_one_of_them() {
         service.http(StreamableHttpService::new(move || Ok(Arc::clone(&shared)), Arc::clone(&sessions), config));
     let mut first = Client::start(endpoint.clone()).await;
     let mut call = first.read(1, &stage.path("a/file")).await;
-    let question = next(&mut call).await;
-    first.answer(&question, roots(&[&stage.path("a")])).await;
+    first.answer_on(&mut call, roots(&[&stage.path("a")])).await;
     assert_eq!(said(&next(&mut call).await), "a");
     let mut second = Client::start(endpoint).await;
     let mut call = second.read(1, &stage.path("a/file")).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rootward_server::{RootsService, Settings};
 use serde_json::json;
 
-use crate::client::{Client, roots};
+use crate::client::{self, Client, Read as _, roots};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
@@ -27,7 +27,7 @@ fn on_one_disk<F: Future>(test: F) -> F::Output {
 
 async fn start(settings: Settings) -> Client {
     let handler = RootsService::new(settings).install(Files::new());
-    Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await
+    client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await
 }
 
 /// A session whose client failed once, was asked again, and has answered: the next call looks its roots up, on a disk that
@@ -36,19 +36,18 @@ async fn being_looked_up(client: &mut Client, stage: &Stage) -> StuckDisk {
     client.read(1, &stage.path("a/file")).await;
     let question = client.asked().await;
     client.send(json!({"jsonrpc": "2.0", "id": question, "error": {"code": -32603, "message": "no"}})).await;
-    assert_eq!(client.result(1).await, "roots_failed");
+    assert_eq!(client.said(1).await, "roots_failed");
     tokio::time::sleep(settings().policy.retry_after * 2).await;
     client.read(2, &stage.path("a/file")).await;
     let question = client.asked().await;
-    assert_eq!(client.result(2).await, "roots_failed");
+    assert_eq!(client.said(2).await, "roots_failed");
     let disk = StuckDisk::new();
     client.answer(question, roots(&[&stage.path("a")])).await;
     disk
 }
 
 async fn needs_no_roots(client: &mut Client, id: u64) {
-    client.call(id, "echo", json!({"path": "x"})).await;
-    assert_eq!(client.result(id).await, "x");
+    assert_eq!(client.calls(id, "echo", json!({"path": "x"})).await, "x");
 }
 
 #[test]
@@ -62,9 +61,8 @@ fn a_change_while_roots_are_looked_up_leaves_no_call_behind() {
         assert_eq!(client.receive().await["id"], "ping");
         client.list_changed().await;
         drop(disk);
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("b")])).await;
-        assert_eq!(client.result(3).await, "b");
+        client.answer_roots(roots(&[&stage.path("b")])).await;
+        assert_eq!(client.said(3).await, "b");
     });
 }
 
@@ -79,7 +77,7 @@ fn a_call_without_paths_does_not_wait_for_a_disk() {
         client.read(4, &stage.path("a/file")).await;
         needs_no_roots(&mut client, 5).await;
         drop(disk);
-        assert_eq!(client.result(4).await, "a");
+        assert_eq!(client.said(4).await, "a");
     });
 }
 
@@ -91,20 +89,17 @@ fn missing_roots_are_looked_for_within_bounds() {
         settings.policy.timeout = Duration::from_millis(300);
         let mut client = start(settings.clone()).await;
         client.read(1, &stage.path("a/file")).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("a"), &stage.path("none")])).await;
-        assert_eq!(client.result(1).await, "a");
+        client.answer_roots(roots(&[&stage.path("a"), &stage.path("none")])).await;
+        assert_eq!(client.said(1).await, "a");
         tokio::time::sleep(settings.policy.retry_after * 2).await;
         let disk = StuckDisk::new();
         needs_no_roots(&mut client, 2).await;
         // The look does not come to an end; what is known already still holds.
-        client.read(3, &stage.path("a/file")).await;
-        assert_eq!(client.result(3).await, "a");
+        assert_eq!(client.reads(3, &stage.path("a/file")).await, "a");
         std::fs::create_dir(stage.place().join("none")).unwrap();
         std::fs::write(stage.place().join("none/file"), "found").unwrap();
         drop(disk);
         tokio::time::sleep(settings.policy.retry_after * 2).await;
-        client.read(4, &stage.path("none/file")).await;
-        assert_eq!(client.result(4).await, "found");
+        assert_eq!(client.reads(4, &stage.path("none/file")).await, "found");
     });
 }

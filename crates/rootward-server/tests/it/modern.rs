@@ -10,22 +10,16 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_core::{Access, Origin, Root, RootSet, Validation};
 use rootward_server::{PathError, RootsService, Settings};
+use rootward_testkit::client::message::{self, ROOTS_QUESTION, again};
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots, said};
+use crate::client::{self, roots, said};
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
-const QUESTION: &str = "rootward.dev/roots";
-
 /// A call as a modern client makes it, everything in one request.
-pub(crate) fn request(capabilities: &Value, mut parameters: Value) -> Value {
-    parameters["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": capabilities,
-    });
-    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters})
+pub(crate) fn request(capabilities: &Value, parameters: Value) -> Value {
+    message::request(1, "tools/call", message::modern(capabilities, parameters))
 }
 
 fn read(path: &str) -> Value {
@@ -34,23 +28,16 @@ fn read(path: &str) -> Value {
 
 /// Makes a call on a connection of its own, as over HTTP.
 async fn ask(service: &RootsService, parameters: Value) -> Value {
-    let mut client = Client::connect(service.install(Files::new()));
+    let mut client = client::connect(service.install(Files::new()));
     client.send(request(&json!({"roots": {}}), parameters)).await;
     client.receive().await
-}
-
-/// The same call again, with the state and an answer.
-pub(crate) fn again(mut parameters: Value, state: &Value, list: &Value) -> Value {
-    parameters["requestState"] = state.clone();
-    parameters["inputResponses"] = json!({QUESTION: list});
-    parameters
 }
 
 /// The state of an answer that asks for roots, and for nothing else.
 pub(crate) fn state(message: &Value) -> Value {
     let result = &message["result"];
     assert_eq!(result["resultType"], "input_required", "{message}");
-    assert_eq!(result["inputRequests"], json!({QUESTION: {"method": "roots/list"}}), "{message}");
+    assert_eq!(result["inputRequests"], json!({ROOTS_QUESTION: {"method": "roots/list"}}), "{message}");
     result["requestState"].clone()
 }
 
@@ -85,7 +72,7 @@ async fn prompts_and_resources_come_again_too() {
         ("prompts/get", json!({"name": "show", "arguments": {"path": path}})),
         ("resources/read", json!({"uri": format!("file://{path}")})),
     ] {
-        let mut client = Client::connect(service.install(Files::new()));
+        let mut client = client::connect(service.install(Files::new()));
         let mut message = request(&json!({"roots": {}}), parameters.clone());
         message["method"] = json!(method);
         client.send(message.clone()).await;
@@ -103,7 +90,7 @@ async fn prompts_and_resources_come_again_too() {
 #[tokio::test]
 async fn one_connection_keeps_no_roots_between_calls() {
     let stage = Stage::new();
-    let mut client = Client::connect(RootsService::new(settings()).install(Files::new()));
+    let mut client = client::connect(RootsService::new(settings()).install(Files::new()));
     for _ in 0..2 {
         let call = read(&stage.path("a/file"));
         client.send(request(&json!({"roots": {}}), call.clone())).await;
@@ -119,7 +106,7 @@ async fn a_client_without_roots_is_not_asked() {
     let mut settings = settings();
     ceiling(&mut settings, stage.path("a"));
     for (settings, expect) in [(crate::stage::settings(), "no_roots"), (settings, "a")] {
-        let mut client = Client::connect(RootsService::new(settings).install(Files::new()));
+        let mut client = client::connect(RootsService::new(settings).install(Files::new()));
         client.send(request(&json!({}), read(&stage.path("a/file")))).await;
         assert_eq!(said(&client.receive().await), expect);
     }
@@ -213,7 +200,7 @@ async fn roots_that_were_not_asked_for_are_not_taken() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let mut call = read(&stage.path("a/file"));
-    call["inputResponses"] = json!({QUESTION: roots(&[&stage.path("a")])});
+    call["inputResponses"] = json!({ROOTS_QUESTION: roots(&[&stage.path("a")])});
     state(&ask(&service, call).await);
 }
 
@@ -261,7 +248,7 @@ async fn a_tool_with_rounds_of_its_own_still_works() {
         let call = json!({"name": tool, "arguments": {"path": stage.path("a/file")}});
         let mut parameters = call.clone();
         for question in order {
-            let mut client = Client::connect(service.install(Asking));
+            let mut client = client::connect(service.install(Asking));
             client.send(request(&json!({"roots": {}, "elicitation": {}}), parameters)).await;
             let message = client.receive().await;
             assert_eq!(message["result"]["resultType"], "input_required", "{tool}: {message}");
@@ -272,7 +259,7 @@ async fn a_tool_with_rounds_of_its_own_still_works() {
                 parameters["inputResponses"] = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
             }
         }
-        let mut client = Client::connect(service.install(Asking));
+        let mut client = client::connect(service.install(Asking));
         client.send(request(&json!({"roots": {}, "elicitation": {}}), parameters)).await;
         assert_eq!(said(&client.receive().await), "Ada read a", "{tool}");
     }

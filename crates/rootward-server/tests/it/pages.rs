@@ -2,16 +2,17 @@
 
 use rmcp::model::ErrorCode;
 use rootward_server::{RootsService, Settings};
+use rootward_testkit::client::message::again;
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots};
+use crate::client::{self, Client, Read as _, roots};
 use crate::modern;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
 
 async fn start(settings: Settings) -> Client {
     let handler = RootsService::new(settings).install(Files::new());
-    Client::connect_rooted(handler).shake_hands(json!({"roots": {}})).await
+    client::start_rooted(handler, json!({"roots": {}})).await
 }
 
 /// The page of these paths. The cursor stands where rmcp keeps it; the byte transports put it there.
@@ -33,15 +34,13 @@ async fn every_page_is_asked_for() {
     let stage = Stage::new();
     let mut client = start(settings()).await;
     client.read(1, &stage.path("b/file")).await;
-    let first = client.asked().await;
-    client.answer(first, page(&[&stage.path("a")], "one")).await;
+    client.answer_roots(page(&[&stage.path("a")], "one")).await;
     let second = asked_for(&mut client, "one").await;
     client.answer(second, page(&[], "two")).await;
     let third = asked_for(&mut client, "two").await;
     client.answer(third, roots(&[&stage.path("b")])).await;
-    assert_eq!(client.result(1).await, "b");
-    client.read(2, &stage.path("a/file")).await;
-    assert_eq!(client.result(2).await, "a");
+    assert_eq!(client.said(1).await, "b");
+    assert_eq!(client.reads(2, &stage.path("a/file")).await, "a");
 }
 
 /// Half a list gives nothing: the missing half may close what this one opens.
@@ -50,11 +49,10 @@ async fn pages_without_an_end_are_no_list() {
     let stage = Stage::new();
     let mut client = start(settings()).await;
     client.read(1, &stage.path("a/file")).await;
-    let first = client.asked().await;
-    client.answer(first, page(&[&stage.path("a")], "again")).await;
+    client.answer_roots(page(&[&stage.path("a")], "again")).await;
     let second = asked_for(&mut client, "again").await;
     client.answer(second, page(&[&stage.path("b")], "again")).await;
-    assert_eq!(client.result(1).await, "roots_failed");
+    assert_eq!(client.said(1).await, "roots_failed");
 }
 
 #[tokio::test]
@@ -62,16 +60,13 @@ async fn a_list_that_changed_under_way_is_asked_for_anew() {
     let stage = Stage::new();
     let mut client = start(settings()).await;
     client.read(1, &stage.path("b/file")).await;
-    let first = client.asked().await;
-    client.answer(first, page(&[&stage.path("a")], "old")).await;
+    client.answer_roots(page(&[&stage.path("a")], "old")).await;
     let second = asked_for(&mut client, "old").await;
     let refusal = json!({"code": ErrorCode::INVALID_PARAMS.0, "message": "Stale cursor for roots/list"});
     client.send(json!({"jsonrpc": "2.0", "id": second, "error": refusal})).await;
-    let again = client.asked().await;
-    client.answer(again, roots(&[&stage.path("b")])).await;
-    assert_eq!(client.result(1).await, "b");
-    client.read(2, &stage.path("a/file")).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    client.answer_roots(roots(&[&stage.path("b")])).await;
+    assert_eq!(client.said(1).await, "b");
+    assert_eq!(client.reads(2, &stage.path("a/file")).await, "outside_roots");
 }
 
 /// The time for an answer is that of all its pages.
@@ -83,12 +78,11 @@ async fn pages_have_one_timeout_between_them() {
     settings.policy.retry_after = std::time::Duration::from_mins(1);
     let mut client = start(settings).await;
     client.read(1, &stage.path("a/file")).await;
-    let first = client.asked().await;
-    client.answer(first, page(&[&stage.path("a")], "more")).await;
+    client.answer_roots(page(&[&stage.path("a")], "more")).await;
     asked_for(&mut client, "more").await;
     let cancelled = client.receive().await;
     assert_eq!(cancelled["method"], "notifications/cancelled", "{cancelled}");
-    assert_eq!(client.result(1).await, "roots_failed");
+    assert_eq!(client.said(1).await, "roots_failed");
 }
 
 #[tokio::test]
@@ -98,7 +92,7 @@ async fn a_modern_client_is_asked_page_by_page_if_it_pages() {
     let pages = json!({"roots": {}, "extensions": {"rootward.dev/roots-paging": {}}});
     for (capabilities, expect) in [(pages, "b"), (json!({"roots": {}}), "roots_failed")] {
         let ask = async |parameters: Value| {
-            let mut client = Client::connect(service.install(Files::new()));
+            let mut client = client::connect(service.install(Files::new()));
             client.send(modern::request(&capabilities, parameters)).await;
             client.receive().await
         };
@@ -106,13 +100,13 @@ async fn a_modern_client_is_asked_page_by_page_if_it_pages() {
         let message = ask(call.clone()).await;
         let mut first = roots(&[&stage.path("a")]);
         first["nextCursor"] = json!("more");
-        let mut message = ask(modern::again(call.clone(), &modern::state(&message), &first)).await;
+        let mut message = ask(again(call.clone(), &modern::state(&message), &first)).await;
         if expect == "b" {
             let question = &message["result"]["inputRequests"]["rootward.dev/roots"];
             assert_eq!(question["params"]["_meta"]["rootward.dev/cursor"], "more", "{message}");
             let sealed = &message["result"]["requestState"];
-            message = ask(modern::again(call, sealed, &roots(&[&stage.path("b")]))).await;
+            message = ask(again(call, sealed, &roots(&[&stage.path("b")]))).await;
         }
-        assert_eq!(crate::client::said(&message), expect);
+        assert_eq!(client::said(&message), expect);
     }
 }

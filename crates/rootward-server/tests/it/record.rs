@@ -9,7 +9,7 @@ use rootward_core::{Audit, AuditEvent};
 use rootward_server::{AuditLines, RootsService};
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots};
+use crate::client::{self, Client, Read as _, roots};
 use crate::require::Names;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
@@ -60,7 +60,7 @@ async fn start_with(log: &Log, handler: impl ServerHandler) -> Client {
     settings.policy.debounce = std::time::Duration::from_millis(300);
     settings.policy.debounce_limit = std::time::Duration::from_millis(300);
     let handler = RootsService::new(settings).install(handler);
-    Client::connect_rooted(handler).shake_hands(json!({"roots": {}})).await
+    client::start_rooted(handler, json!({"roots": {}})).await
 }
 
 #[tokio::test]
@@ -69,30 +69,26 @@ async fn each_decision_is_recorded_once() {
     let mut client = start(&log).await;
     let (inside, outside) = (stage.path("a/file"), stage.path("b/file"));
     client.read(1, &inside).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
     assert_eq!(log.news(), [format!("allow tools/call read {inside}")]);
-    client.read(2, &outside).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(client.reads(2, &outside).await, "outside_roots");
     assert_eq!(log.news(), [format!("outside_roots tools/call read {outside}")]);
     // Decided in the body.
-    client.call(3, "by_hand", json!({"path": outside})).await;
-    assert_eq!(client.result(3).await, "outside_roots");
+    assert_eq!(client.calls(3, "by_hand", json!({"path": outside})).await, "outside_roots");
     assert_eq!(log.news(), [format!("outside_roots tools/call by_hand {outside}")]);
     // Refused by an act on grants that were both given: it would carry a closed place along.
     let repository = stage.path("a/repository");
     std::fs::create_dir_all(format!("{repository}/.git/hooks")).unwrap();
-    client.call(4, "rename", json!({"path": repository})).await;
-    assert_eq!(client.result(4).await, "restricted");
+    assert_eq!(client.calls(4, "rename", json!({"path": repository})).await, "restricted");
     let news = log.news();
     assert_eq!(news.len(), 3, "{news:?}");
     assert_eq!(news[0], format!("allow tools/call rename {repository}"));
     assert_eq!(news[1], format!("allow tools/call rename {repository}.old"));
     assert!(news[2].starts_with("restricted tools/call rename"), "{news:?}");
     // A call that decides nothing leaves no trace.
-    client.call(5, "echo", json!({"path": outside})).await;
-    client.result(5).await;
+    client.call_as(5, "echo", json!({"path": outside})).await;
+    client.said(5).await;
     assert_eq!(log.news(), [""; 0]);
 }
 
@@ -102,15 +98,13 @@ async fn each_plain_argument_is_recorded_once() {
     let (stage, log) = (Stage::new(), Log::default());
     let mut client = start_with(&log, Names::new()).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
     assert_eq!(log.news(), [format!("allow tools/call read {}", stage.path("a/file"))]);
     // Shared as a guard reads it, and not as the system does.
-    client.read(2, "file").await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(client.reads(2, "file").await, "outside_roots");
     assert_eq!(log.news(), ["outside_roots tools/call read file"]);
-    client.call(3, "create", json!({"path": stage.path("a/new")})).await;
+    client.call_as(3, "create", json!({"path": stage.path("a/new")})).await;
     client.receive().await;
     assert_eq!(log.news(), [format!("allow tools/call create {}", stage.path("a/new"))]);
 }
@@ -120,10 +114,9 @@ async fn each_plain_argument_is_recorded_once() {
 async fn several_refusals_are_recorded_once_each() {
     let (stage, log) = (Stage::new(), Log::default());
     let mut client = start(&log).await;
-    client.call(1, "all", json!({"sources": [stage.path("b/file"), stage.path("b/none")]})).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "outside_roots");
+    client.call_as(1, "all", json!({"sources": [stage.path("b/file"), stage.path("b/none")]})).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "outside_roots");
     let refused = |path| format!("outside_roots tools/call all {}", stage.path(path));
     assert_eq!(log.news(), [refused("b/file"), refused("b/none")]);
 }
@@ -134,9 +127,8 @@ async fn a_text_longer_than_any_path_is_not_repeated() {
     let (stage, log) = (Stage::new(), Log::default());
     let mut client = start(&log).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    client.result(1).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    client.said(1).await;
     log.news();
     client.read(2, &"/\u{7f}".repeat(100_000)).await;
     let message = client.receive().await;
@@ -150,14 +142,13 @@ async fn a_call_that_came_too_early_is_recorded() {
     let (stage, log) = (Stage::new(), Log::default());
     let mut client = start(&log).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    client.result(1).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    client.said(1).await;
     log.news();
     client.list_changed().await;
     client.read(2, &stage.path("a/file")).await;
     client.asked().await;
-    assert_eq!(client.result(2).await, "roots_pending");
+    assert_eq!(client.said(2).await, "roots_pending");
     assert_eq!(log.news(), [format!("roots_pending tools/call read {}", stage.path("a/file"))]);
 }
 
@@ -166,17 +157,14 @@ async fn without_a_record_there_is_no_access() {
     let (stage, log) = (Stage::new(), Log::default());
     let mut client = start(&log).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
     log.full.store(true, Ordering::Relaxed);
     for (id, path) in [(2, stage.path("a/file")), (3, stage.path("b/file"))] {
-        client.read(id, &path).await;
-        assert_eq!(client.result(id).await, "audit_unavailable");
+        assert_eq!(client.reads(id, &path).await, "audit_unavailable");
     }
     log.full.store(false, Ordering::Relaxed);
-    client.read(4, &stage.path("a/file")).await;
-    assert_eq!(client.result(4).await, "a");
+    assert_eq!(client.reads(4, &stage.path("a/file")).await, "a");
 }
 
 /// Whoever keeps the log sees sessions apart.
@@ -196,10 +184,9 @@ async fn sessions_are_told_apart() {
     let service = RootsService::new(settings);
     for _ in 0..2 {
         let handler = service.install(Files::new());
-        let mut client = Client::connect_rooted(handler).shake_hands(json!({})).await;
+        let mut client = client::start_rooted(handler, json!({})).await;
         for id in 0..2 {
-            client.read(id, &stage.path("a/file")).await;
-            assert_eq!(client.result(id).await, "no_roots");
+            assert_eq!(client.reads(id, &stage.path("a/file")).await, "no_roots");
         }
     }
     assert_eq!(*sessions.0.lock().unwrap(), ["1", "1", "2", "2"]);

@@ -17,12 +17,13 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, prompt, prompt_handler, prompt_router, tool, tool_handler, tool_router};
 use rootward_server::{PathError, RefusalForm, RootsService, require_within_roots};
+use rootward_testkit::client::message::again;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots, said};
-use crate::modern::{again, request, state};
+use crate::client::{self, Client, Read as _, roots, said};
+use crate::modern::{request, state};
 use crate::stage::{Stage, settings};
 
 pub(crate) struct Names {
@@ -243,12 +244,10 @@ async fn sharing(paths: &[&str], refusals: RefusalForm) -> (Client, Arc<AtomicUs
     settings.refusals = refusals;
     let names = Names::new();
     let ran = Arc::clone(&names.ran);
-    let mut client = Client::connect_rooted(RootsService::new(settings).install(names))
-        .shake_hands(json!({"roots": {"listChanged": true}}))
-        .await;
-    client.call("first", "run", json!({"path": paths[0]})).await;
-    let question = client.asked().await;
-    client.answer(question, roots(paths)).await;
+    let mut client =
+        client::start_rooted(RootsService::new(settings).install(names), json!({"roots": {"listChanged": true}})).await;
+    client.call_as("first", "run", json!({"path": paths[0]})).await;
+    client.answer_roots(roots(paths)).await;
     client.receive().await;
     (client, ran)
 }
@@ -305,7 +304,7 @@ async fn arguments_are_checked_before_the_body() {
     }
     for (tool, arguments, expect) in checks {
         let before = ran.load(Ordering::Relaxed);
-        client.call(1, tool, arguments.clone()).await;
+        client.call_as(1, tool, arguments.clone()).await;
         let message = client.receive().await;
         assert_eq!(said(&message), expect, "{tool} {arguments}");
         if message["result"]["isError"] == true {
@@ -313,8 +312,7 @@ async fn arguments_are_checked_before_the_body() {
         }
     }
     // The link itself, not what it leads to.
-    client.call(2, "remove", json!({"path": stage.path("a/out")})).await;
-    assert_eq!(client.result(2).await, "removed");
+    assert_eq!(client.calls(2, "remove", json!({"path": stage.path("a/out")})).await, "removed");
     assert_eq!(std::fs::read_to_string(outside).unwrap(), "b");
 }
 
@@ -324,7 +322,7 @@ async fn a_refusal_is_the_same_as_that_of_a_rooted_path() {
     let root = stage.path("a");
     for tool in ["read", "copy", "own"] {
         let (mut client, _) = sharing_a(&stage).await;
-        client.call(1, tool, json!({"path": "/etc/passwd", "destination": "/etc/passwd"})).await;
+        client.call_as(1, tool, json!({"path": "/etc/passwd", "destination": "/etc/passwd"})).await;
         let sentence =
             format!("path `/etc/passwd` is outside every root; roots in force: `{root}` (read, write, delete)");
         let named = json!([{"uri": format!("file://{root}"), "access": ["read", "write", "delete"]}]);
@@ -334,7 +332,7 @@ async fn a_refusal_is_the_same_as_that_of_a_rooted_path() {
         assert_eq!(client.receive().await["result"], result, "{tool}");
 
         let (mut client, _) = sharing(&[&root], RefusalForm::ProtocolError).await;
-        client.call(1, tool, json!({"path": "/etc/passwd", "destination": "/etc/passwd"})).await;
+        client.call_as(1, tool, json!({"path": "/etc/passwd", "destination": "/etc/passwd"})).await;
         let error = json!({"code": -32602, "message": sentence, "data": data});
         assert_eq!(client.receive().await["error"], error, "{tool}");
     }
@@ -346,22 +344,21 @@ async fn the_client_is_asked_and_the_body_runs_once() {
     for tool in ["read", "read_above", "copy", "copy_above", "own"] {
         let names = Names::new();
         let ran = Arc::clone(&names.ran);
-        let mut client = Client::start(RootsService::new(settings()).install(names), json!({"roots": {}})).await;
+        let mut client = client::start(RootsService::new(settings()).install(names), json!({"roots": {}})).await;
         let paths = json!({"path": stage.path("a/file"), "destination": stage.path("a/new")});
-        client.call(1, tool, paths).await;
+        client.call_as(1, tool, paths).await;
         let question = client.asked().await;
         assert_eq!(ran.load(Ordering::Relaxed), 0, "{tool}");
         client.answer(question, roots(&[&stage.path("a")])).await;
-        assert_eq!(client.result(1).await, if tool.starts_with("copy") { "copied" } else { "a" });
+        assert_eq!(client.said(1).await, if tool.starts_with("copy") { "copied" } else { "a" });
         assert_eq!(ran.load(Ordering::Relaxed), 1, "{tool}");
     }
 }
 
 #[tokio::test]
 async fn what_is_not_there_needs_no_roots() {
-    let mut client = Client::start(RootsService::new(settings()).install(Names::new()), json!({"roots": {}})).await;
-    client.call(1, "join", json!({"sources": []})).await;
-    assert_eq!(client.result(1).await, "");
+    let mut client = client::start(RootsService::new(settings()).install(Names::new()), json!({"roots": {}})).await;
+    assert_eq!(client.calls(1, "join", json!({"sources": []})).await, "");
 }
 
 #[tokio::test]
@@ -374,10 +371,10 @@ async fn a_modern_call_comes_again_with_the_roots() {
         {
             let call =
                 json!({"name": tool, "arguments": {"path": stage.path(path), "destination": stage.path("a/new")}});
-            let mut client = Client::connect(service.install(Names::new()));
+            let mut client = client::connect(service.install(Names::new()));
             client.send(request(&json!({"roots": {}}), call.clone())).await;
             let sealed = state(&client.receive().await);
-            let mut client = Client::connect(service.install(Names::new()));
+            let mut client = client::connect(service.install(Names::new()));
             let call = again(call, &sealed, &roots(&[&stage.path("a")]));
             client.send(request(&json!({"roots": {}}), call)).await;
             assert_eq!(said(&client.receive().await), expect, "{tool}");
@@ -403,10 +400,9 @@ async fn prompts_resources_and_completions_are_held_too() {
     for ((method, shared), (_, other)) in both {
         let names = Names::new();
         let ran = Arc::clone(&names.ran);
-        let mut client = Client::start(RootsService::new(settings()).install(names), json!({"roots": {}})).await;
+        let mut client = client::start(RootsService::new(settings()).install(names), json!({"roots": {}})).await;
         client.send(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": shared})).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("a")])).await;
+        client.answer_roots(roots(&[&stage.path("a")])).await;
         let message = client.receive().await;
         assert!(message["result"].is_object(), "{message}");
         client.send(json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": other})).await;
@@ -417,7 +413,7 @@ async fn prompts_resources_and_completions_are_held_too() {
     // And come again in the modern era.
     let service = RootsService::new(settings());
     for (method, parameters) in others(&stage.path("a/file")).into_iter().take(3) {
-        let mut client = Client::connect(service.install(Names::new()));
+        let mut client = client::connect(service.install(Names::new()));
         let mut message = request(&json!({"roots": {}}), parameters);
         message["method"] = json!(method);
         client.send(message.clone()).await;
@@ -434,7 +430,7 @@ async fn without_the_service_no_argument_passes() {
     let stage = Stage::new();
     let names = Names::new();
     let ran = Arc::clone(&names.ran);
-    let mut client = Client::start(names, json!({"roots": {}})).await;
+    let mut client = client::start(names, json!({"roots": {}})).await;
     let path = stage.path("a/file");
     let tool = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
     let mut calls = vec![
@@ -462,7 +458,7 @@ async fn a_relative_path_must_be_shared_from_the_working_directory_too() {
     std::fs::write(stage.path("a/Cargo.toml"), "another").unwrap();
     let (mut client, _) = sharing_a(&stage).await;
     for path in ["Cargo.toml", "./Cargo.toml", "file", "none"] {
-        client.call(1, "read", json!({"path": path})).await;
+        client.call_as(1, "read", json!({"path": path})).await;
         let message = client.receive().await;
         assert_eq!(said(&message), "outside_roots", "{path}");
         // Where the server runs is no peer's business.
@@ -470,10 +466,11 @@ async fn a_relative_path_must_be_shared_from_the_working_directory_too() {
         assert!(!message.to_string().contains(here.to_str().unwrap()), "{message}");
     }
     let (mut client, _) = sharing(&[here.to_str().unwrap(), &stage.path("a")], RefusalForm::ToolError).await;
-    client.call(1, "read", json!({"path": "Cargo.toml"})).await;
-    assert_eq!(client.result(1).await, std::fs::read_to_string("Cargo.toml").unwrap());
-    client.call(2, "read", json!({"path": "../rootward-core/Cargo.toml"})).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(
+        client.calls(1, "read", json!({"path": "Cargo.toml"})).await,
+        std::fs::read_to_string("Cargo.toml").unwrap()
+    );
+    assert_eq!(client.calls(2, "read", json!({"path": "../rootward-core/Cargo.toml"})).await, "outside_roots");
 }
 
 #[tokio::test]
@@ -481,11 +478,10 @@ async fn a_home_is_not_what_the_system_reads() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.guard.home = Some(stage.place().join("a"));
-    let mut client = Client::start(RootsService::new(settings).install(Names::new()), json!({"roots": {}})).await;
-    client.call(1, "read", json!({"path": "~/file"})).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "outside_roots");
+    let mut client = client::start(RootsService::new(settings).install(Names::new()), json!({"roots": {}})).await;
+    client.call_as(1, "read", json!({"path": "~/file"})).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "outside_roots");
 }
 
 #[tokio::test]
@@ -494,8 +490,7 @@ async fn what_is_made_by_name_is_not_made_through_a_link() {
     let (mut client, _) = sharing_a(&stage).await;
     for (link, target) in [("a/link", "b/file"), ("a/dangling", "b/new")] {
         std::os::unix::fs::symlink(stage.path(target), stage.path(link)).unwrap();
-        client.call(1, "create", json!({"path": stage.path(link)})).await;
-        assert_eq!(client.result(1).await, "outside_roots");
+        assert_eq!(client.calls(1, "create", json!({"path": stage.path(link)})).await, "outside_roots");
     }
     assert_eq!(std::fs::read_to_string(stage.path("b/file")).unwrap(), "b");
     assert!(!stage.place().join("b/new").exists());
@@ -505,7 +500,6 @@ async fn what_is_made_by_name_is_not_made_through_a_link() {
 async fn an_item_in_the_body_does_not_stand_in_for_an_argument() {
     let stage = Stage::new();
     let (mut client, ran) = sharing(&[env!("CARGO_MANIFEST_DIR")], RefusalForm::ToolError).await;
-    client.call(1, "shadowed", json!({"path": stage.path("a/file")})).await;
-    assert_eq!(client.result(1).await, "outside_roots");
+    assert_eq!(client.calls(1, "shadowed", json!({"path": stage.path("a/file")})).await, "outside_roots");
     assert_eq!(ran.load(Ordering::Relaxed), 0);
 }

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots, said};
+use crate::client::{self, Client, Read as _, roots, said};
 use crate::stage::{Stage, settings};
 
 pub(crate) struct Files {
@@ -179,12 +179,12 @@ fn read_one(arguments: Option<rmcp::model::JsonObject>) -> Result<String, ErrorD
 /// A session that shares `a`, with one call made.
 async fn sharing_a(stage: &Stage) -> Client {
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    let mut client = client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await;
     client.read("first", &stage.path("a/file")).await;
     let question = client.asked().await;
     let uri = format!("file://{}", stage.path("a"));
     client.answer(question, json!({"roots": [{"uri": uri, "name": "the project"}]})).await;
-    assert_eq!(client.result("first").await, "a");
+    assert_eq!(client.said("first").await, "a");
     client
 }
 
@@ -219,8 +219,8 @@ async fn arguments_are_grants() {
         ("by_hand", json!({"path": outside}), "outside_roots"),
     ];
     for (tool, arguments, expect) in checks {
-        client.call(1, tool, arguments.clone()).await;
-        let said = client.result(1).await;
+        client.call_as(1, tool, arguments.clone()).await;
+        let said = client.said(1).await;
         if expect.is_empty() {
             assert!(said.contains("No such file"), "{tool} {arguments}: {said}");
         } else {
@@ -259,9 +259,9 @@ async fn a_refusal_is_a_protocol_error_where_the_author_prefers() {
     let stage = Stage::new();
     let mut settings = settings();
     settings.refusals = RefusalForm::ProtocolError;
-    let mut client = Client::start(RootsService::new(settings).install(Files::new()), json!({})).await;
+    let mut client = client::start(RootsService::new(settings).install(Files::new()), json!({})).await;
     for tool in ["read", "by_hand"] {
-        client.call(1, tool, json!({"path": stage.path("a/file")})).await;
+        client.call_as(1, tool, json!({"path": stage.path("a/file")})).await;
         let error = client.receive().await["error"].clone();
         assert_eq!((&error["code"], &error["data"]["code"]), (&json!(-32602), &json!("no_roots")));
     }
@@ -272,26 +272,24 @@ async fn a_call_without_paths_costs_no_question_and_a_body_runs_once() {
     let stage = Stage::new();
     let files = Files::new();
     let ran = Arc::clone(&files.ran);
-    let mut client = Client::start(RootsService::new(settings()).install(files), json!({"roots": {}})).await;
-    client.call(1, "echo", json!({"path": "x"})).await;
-    assert_eq!(client.result(1).await, "x");
+    let mut client = client::start(RootsService::new(settings()).install(files), json!({"roots": {}})).await;
+    assert_eq!(client.calls(1, "echo", json!({"path": "x"})).await, "x");
     client.read(2, &stage.path("a/file")).await;
     let question = client.asked().await;
     // While the client is asked, others go on.
-    client.call(3, "echo", json!({"path": "y"})).await;
-    assert_eq!(client.result(3).await, "y");
+    assert_eq!(client.calls(3, "echo", json!({"path": "y"})).await, "y");
     assert_eq!(ran.load(Ordering::Relaxed), 0);
     client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(2).await, "a");
+    assert_eq!(client.said(2).await, "a");
     assert_eq!(ran.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
 async fn without_the_service_every_path_is_refused() {
     let stage = Stage::new();
-    let mut client = Client::start(Files::new(), json!({"roots": {}})).await;
+    let mut client = client::start(Files::new(), json!({"roots": {}})).await;
     for tool in ["read", "by_hand", "count"] {
-        client.call(1, tool, json!({"path": stage.path("a/file")})).await;
+        client.call_as(1, tool, json!({"path": stage.path("a/file")})).await;
         let message = client.receive().await.to_string();
         assert!(message.contains("RootsService::install"), "{message}");
         assert!(!message.contains("\"text\":\"a\""), "{message}");
@@ -302,12 +300,11 @@ async fn without_the_service_every_path_is_refused() {
 async fn ten_thousand_calls_behind_the_wrapper_cost_one_question() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut client = Client::start(handler, json!({"roots": {"listChanged": true}})).await;
+    let mut client = client::start(handler, json!({"roots": {"listChanged": true}})).await;
     for id in 0..10_000 {
         client.read(id, &stage.path("a/file")).await;
     }
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
     for _ in 0..10_000 {
         assert_eq!(said(&client.receive().await), "a");
     }
@@ -319,26 +316,23 @@ async fn a_root_that_was_taken_back_is_gone_behind_the_wrapper() {
     let mut client = sharing_a(&stage).await;
     client.list_changed().await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, json!({"roots": []})).await;
-    assert_eq!(client.result(1).await, "no_roots");
+    client.answer_roots(json!({"roots": []})).await;
+    assert_eq!(client.said(1).await, "no_roots");
 }
 
 #[tokio::test]
 async fn a_failed_client_is_asked_again_by_calls_with_paths_only() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut client = Client::start(handler, json!({"roots": {}})).await;
+    let mut client = client::start(handler, json!({"roots": {}})).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, json!({})).await;
-    assert_eq!(client.result(1).await, "roots_failed");
+    client.answer_roots(json!({})).await;
+    assert_eq!(client.said(1).await, "roots_failed");
     tokio::time::sleep(settings().policy.retry_after).await;
-    client.call(2, "echo", json!({"path": "x"})).await;
-    assert_eq!(client.result(2).await, "x");
+    assert_eq!(client.calls(2, "echo", json!({"path": "x"})).await, "x");
     client.read(3, &stage.path("a/file")).await;
     let question = client.asked().await;
-    assert_eq!(client.result(3).await, "roots_failed");
+    assert_eq!(client.said(3).await, "roots_failed");
     client.answer(question, roots(&[&stage.path("a")])).await;
 }
 
@@ -352,10 +346,9 @@ async fn prompts_and_completions_are_refused_as_errors() {
     };
     for (shared, other) in [(prompt("a/file"), prompt("b/file")), (complete("a/file"), complete("b/file"))] {
         let handler = RootsService::new(settings()).install(Files::new());
-        let mut client = Client::start(handler, json!({"roots": {}})).await;
+        let mut client = client::start(handler, json!({"roots": {}})).await;
         client.send(json!({"jsonrpc": "2.0", "id": 1, "method": shared.0, "params": shared.1})).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("a")])).await;
+        client.answer_roots(roots(&[&stage.path("a")])).await;
         let message = client.receive().await;
         assert!(message["result"].is_object(), "{message}");
         client.send(json!({"jsonrpc": "2.0", "id": 2, "method": other.0, "params": other.1})).await;
@@ -372,12 +365,12 @@ async fn sessions_that_ended_leave_nothing_behind() {
     let ran = Arc::new(AtomicUsize::new(0));
     for round in 0..10_000 {
         let files = Files { ran: Arc::clone(&ran), ..Files::new() };
-        let mut client = Client::connect_rooted(service.install(files)).shake_hands(json!({"roots": {}})).await;
+        let mut client = client::start_rooted(service.install(files), json!({"roots": {}})).await;
         client.read(1, &stage.path("a/file")).await;
         let question = client.asked().await;
         if round % 2 == 0 {
             client.answer(question, roots(&[&stage.path("a")])).await;
-            assert_eq!(client.result(1).await, "a");
+            assert_eq!(client.said(1).await, "a");
         }
     }
     // rmcp waits some seconds for calls that are still under way.
@@ -392,17 +385,15 @@ async fn sessions_that_ended_leave_nothing_behind() {
 async fn a_missing_root_comes_back_when_it_appears() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
-    let mut client = Client::start(handler, json!({"roots": {"listChanged": true}})).await;
+    let mut client = client::start(handler, json!({"roots": {"listChanged": true}})).await;
     let late = stage.path("late/file");
     client.read(1, &late).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a"), &stage.path("late")])).await;
-    assert_eq!(client.result(1).await, "outside_roots");
+    client.answer_roots(roots(&[&stage.path("a"), &stage.path("late")])).await;
+    assert_eq!(client.said(1).await, "outside_roots");
     std::fs::create_dir(stage.path("late")).unwrap();
     std::fs::write(&late, "late").unwrap();
     tokio::time::sleep(settings().policy.retry_after).await;
-    client.read(2, &late).await;
-    assert_eq!(client.result(2).await, "late");
+    assert_eq!(client.reads(2, &late).await, "late");
 }
 
 #[tokio::test]
@@ -460,8 +451,7 @@ async fn a_change_is_heard_before_the_call_that_follows() {
         }
         client.send(notification).await;
         client.read(1, &stage.path("a/file")).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("a")])).await;
-        assert_eq!(client.result(1).await, "a");
+        client.answer_roots(roots(&[&stage.path("a")])).await;
+        assert_eq!(client.said(1).await, "a");
     }
 }

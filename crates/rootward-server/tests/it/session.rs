@@ -11,7 +11,7 @@ use rootward_core::{Access, Origin, Root, RootSet, Validation};
 use rootward_server::{Refusal, RefusalAnswer, RootsService, Session, Settings};
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots, said};
+use crate::client::{self, Read as _, roots, said};
 use crate::stage::{Stage, settings};
 
 /// Reads the file that the argument `path` names.
@@ -58,25 +58,22 @@ fn with_roots() -> Value {
 #[tokio::test]
 async fn a_call_right_after_initialized_waits_for_the_roots() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
     // Known by now: no other question.
-    client.read(2, &stage.path("b/file")).await;
-    assert_eq!(client.result(2).await, "outside_roots");
+    assert_eq!(client.reads(2, &stage.path("b/file")).await, "outside_roots");
 }
 
 #[tokio::test]
 async fn a_thousand_calls_cost_one_question() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     for id in 0..1000 {
         client.read(id, &stage.path("a/file")).await;
     }
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
     let mut answers = BTreeSet::new();
     for _ in 0..1000 {
         let message = client.receive().await;
@@ -89,12 +86,11 @@ async fn a_thousand_calls_cost_one_question() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_cost_one_question_on_threads() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     for id in 0..1000 {
         client.read(id, &stage.path("a/file")).await;
     }
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
     for _ in 0..1000 {
         assert_eq!(said(&client.receive().await), "a");
     }
@@ -105,24 +101,22 @@ async fn a_root_that_was_taken_back_is_gone_for_the_next_call() {
     let stage = Stage::new();
     // Goose declares nothing and sends `list_changed` all the same.
     for capabilities in [with_roots(), json!({"roots": {}})] {
-        let mut client = Client::start(Reader::new(settings()), capabilities).await;
+        let mut client = client::start(Reader::new(settings()), capabilities).await;
         client.read(1, &stage.path("a/file")).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path("a")])).await;
-        assert_eq!(client.result(1).await, "a");
+        client.answer_roots(roots(&[&stage.path("a")])).await;
+        assert_eq!(client.said(1).await, "a");
 
         client.list_changed().await;
         client.read(2, &stage.path("a/file")).await;
-        let question = client.asked().await;
-        client.answer(question, json!({"roots": []})).await;
-        assert_eq!(client.result(2).await, "no_roots");
+        client.answer_roots(json!({"roots": []})).await;
+        assert_eq!(client.said(2).await, "no_roots");
     }
 }
 
 #[tokio::test]
 async fn a_change_overtakes_the_answer_under_way() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
     let first = client.asked().await;
     client.list_changed().await;
@@ -132,9 +126,8 @@ async fn a_change_overtakes_the_answer_under_way() {
     // In reverse order: the older answer comes last, and changes nothing.
     client.answer(second, roots(&[&stage.path("b")])).await;
     client.answer(first, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "outside_roots");
-    client.read(2, &stage.path("b/file")).await;
-    assert_eq!(client.result(2).await, "b");
+    assert_eq!(client.said(1).await, "outside_roots");
+    assert_eq!(client.reads(2, &stage.path("b/file")).await, "b");
 }
 
 #[tokio::test]
@@ -143,16 +136,14 @@ async fn sessions_do_not_see_each_others_roots() {
     let service = RootsService::new(settings());
     let mut clients = Vec::new();
     for name in ["a", "b"] {
-        let mut client = Client::start(Reader(service.session()), with_roots()).await;
+        let mut client = client::start(Reader(service.session()), with_roots()).await;
         client.read(1, &stage.path(&format!("{name}/file"))).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&stage.path(name)])).await;
-        assert_eq!(client.result(1).await, name);
+        client.answer_roots(roots(&[&stage.path(name)])).await;
+        assert_eq!(client.said(1).await, name);
         clients.push(client);
     }
     for (client, other) in clients.iter_mut().zip(["b", "a"]) {
-        client.read(2, &stage.path(&format!("{other}/file"))).await;
-        assert_eq!(client.result(2).await, "outside_roots");
+        assert_eq!(client.reads(2, &stage.path(&format!("{other}/file"))).await, "outside_roots");
     }
 }
 
@@ -162,17 +153,16 @@ async fn a_client_that_never_answers_costs_the_timeout_and_is_told() {
     let mut settings = settings();
     settings.policy.timeout = Duration::from_millis(50);
     settings.policy.retry_after = Duration::from_mins(1);
-    let mut client = Client::start(Reader::new(settings), with_roots()).await;
+    let mut client = client::start(Reader::new(settings), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
     let question = client.asked().await;
     let cancelled = client.receive().await;
     assert_eq!(cancelled["method"], "notifications/cancelled");
     assert_eq!(cancelled["params"]["requestId"], question);
-    assert_eq!(client.result(1).await, "roots_failed");
+    assert_eq!(client.said(1).await, "roots_failed");
     // Too late; and the next call is answered at once.
     client.answer(question, roots(&[&stage.path("a")])).await;
-    client.read(2, &stage.path("a/file")).await;
-    assert_eq!(client.result(2).await, "roots_failed");
+    assert_eq!(client.reads(2, &stage.path("a/file")).await, "roots_failed");
 }
 
 /// However an author says "for ever", it is no time that a clock can be set to.
@@ -182,17 +172,16 @@ async fn times_without_end() {
     let mut settings = settings();
     settings.policy.timeout = Duration::MAX;
     settings.policy.lifetime_announced = Some(Duration::MAX);
-    let mut client = Client::start(Reader::new(settings), with_roots()).await;
+    let mut client = client::start(Reader::new(settings), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
 }
 
 #[tokio::test]
 async fn a_silent_client_holds_no_call_that_needs_no_roots() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
     client.asked().await;
     client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
@@ -210,36 +199,35 @@ async fn errors_and_answers_that_are_no_list() {
         json!({"result": {"roots": null}}),
         json!({"result": {"something": "else"}}),
     ] {
-        let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+        let mut client = client::start(Reader::new(settings()), with_roots()).await;
         client.read(1, &stage.path("a/file")).await;
         let mut message = answer.clone();
         message["jsonrpc"] = json!("2.0");
         message["id"] = client.asked().await;
         client.send(message).await;
-        assert_eq!(client.result(1).await, "roots_failed", "{answer}");
+        assert_eq!(client.said(1).await, "roots_failed", "{answer}");
         tokio::time::sleep(settings().policy.retry_after).await;
         // Asked again with the next call, which does not wait; the call after that profits.
         client.read(2, &stage.path("a/file")).await;
         let question = client.asked().await;
-        assert_eq!(client.result(2).await, "roots_failed");
+        assert_eq!(client.said(2).await, "roots_failed");
         client.answer(question, roots(&[&stage.path("a")])).await;
         client.send(json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"})).await;
         assert_eq!(client.receive().await["id"], "ping");
-        client.read(3, &stage.path("a/file")).await;
-        assert_eq!(client.result(3).await, "a", "{answer}");
+        assert_eq!(client.reads(3, &stage.path("a/file")).await, "a", "{answer}");
     }
 }
 
 #[tokio::test]
 async fn a_bad_entry_costs_the_good_ones_nothing() {
     let stage = Stage::new();
-    let mut client = Client::start(Reader::new(settings()), json!({"roots": {}})).await;
+    let mut client = client::start(Reader::new(settings()), json!({"roots": {}})).await;
     client.read(0, &stage.path("a/file")).await;
     let question = client.asked().await;
     let good = format!("file://{}", stage.path("a"));
     let result = json!({"roots": [{"uri": 7}, {"name": "x"}, 8, null, {"uri": "vscode-remote://h/x"}, {"uri": good}]});
     client.answer(question, result).await;
-    assert_eq!(client.result(0).await, "a");
+    assert_eq!(client.said(0).await, "a");
 }
 
 #[tokio::test]
@@ -248,20 +236,17 @@ async fn the_operator_stands_in_for_a_client_without_roots() {
     let root = Root::from_path(stage.path("a"), Origin::Flag).unwrap();
     let mut settings = settings();
     settings.sources.ceiling = RootSet::place_ambient([root], &Validation::new(None));
-    let mut client = Client::start(Reader::new(settings.clone()), json!({})).await;
-    client.read(1, &stage.path("a/file")).await;
-    assert_eq!(client.result(1).await, "a");
+    let mut client = client::start(Reader::new(settings.clone()), json!({})).await;
+    assert_eq!(client.reads(1, &stage.path("a/file")).await, "a");
     // A client's roots are held to the ceiling.
-    let mut client = Client::start(Reader::new(settings.clone()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings.clone()), with_roots()).await;
     client.read(1, &stage.path("b/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[stage.place().to_str().unwrap()])).await;
-    assert_eq!(client.result(1).await, "outside_roots");
+    client.answer_roots(roots(&[stage.place().to_str().unwrap()])).await;
+    assert_eq!(client.said(1).await, "outside_roots");
     // Strict: nobody stands in.
     settings.policy.follow = Follow::Strict;
-    let mut client = Client::start(Reader::new(settings), json!({})).await;
-    client.read(1, &stage.path("a/file")).await;
-    assert_eq!(client.result(1).await, "no_roots");
+    let mut client = client::start(Reader::new(settings), json!({})).await;
+    assert_eq!(client.reads(1, &stage.path("a/file")).await, "no_roots");
 }
 
 #[tokio::test]
@@ -269,7 +254,7 @@ async fn a_link_that_moved_is_seen_when_its_root_is_sent_again() {
     let stage = Stage::new();
     let link = stage.path("link");
     std::os::unix::fs::symlink(stage.path("a"), &link).unwrap();
-    let mut client = Client::start(Reader::new(settings()), with_roots()).await;
+    let mut client = client::start(Reader::new(settings()), with_roots()).await;
     for (id, target, changed) in [(1, "a", false), (2, "b", true)] {
         if changed {
             std::fs::remove_file(&link).unwrap();
@@ -277,12 +262,10 @@ async fn a_link_that_moved_is_seen_when_its_root_is_sent_again() {
             client.list_changed().await;
         }
         client.read(id, &format!("{link}/file")).await;
-        let question = client.asked().await;
-        client.answer(question, roots(&[&link])).await;
-        assert_eq!(client.result(id).await, target);
+        client.answer_roots(roots(&[&link])).await;
+        assert_eq!(client.said(id).await, target);
     }
-    client.read(3, &stage.path("a/file")).await;
-    assert_eq!(client.result(3).await, "outside_roots");
+    assert_eq!(client.reads(3, &stage.path("a/file")).await, "outside_roots");
 }
 
 #[tokio::test]
@@ -292,12 +275,12 @@ async fn the_author_can_ask_anew_and_be_told() {
     let mut news = session.subscribe();
     assert!(session.roots_cached().is_none());
     assert_eq!(session.path_in_roots(stage.path("a")), None);
-    let mut client = Client::start(Reader(session.clone()), with_roots()).await;
+    let mut client = client::start(Reader(session.clone()), with_roots()).await;
     client.read(1, &stage.path("a/file")).await;
     let question = client.asked().await;
     assert_eq!(session.path_in_roots(stage.path("a")), None);
     client.answer(question, roots(&[&stage.path("a")])).await;
-    assert_eq!(client.result(1).await, "a");
+    assert_eq!(client.said(1).await, "a");
     assert!(news.has_changed().unwrap());
     let before = news.borrow_and_update().clone().unwrap();
     assert_eq!((before.state(), before.list().len()), (State::Ready, 1));
@@ -307,10 +290,9 @@ async fn the_author_can_ask_anew_and_be_told() {
     session.invalidate();
     assert_eq!(session.path_in_roots(stage.path("a")), None);
     assert_eq!(session.roots_cached().map(|roots| roots.generation()), Some(before.generation()));
-    client.call(2, "refresh", json!({"path": stage.path("b/file")})).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("b")])).await;
-    assert_eq!(client.result(2).await, "b");
+    client.call_as(2, "refresh", json!({"path": stage.path("b/file")})).await;
+    client.answer_roots(roots(&[&stage.path("b")])).await;
+    assert_eq!(client.said(2).await, "b");
     assert!(news.borrow_and_update().as_ref().unwrap().generation() > before.generation());
 }
 
@@ -333,11 +315,11 @@ async fn a_flight_outlives_the_call_that_began_it() {
         }
     }
     let stage = Stage::new();
-    let mut client = Client::start(Dropped(RootsService::new(settings()).session()), with_roots()).await;
-    client.call(1, "first", json!({})).await;
+    let mut client = client::start(Dropped(RootsService::new(settings()).session()), with_roots()).await;
+    client.call_as(1, "first", json!({})).await;
     let question = client.asked().await;
-    client.call(2, "second", json!({})).await;
-    assert_eq!(client.result(1).await, "gone");
+    client.call_as(2, "second", json!({})).await;
+    assert_eq!(client.said(1).await, "gone");
     client.answer(question, roots(&[&stage.path("a"), &stage.path("b")])).await;
-    assert_eq!(client.result(2).await, "2");
+    assert_eq!(client.said(2).await, "2");
 }

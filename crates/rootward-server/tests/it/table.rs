@@ -12,7 +12,7 @@ use rootward_server::{RootsService, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::Client;
+use crate::client::{self, Client, Read as _};
 use crate::rooted::Files;
 
 const PLACES: [&str; 6] = ["client", "ceiling/inner", "ceiling", "saved", "fallback", "outside"];
@@ -217,7 +217,7 @@ impl Talk<'_> {
                 }
             } else if message["method"] != "notifications/cancelled" {
                 assert_eq!(message["id"], place, "{message}");
-                return Some(crate::client::said(&message));
+                return Some(client::said(&message));
             }
         }
     }
@@ -232,7 +232,7 @@ async fn check(line: &str) -> Result<(), String> {
     }
     let capabilities = if row.state == "unsupported" { json!({}) } else { json!({"roots": {"listChanged": true}}) };
     let handler = RootsService::new(row.settings(&top)).install(Files::new());
-    let client = Client::connect_rooted(handler).shake_hands(capabilities).await;
+    let client = client::start_rooted(handler, capabilities).await;
     let mut talk = Talk { client, top: &top, asked: false };
     if let Some(before) = row.before {
         talk.read("outside", before).await;

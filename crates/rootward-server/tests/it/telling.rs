@@ -4,9 +4,10 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, Conte
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_server::{RootsService, path_in_roots, roots_cached};
+use rootward_testkit::client::message;
 use serde_json::{Value, json};
 
-use crate::client::{Client, roots};
+use crate::client::{self, Client, Read as _, roots};
 use crate::modern;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
@@ -44,12 +45,12 @@ async fn start(count: usize, stage: &Stage) -> (Client, Value) {
         entries.push(json!({"uri": uri, "name": name, "_meta": {"colour": number}}));
     }
     let handler = RootsService::new(settings()).install(Teller);
-    let client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    let client = client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await;
     (client, json!({"roots": entries}))
 }
 
 async fn page(client: &mut Client, cursor: Option<&str>) -> Value {
-    client.call("page", "page", json!({"cursor": cursor})).await;
+    client.call_as("page", "page", json!({"cursor": cursor})).await;
     let message = client.receive().await;
     match message["result"]["content"][0]["text"].as_str() {
         Some(text) => serde_json::from_str(text).unwrap(),
@@ -62,14 +63,12 @@ async fn what_is_known_without_waiting() {
     let stage = Stage::new();
     let (mut client, list) = start(2, &stage).await;
     let check = async |client: &mut Client, tool: &str, path: &str, expect: &str| {
-        client.call(7, tool, json!({"path": path})).await;
-        assert_eq!(client.result(7).await, expect);
+        assert_eq!(client.calls(7, tool, json!({"path": path})).await, expect);
     };
     check(&mut client, "cached", "", "none").await;
     check(&mut client, "inside", &stage.path("a/000"), "None").await;
-    client.call(1, "page", json!({})).await;
-    let question = client.asked().await;
-    client.answer(question, list).await;
+    client.call_as(1, "page", json!({})).await;
+    client.answer_roots(list).await;
     client.receive().await;
     check(&mut client, "cached", "", "2").await;
     check(&mut client, "inside", &stage.path("a/000/new"), "Some(true)").await;
@@ -84,10 +83,9 @@ async fn what_is_known_without_waiting() {
 async fn the_list_is_read_in_pages_of_one_version() {
     let stage = Stage::new();
     let (mut client, list) = start(120, &stage).await;
-    client.call("page", "page", json!({})).await;
-    let question = client.asked().await;
-    client.answer(question, list.clone()).await;
-    let first: Value = serde_json::from_str(&client.result("page").await).unwrap();
+    client.call_as("page", "page", json!({})).await;
+    client.answer_roots(list.clone()).await;
+    let first: Value = serde_json::from_str(&client.said("page").await).unwrap();
     assert_eq!((&first["rootsCount"], &first["supportsRoots"]), (&json!(120), &json!(true)));
     assert_eq!((&first["rootsListChanged"], &first["state"]), (&json!(true), &json!("ready")));
     assert_eq!(first["mode"], "narrow");
@@ -112,7 +110,7 @@ async fn the_list_is_read_in_pages_of_one_version() {
     // The roots change, and the cursor with them.
     let cursor = first["nextCursor"].as_str().unwrap().to_owned();
     client.list_changed().await;
-    client.call("page", "page", json!({"cursor": cursor})).await;
+    client.call_as("page", "page", json!({"cursor": cursor})).await;
     let question = client.asked().await;
     let mut fewer = list;
     fewer["roots"].as_array_mut().unwrap().pop();
@@ -128,31 +126,25 @@ async fn a_model_can_read_what_is_in_force() {
     let stage = Stage::new();
     let service = RootsService::new(settings());
     let handler = service.install(Files::new()).with_roots_resource();
-    let mut client = Client::connect_rooted(handler);
-    let parameters = json!({
-        "protocolVersion": "2025-11-25",
-        "capabilities": {"roots": {}},
-        "clientInfo": {"name": "test", "version": "1"},
-    });
-    client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters})).await;
+    let mut client = client::connect_rooted(handler);
+    client.send(message::request(1, "initialize", message::hello(json!({"roots": {}})))).await;
     let result = client.receive().await["result"].clone();
     assert!(result["instructions"].as_str().unwrap().ends_with(rootward_server::ROOTS_SENTENCE));
     assert!(result["capabilities"]["resources"].is_object());
-    client.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-    client.send(json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"})).await;
+    client.notify("notifications/initialized", ()).await;
+    client.send(message::request(2, "resources/list", Value::Null)).await;
     let resources = client.receive().await["result"]["resources"].clone();
     assert_eq!(resources.as_array().unwrap().last().unwrap()["uri"], "rootward://roots");
 
     let read = json!({"uri": "rootward://roots"});
-    client.send(json!({"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": read})).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
+    client.send(message::request(3, "resources/read", read)).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
     let contents = client.receive().await["result"]["contents"][0].clone();
     assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!("rootward://roots"), &json!("application/json")));
     let text: Value = serde_json::from_str(contents["text"].as_str().unwrap()).unwrap();
     assert_eq!((&text["rootsCount"], &text["filePaths"]), (&json!(1), &json!([stage.path("a")])));
     let cursor = json!({"uri": "rootward://roots?cursor=x"});
-    client.send(json!({"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": cursor})).await;
+    client.send(message::request(4, "resources/read", cursor)).await;
     assert_eq!(client.receive().await["error"]["message"], "Malformed cursor for roots/list");
 }
 
@@ -164,10 +156,10 @@ async fn a_modern_cursor_is_good_for_one_list() {
     let service = RootsService::new(settings());
     let page = async |cursor: Option<&str>, list: &Value| {
         let call = json!({"name": "page", "arguments": {"cursor": cursor}});
-        let mut client = Client::connect_rooted(service.install(Teller));
+        let mut client = client::connect_rooted(service.install(Teller));
         client.send(modern::request(&json!({"roots": {}}), call.clone())).await;
         let sealed = modern::state(&client.receive().await);
-        client.send(modern::request(&json!({"roots": {}}), modern::again(call, &sealed, list))).await;
+        client.send(modern::request(&json!({"roots": {}}), message::again(call, &sealed, list))).await;
         client.receive().await
     };
     let seen = |message: &Value| -> Value {
@@ -187,8 +179,8 @@ async fn a_modern_cursor_is_good_for_one_list() {
 #[tokio::test]
 async fn the_resource_is_offered_only_where_the_author_wants_it() {
     let service = RootsService::new(settings());
-    let mut client = Client::connect_rooted(service.install(Files::new())).shake_hands(json!({})).await;
-    client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "resources/list"})).await;
+    let mut client = client::start_rooted(service.install(Files::new()), json!({})).await;
+    client.send(message::request(1, "resources/list", Value::Null)).await;
     assert!(!client.receive().await.to_string().contains("rootward://"));
 }
 
@@ -198,14 +190,14 @@ async fn a_modern_client_reads_it_in_two_rounds() {
     let service = RootsService::new(settings());
     let read = json!({"uri": "rootward://roots"});
     let ask = async |parameters: Value| {
-        let mut client = Client::connect_rooted(service.install(Teller).with_roots_resource());
+        let mut client = client::connect_rooted(service.install(Teller).with_roots_resource());
         let mut request = modern::request(&json!({"roots": {}}), parameters);
         request["method"] = json!("resources/read");
         client.send(request).await;
         client.receive().await
     };
     let message = ask(read.clone()).await;
-    let again = modern::again(read, &modern::state(&message), &roots(&[&stage.path("b")]));
+    let again = message::again(read, &modern::state(&message), &roots(&[&stage.path("b")]));
     let message = ask(again).await;
     let text: Value = serde_json::from_str(message["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text["filePaths"], json!([stage.path("b")]));
@@ -217,19 +209,17 @@ async fn a_subscriber_is_told_without_a_call() {
     let stage = Stage::new();
     let handler = RootsService::new(settings()).install(Files::new());
     let mut told = handler.session().subscribe();
-    let mut client = Client::connect_rooted(handler).shake_hands(json!({"roots": {"listChanged": true}})).await;
+    let mut client = client::start_rooted(handler, json!({"roots": {"listChanged": true}})).await;
     client.read(1, &stage.path("a/file")).await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("a")])).await;
-    client.result(1).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    client.said(1).await;
     let paths = |told: &mut tokio::sync::watch::Receiver<Option<rootward_server::Roots>>| {
         let roots = told.borrow_and_update().clone().unwrap();
         roots.list().iter().map(|placed| placed.root.path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(paths(&mut told), [stage.path("a")]);
     client.list_changed().await;
-    let question = client.asked().await;
-    client.answer(question, roots(&[&stage.path("b")])).await;
+    client.answer_roots(roots(&[&stage.path("b")])).await;
     told.changed().await.unwrap();
     assert_eq!(paths(&mut told), [stage.path("b")]);
 }

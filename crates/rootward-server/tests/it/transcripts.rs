@@ -14,12 +14,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use rootward_protocol::keep_next_cursor;
 use rootward_server::{RefusalForm, RootsService, Settings};
 use rootward_testkit::transcript::{self, Line, Received, Refusals, Server, Side};
-use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
 
+use crate::client::{self, Client};
 use crate::modern::Asking;
 use crate::rooted::Files;
 
@@ -117,32 +118,35 @@ impl Server for Rooted {
         };
         let handler = service.install(Stage(Files::new()));
         self.service = Some((settings.clone(), service));
-        let (here, there) = tokio::io::duplex(1 << 20);
-        tokio::spawn(async move {
-            if let Ok(service) = handler.serve(there).await {
-                let _ = service.waiting().await;
-            }
-        });
-        let (read, write) = tokio::io::split(here);
-        Ok(Box::new(Wire { runtime: Rc::clone(&self.runtime), lines: BufReader::new(read).lines(), write }))
+        Ok(Box::new(Wire { runtime: Rc::clone(&self.runtime), client: client::connect_rooted(handler) }))
     }
 }
 
 struct Wire {
     runtime: Rc<Runtime>,
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    write: WriteHalf<DuplexStream>,
+    client: Client,
 }
 
 impl Line for Wire {
     fn send(&mut self, frame: &str) -> io::Result<()> {
-        let frame = keep_cursor(frame).unwrap_or_else(|| frame.to_owned());
-        self.runtime.block_on(self.write.write_all(format!("{frame}\n").as_bytes()))
+        // What `serve_stdio` and `RootsService::http` do before rmcp reads a frame. Neither can be had without a process or a socket, and
+        // over rmcp's own transport, as here, the cursor of a page is lost.
+        let frame = keep_next_cursor(frame.as_bytes()).unwrap_or_else(|| frame.as_bytes().to_vec());
+        self.runtime.block_on(
+            self.client.write.write_all(
+                &[
+                    &frame,
+                    &b"
+"[..],
+                ]
+                .concat(),
+            ),
+        )
     }
 
     fn receive(&mut self, patience: Duration) -> io::Result<Received> {
         self.runtime.block_on(async {
-            Ok(match tokio::time::timeout(patience, self.lines.next_line()).await {
+            Ok(match tokio::time::timeout(patience, self.client.lines.next_line()).await {
                 Err(_) => Received::Silence,
                 Ok(line) => line?.map_or(Received::End, Received::Frame),
             })
@@ -150,17 +154,8 @@ impl Line for Wire {
     }
 
     fn close(&mut self) -> io::Result<()> {
-        self.runtime.block_on(self.write.shutdown())
+        self.runtime.block_on(self.client.write.shutdown())
     }
-}
-
-/// What `serve_stdio` and `RootsService::http` do before rmcp reads a frame. Neither can be had without a process or a socket, and
-/// over rmcp's own transport, as here, the cursor of a page is lost.
-fn keep_cursor(frame: &str) -> Option<String> {
-    let mut message: Value = serde_json::from_str(frame).ok()?;
-    let page = message.get_mut("result").filter(|result| result["roots"].is_array())?;
-    page["_meta"]["rootward.dev/nextCursor"] = page.get("nextCursor")?.clone();
-    Some(message.to_string())
 }
 
 #[test]

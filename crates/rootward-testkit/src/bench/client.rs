@@ -1,4 +1,4 @@
-//! The client: questions and answers over pipes, with reads that block.
+//! The client of the benchmarks: questions and answers over pipes, with reads that block and answers that nobody parses.
 
 use std::error::Error;
 use std::fmt;
@@ -7,13 +7,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use memchr::memmem;
+use serde_json::{Value, json};
+
+use crate::client::message;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
-
-const INITIALIZE: &str = concat!(
-    r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"#,
-    r#""clientInfo":{"name":"bench","version":"1"}}"#
-);
 
 /// Where the members of an envelope are looked for: what it carries may be long.
 const ENVELOPE: usize = 100;
@@ -57,8 +55,9 @@ impl Client {
     }
 
     fn greet(&mut self) -> Outcome<()> {
-        self.ask("initialize", INITIALIZE)?;
-        self.send(format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#))
+        let hello = message::hello(json!({"roots": {"listChanged": true}}));
+        self.ask("initialize", &hello.to_string())?;
+        self.send(format_args!("{}", message::notification("notifications/initialized", Value::Null)))
     }
 
     /// One question and its answer.
@@ -76,7 +75,7 @@ impl Client {
             let ends = [&line[..line.len().min(ENVELOPE)], &line[line.len().saturating_sub(ENVELOPE)..]];
             let has = |text: &str| ends.iter().any(|end| memmem::find(end, text.as_bytes()).is_some());
             if has(r#""method":"roots/list""#) {
-                let question: serde_json::Value = serde_json::from_slice(line)?;
+                let question: Value = serde_json::from_slice(line)?;
                 let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, question["id"], self.roots);
                 self.send(format_args!("{answer}"))?;
             } else if has(&id) {

@@ -13,6 +13,7 @@ use super::settings::Settings;
 use super::side::Side;
 use super::stage::Stage;
 use super::{Step, Transcript};
+use crate::client::{Line, Received};
 
 /// How long a frame is waited for; far more than any time that a server keeps to.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -21,29 +22,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub trait Server {
     /// Opens a connection on which nothing was said yet. Connections with the same settings are sessions of one server.
     fn connect(&mut self, settings: &Settings) -> io::Result<Box<dyn Line>>;
-}
-
-/// A connection: a frame per line, both ways.
-pub trait Line {
-    /// Sends a frame; it has no line break.
-    fn send(&mut self, frame: &str) -> io::Result<()>;
-
-    /// The next frame, waited for this long.
-    fn receive(&mut self, patience: Duration) -> io::Result<Received>;
-
-    /// Says that nothing more will be sent. What the server still has to say can be received.
-    fn close(&mut self) -> io::Result<()>;
-}
-
-/// What came.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Received {
-    /// A frame.
-    Frame(String),
-    /// Nothing, in all the time.
-    Silence,
-    /// The other side closed the connection.
-    End,
 }
 
 /// Where a server parts from a transcript.

@@ -13,6 +13,7 @@ mod help;
 mod hints;
 mod home_root;
 mod own_places;
+mod place;
 mod roots;
 mod sandbox;
 mod serve;

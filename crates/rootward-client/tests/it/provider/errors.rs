@@ -3,6 +3,7 @@
 use rmcp::ServiceExt;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode};
 use rootward_client::provider::{Declaration, Server};
+use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
 
 use super::raw::Raw;
@@ -75,8 +76,7 @@ async fn the_handlers_own_capabilities_stay() {
     let (here, there) = tokio::io::duplex(4096);
     let provided = stage.provider.install(config, Server::local("git"));
     drop(tokio::spawn(provided.into_dyn().serve(there)));
-    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(here));
-    let initialize: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+    let initialize = DuplexClient::over(here).receive().await;
     assert_eq!(
         initialize["params"]["capabilities"],
         json!({"elicitation": {}, "extensions": {"a/b": {}, "rootward.dev/roots-paging": {}}, "roots": {"listChanged": true}})

@@ -1,12 +1,10 @@
 //! A server of raw frames: it says exactly what a test tells it to, and reads when it is told to.
 
-use std::time::Duration;
-
 use rmcp::model::{ClientConfig, ErrorCode};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
 use rootward_client::provider::{Provided, Provider, Server};
+use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
 /// Room for whatever is on its way.
 pub(super) const ROOM: usize = 1 << 20;
@@ -22,12 +20,10 @@ pub(super) enum Route {
 
 /// A connected server, and the client's end of it.
 pub(super) struct Raw {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    write: WriteHalf<DuplexStream>,
+    peer: DuplexClient,
     /// What the client said of itself.
     pub(super) declared: Value,
     pub(super) client: RunningService<RoleClient, Provided<ClientConfig>>,
-    asked: u64,
 }
 
 impl Raw {
@@ -55,19 +51,18 @@ impl Raw {
                 }
             }
         });
-        let (read, mut write) = tokio::io::split(here);
-        let mut lines = BufReader::new(read).lines();
-        let initialize = next(&mut lines).await;
+        let mut peer = DuplexClient::over(here);
+        let initialize = peer.receive().await;
         assert_eq!(initialize["method"], "initialize", "{initialize}");
         let result = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": capabilities,
             "serverInfo": {"name": "raw", "version": "1"},
         });
-        send(&mut write, &json!({"jsonrpc": "2.0", "id": initialize["id"], "result": result})).await;
-        assert_eq!(next(&mut lines).await["method"], "notifications/initialized");
+        peer.answer(initialize["id"].clone(), result).await;
+        assert_eq!(peer.receive().await["method"], "notifications/initialized");
         let declared = initialize["params"]["capabilities"].clone();
-        Raw { lines, write, declared, client: client.await.unwrap().unwrap(), asked: 0 }
+        Raw { peer, declared, client: client.await.unwrap().unwrap() }
     }
 
     /// The server ends; the client's end is left.
@@ -76,11 +71,11 @@ impl Raw {
     }
 
     pub(super) async fn send(&mut self, message: &Value) {
-        send(&mut self.write, message).await;
+        self.peer.send(message).await;
     }
 
     pub(super) async fn receive(&mut self) -> Value {
-        next(&mut self.lines).await
+        self.peer.receive().await
     }
 
     /// The next frame must be the announcement of a change.
@@ -91,19 +86,10 @@ impl Raw {
 
     /// Asks for the roots; the next frame must be the answer.
     pub(super) async fn ask(&mut self, parameters: Value) -> Value {
-        self.question(parameters).await;
+        let id = self.peer.begin("roots/list", parameters).await;
         let answer = self.receive().await;
-        assert_eq!(answer["id"], self.asked, "{answer}");
+        assert_eq!(answer["id"], id, "{answer}");
         answer
-    }
-
-    async fn question(&mut self, parameters: Value) {
-        self.asked += 1;
-        let mut question = json!({"jsonrpc": "2.0", "id": self.asked, "method": "roots/list"});
-        if !parameters.is_null() {
-            question["params"] = parameters;
-        }
-        self.send(&question).await;
     }
 
     /// The URIs that it is answered with.
@@ -113,9 +99,9 @@ impl Raw {
 
     /// The same where the question may bring a change to light, which is announced before the answer or after it.
     pub(super) async fn roots_and_news(&mut self) -> Vec<String> {
-        self.question(Value::Null).await;
+        let id = self.peer.begin("roots/list", Value::Null).await;
         let frames = [self.receive().await, self.receive().await];
-        let answer = frames.iter().find(|frame| frame["id"] == self.asked);
+        let answer = frames.iter().find(|frame| frame["id"] == id);
         assert!(frames.iter().any(|frame| frame["method"] == "notifications/roots/list_changed"), "{frames:?}");
         uris(&answer.unwrap()["result"])
     }
@@ -132,13 +118,4 @@ impl Raw {
 pub(super) fn uris(result: &Value) -> Vec<String> {
     let roots = result["roots"].as_array().unwrap_or_else(|| panic!("{result}"));
     roots.iter().map(|root| root["uri"].as_str().unwrap().to_owned()).collect()
-}
-
-async fn send(to: &mut WriteHalf<DuplexStream>, message: &Value) {
-    to.write_all(format!("{message}\n").as_bytes()).await.unwrap();
-}
-
-async fn next(lines: &mut Lines<BufReader<ReadHalf<DuplexStream>>>) -> Value {
-    let line = tokio::time::timeout(Duration::from_mins(1), lines.next_line()).await;
-    serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
 }

@@ -1,13 +1,13 @@
 //! What saved roots are in force for: where neither client nor operator names any, and not one place further.
 
-use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use rootward_testkit::client::Client;
+use serde_json::json;
 
 use super::{TIMES, stage_with};
 use crate::stage::{Stage, assert_told};
-use crate::wrap::client::{Client, Says, Scene};
+use crate::wrap::scene::{Says, Scene, begin};
 
 const TWO: &str = "version = 1\n[[root]]\npath = '[STAGE]/project/src'\naccess = 'ro'\n\
                    [[root]]\npath = '[STAGE]/project/docs'\nfor = ['git']\nrestrict = [{ pattern = 'closed' }]\n";
@@ -74,22 +74,11 @@ fn a_damaged_store_is_no_empty_store() {
 fn served_without_any_arguments() {
     let stage = stage_with(TWO);
     let directories = |words: &[&str]| {
-        let mut server = stage.command([&["serve"], words].concat());
-        let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut input = server.stdin.take().unwrap();
-        let mut output = BufReader::new(server.stdout.take().unwrap()).lines();
-        let about = json!({
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
-        });
-        writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})).unwrap();
-        output.next().unwrap().unwrap();
-        writeln!(input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
-        let call = json!({"name": "list_allowed_directories", "arguments": {}});
-        writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})).unwrap();
-        let answer: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
-        drop(input);
-        server.wait().unwrap();
-        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+        let mut server = Client::start(stage.command([&["serve"], words].concat()).stderr(Stdio::null()));
+        server.shake_hands(json!({}));
+        let told = server.text("list_allowed_directories", json!({}));
+        server.end();
+        told
     };
     let (src, docs) = (stage.path("project/src"), stage.path("project/docs"));
     let (src, docs) = (src.to_str().unwrap(), docs.to_str().unwrap());
@@ -113,16 +102,16 @@ fn wrapped_without_any_directory() {
     );
     std::fs::write(store, text).unwrap();
     let file = |name: &str| json!({"path": scene.path(name).join("file.txt")});
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
-    assert_eq!(client.says("read", file("project")), "project");
-    assert_eq!(client.tool("read", file("other"))["result"]["structuredContent"]["code"], "outside_roots");
+    let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    assert_eq!(client.text("read", file("project")), "project");
+    assert_eq!(client.call("read", file("other"))["result"]["structuredContent"]["code"], "outside_roots");
     assert_eq!(client.end(), Some(0));
-    let mut client = Client::begin(&mut scene.wrap(&["--as", "git"]), Says::Nothing, &[]);
-    assert_eq!(client.says("read", file("other")), "other");
+    let mut client = begin(&mut scene.wrap(&["--as", "git"]), Says::Nothing, &[]);
+    assert_eq!(client.text("read", file("other")), "other");
     assert_eq!(client.end(), Some(0));
     // A client that names roots is listened to.
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("outside")]);
-    assert_eq!(client.says("read", file("outside")), "outside");
-    assert_eq!(client.tool("read", file("project"))["result"]["structuredContent"]["code"], "outside_roots");
+    let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("outside")]);
+    assert_eq!(client.text("read", file("outside")), "outside");
+    assert_eq!(client.call("read", file("project"))["result"]["structuredContent"]["code"], "outside_roots");
     assert_eq!(client.end(), Some(0));
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use rootward_testkit::client::Client;
 use serde_json::json;
 
-use super::client::{Client, Place};
+use crate::place::{Place, begin};
 
 /// How large the disk is.
 const SIZE: usize = 2 << 20;
@@ -22,13 +23,13 @@ fn serve_with_disk(place: &Place, below: &str, roots: &[&str]) -> Client {
     command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
     place.alone(&mut command);
     command.env("DISK", place.path(below)).env("ROOTWARD", env!("CARGO_BIN_EXE_rootward"));
-    Client::begin(&mut command, &json!({}))
+    begin(&mut command, json!({}))
 }
 
 /// A path as the server sees it.
 fn seen(client: &Client, place: &Place, below: &str) -> PathBuf {
     let path = place.path(below);
-    PathBuf::from(format!("/proc/{}/root", client.child.id())).join(path.strip_prefix("/").unwrap())
+    PathBuf::from(format!("/proc/{}/root", client.line.child.id())).join(path.strip_prefix("/").unwrap())
 }
 
 fn names(directory: &PathBuf) -> Vec<String> {
@@ -67,7 +68,7 @@ fn a_full_disk_leaves_every_file_as_it_was() {
     // The control: what fits is done.
     client.says("append_file", json!({"path": "old.txt", "content": "end"}));
     client.says("write_file", json!({"path": "new.txt", "content": "new"}));
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn a_log_on_a_full_disk_closes_every_path_until_there_is_room() {
     };
     // Some lines may still fit into the last block.
     for _ in 0..64 {
-        client.call("get_file_info", json!({"path": "a.txt"}));
+        client.result("get_file_info", json!({"path": "a.txt"}));
     }
     for (tool, arguments) in calls() {
         assert_eq!(client.why(tool, arguments), "audit_unavailable", "{tool}");
@@ -105,7 +106,7 @@ fn a_log_on_a_full_disk_closes_every_path_until_there_is_room() {
     let kept = place.path("home/kept/rootward/audit");
     fs::create_dir_all(&kept).unwrap();
     fs::copy(&log, kept.join(log.file_name().unwrap())).unwrap();
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
     let mut verify = place.rootward(&["audit", "verify"]);
     let verified = verify.env("XDG_STATE_HOME", place.path("home/kept")).output().unwrap();
     assert_eq!(verified.status.code(), Some(0), "{verified:?}");

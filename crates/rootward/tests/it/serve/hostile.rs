@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
-use super::client::{Client, Place};
+use crate::place::{Place, memory};
 
 /// What the process may ever have had, in KiB. The debug build needs about 30,000 for nothing at all.
 const MOST_MEMORY: u64 = 512 << 10;
@@ -16,7 +17,7 @@ const MOST_MEMORY: u64 = 512 << 10;
 /// It lives, answers, and is not large.
 fn is_well(client: &mut Client, what: &str) {
     assert_eq!(client.says("read_text_file", json!({"path": "well"})), "well", "{what}");
-    let memory = client.memory("VmHWM");
+    let memory = memory(client.line.child.id(), "VmHWM");
     assert!(memory < MOST_MEMORY, "{what}: {memory} KiB");
 }
 
@@ -101,7 +102,7 @@ fn rubbish_in_any_place_is_answered() {
     }
     assert!(calls > 800, "{calls}");
     assert_eq!(fs::read_to_string(place.path("outside/secret.txt")).unwrap(), "SECRET");
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
 }
 
 /// Deeper than any path may be, and names that are no names.
@@ -143,10 +144,10 @@ fn odd_trees_are_shown_within_bounds() {
         ("move_file", json!({"source": "deep", "destination": "moved"})),
         ("directory_tree", json!({"path": "moved"})),
     ] {
-        client.call(tool, arguments);
+        client.result(tool, arguments);
         is_well(&mut client, tool);
     }
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
     let mut gone = std::process::Command::new("rm");
     assert!(gone.arg("-rf").arg(place.path("root")).status().unwrap().success());
 }
@@ -195,7 +196,7 @@ fn a_file_that_does_not_hold_still_is_read_or_refused() {
                 4 => ("read_multiple_files", json!({"paths": ["target", "target"]})),
                 _ => ("copy_file", json!({"source": "target", "destination": format!("copy-{}", round % 2)})),
             };
-            let result = client.call(tool, arguments);
+            let result = client.result(tool, arguments);
             let text = result.to_string();
             assert!(!text.contains("SECRET") && !text.contains("broke off"), "{tool}: {text}");
             answered[usize::from(result["isError"] == true)] += 1;
@@ -204,7 +205,7 @@ fn a_file_that_does_not_hold_still_is_read_or_refused() {
         }
         stop.store(true, Ordering::Relaxed);
         is_well(&mut client, "reading what does not hold still");
-        assert_eq!(client.end().1, Some(0));
+        assert_eq!(client.end(), Some(0));
     });
     assert!(answered.iter().all(|count| *count > 0), "the file was always there, or never: {answered:?}");
 }
@@ -224,7 +225,7 @@ fn many_large_calls_at_once_are_answered() {
         })
         .collect();
     for id in ids {
-        assert_eq!(client.answer(id)["result"]["isError"], false);
+        assert_eq!(client.answer_to(id)["result"]["isError"], false);
     }
     is_well(&mut client, "many at once");
 }

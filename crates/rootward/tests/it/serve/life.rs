@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::Stdio;
 use std::time::Duration;
 
+use rootward_testkit::client::{Client, message};
 use serde_json::{Value, json};
 
-use super::client::{Client, Place, until};
+use crate::place::{Place, memory, until};
 
 /// Writes `alive` again and again, for as long as it runs.
 const ALIVE: &str = "while :; do echo > alive; sleep 0.02; done";
@@ -29,6 +29,13 @@ fn is_over(place: &Place) {
     });
 }
 
+/// The time that a process has had a processor for, in ticks.
+fn ticks(process: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
 /// As from a script: all that is asked is answered, though the input ends at once.
 #[test]
 fn what_was_asked_before_the_end_of_input_is_answered() {
@@ -40,7 +47,7 @@ fn what_was_asked_before_the_end_of_input_is_answered() {
         let content = "x".repeat(4 << 20);
         ids.push(client.begin_call("write_file", json!({"path": "large", "content": content})));
         ids.push(client.begin_call("directory_tree", json!({"path": "."})));
-        let (rest, code) = client.end();
+        let (rest, code) = client.end_with_rest();
         for id in ids {
             assert!(rest.iter().any(|message| message["id"] == id), "{id} of {}", rest.len());
         }
@@ -54,7 +61,7 @@ fn the_end_of_input_ends_commands_and_the_process() {
     let place = Place::new();
     let mut client = place.serve(&["root:rwx"]);
     begin_command(&mut client, &place);
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
     is_over(&place);
 }
 
@@ -66,7 +73,7 @@ fn a_signal_ends_commands_and_the_process() {
         begin_command(&mut client, &place);
         client.signal(signal);
         while client.next().is_some() {}
-        assert_eq!(client.child.wait().unwrap().code(), Some(0), "{signal}");
+        assert_eq!(client.line.child.wait().unwrap().code(), Some(0), "{signal}");
         is_over(&place);
     }
 }
@@ -87,7 +94,7 @@ fn a_signal_during_a_write_leaves_a_whole_file_and_nothing_else() {
         }
         client.signal(signal);
         while client.next().is_some() {}
-        assert_eq!(client.child.wait().unwrap().code(), Some(0), "{signal}");
+        assert_eq!(client.line.child.wait().unwrap().code(), Some(0), "{signal}");
         let found = fs::read(place.path("root/f")).unwrap();
         assert!(found.len() == LENGTH && found.iter().all(|byte| *byte == found[0]), "{signal}");
         // What was begun is finished: no file is left over.
@@ -107,12 +114,12 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     }});
     let unknown = json!({"jsonrpc": "2.0", "id": "u", "method": "tools/call", "params": {"name": "no-such-tool"}});
     for line in [&b"garbage"[..], b"\xff\xfe\x00", b"[]", deep.as_bytes(), nested.as_bytes()] {
-        client.send_line(line);
+        client.line.input.as_mut().unwrap().write_all(&[line, b"\n"].concat()).unwrap();
         assert!(client.next().unwrap()["error"]["code"].is_i64());
         assert_eq!(client.says("read_text_file", json!({"path": "f"})), "text");
     }
     for (line, id) in [(long, "long"), (unknown, "u")] {
-        client.send_line(line.to_string().as_bytes());
+        client.send(&line);
         let answer = client.next().unwrap();
         assert_eq!(answer["id"], id);
         assert!(answer["error"]["code"].is_i64(), "{answer}");
@@ -120,8 +127,8 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     }
     assert!(!place.path("root/g").exists());
     // A last line without its end.
-    client.input.as_mut().unwrap().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":9").unwrap();
-    assert_eq!(client.end().1, Some(0));
+    client.line.input.as_mut().unwrap().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":9").unwrap();
+    assert_eq!(client.end(), Some(0));
 }
 
 /// So many entries in one directory.
@@ -169,33 +176,33 @@ fn a_long_call_tells_how_far_it_is_and_ends_when_it_is_taken_back() {
         // As much as it takes: how fast the program is depends on how it was built.
         for count in [8, 32, 96] {
             arguments["excludePatterns"] = json!(patterns(count));
-            let before = client.ticks();
+            let before = ticks(client.line.child.id());
             client.says(tool, arguments.clone());
-            whole = client.ticks() - before;
+            whole = ticks(client.line.child.id()) - before;
             // Whoever does not ask to be told is not told.
-            assert!(!client.kept.iter().any(is_progress), "{tool}");
+            assert!(!client.kept().iter().any(is_progress), "{tool}");
             if whole >= LONG {
                 break;
             }
         }
 
         let asked = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "t"}});
-        let before = client.ticks();
-        let id = client.put("tools/call", asked);
+        let before = ticks(client.line.child.id());
+        let id = client.begin("tools/call", asked);
         let told = client.next_where(is_progress);
         assert_eq!(told["params"]["progressToken"], "t", "{tool}");
         let done = told["params"]["progress"].as_f64().unwrap();
         client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
         client.ask("ping", json!({}));
         until("it works on", || {
-            let now = client.ticks();
+            let now = ticks(client.line.child.id());
             std::thread::sleep(Duration::from_millis(200));
-            client.ticks() == now
+            ticks(client.line.child.id()) == now
         });
-        let spent = client.ticks() - before;
+        let spent = ticks(client.line.child.id()) - before;
         // What it was when it was told, and a little more: not all that the whole takes.
         assert!(spent * 4 < whole * 3, "{tool}: {spent} of {whole} ticks, told at {done}");
-        let (rest, code) = client.end();
+        let (rest, code) = client.end_with_rest();
         assert!(!rest.iter().any(|message| message["id"] == id), "{tool}");
         assert_eq!(code, Some(0));
     }
@@ -207,35 +214,25 @@ fn a_client_that_does_not_read_cannot_fill_the_memory() {
     let place = Place::new();
     fs::write(place.path("root/f"), "x".repeat(1 << 20)).unwrap();
     let mut command = place.rootward(&["serve", "root"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
+    let mut client = Client::start_unread(&mut command);
+    client.begin("initialize", message::hello(json!({})));
+    client.notify("notifications/initialized", ());
+    let mut input = client.line.input.take().unwrap();
     let writer = std::thread::spawn(move || {
-        let information = json!({"name": "test", "version": "1"});
-        let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": information});
-        let begin = json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": parameters});
-        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        let _ = write!(input, "{begin}\n{ready}\n");
         for id in 0..2000 {
-            let call = json!({"name": "read_text_file", "arguments": {"path": "f"}});
-            let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
-            if writeln!(input, "{call}").is_err() {
+            let call = message::call("read_text_file", json!({"path": "f"}));
+            if writeln!(input, "{}", message::request(id, "tools/call", call)).is_err() {
                 return;
             }
         }
     });
-    let memory = || {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
-    };
     let begun = std::time::Instant::now();
     let mut largest = 0;
     while begun.elapsed() < Duration::from_secs(5) && largest < 600 << 10 {
-        largest = memory();
+        largest = memory(client.line.child.id(), "VmHWM");
         std::thread::sleep(Duration::from_millis(50));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    client.line.child.kill().unwrap();
     writer.join().unwrap();
     assert!(largest < 400 << 10, "{largest} KiB");
 }
@@ -259,10 +256,10 @@ fn every_decision_of_a_session_is_on_record() {
         ("path_in_roots", json!({"path": "/etc/passwd"}), vec!["/etc/passwd"], "deny"),
         ("shell", json!({"command": "true"}), vec!["."], "deny"),
     ] {
-        client.call(tool, arguments);
+        client.result(tool, arguments);
         expect.extend(paths.into_iter().map(|path| (tool, path.to_owned(), decision)));
     }
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
     let found = place.decisions();
     let found: Vec<(String, String, String)> = found
         .iter()

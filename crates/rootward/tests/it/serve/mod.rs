@@ -1,6 +1,5 @@
 //! `rootward serve` as a process: how a session lives and ends, and what a hostile client or a full disk does to it.
 
-pub(crate) mod client;
 mod full;
 mod hostile;
 mod life;

@@ -1,15 +1,14 @@
 //! Roots that change under a session: what is listed, what is told, what is refused.
 
+use rootward_testkit::client::{Client, message};
 use serde_json::{Value, json};
 
-use super::client::{Client, Place};
+use crate::place::{Place, begin};
 
 /// Answers the next question about roots.
 fn share(client: &mut Client, roots: &[String]) {
     let question = client.next_where(|message| message["method"] == "roots/list");
-    let list: Vec<Value> = roots.iter().map(|uri| json!({"uri": uri})).collect();
-    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": list}});
-    client.send_line(answer.to_string().as_bytes());
+    client.answer(question["id"].clone(), message::roots(roots));
 }
 
 /// The description of a tool; none where it is not listed.
@@ -34,7 +33,7 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
     // Commands may run in the second, as far as the operator goes.
     let executable = format!("{}:rwx", place.text("root/two"));
     let mut command = place.rootward(&["serve", &place.text("root/one"), &executable]);
-    let mut client = Client::begin(&mut command, &json!({"roots": {"listChanged": true}}));
+    let mut client = begin(&mut command, json!({"roots": {"listChanged": true}}));
     let [one, two] = ["root/one", "root/two"].map(|name| place.text(name));
     let read = |name: &str| json!({"path": place.text(name)});
     // A client that never named a root leaves it to the operator.
@@ -44,17 +43,17 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
     let says = described(&mut client, "read_text_file").unwrap();
     assert!(says.contains(&one) && says.contains(&two), "{says}");
     assert!(described(&mut client, "shell").is_some_and(|says| says.contains(&two)));
-    client.kept.clear();
+    client.kept().clear();
 
     // From one root to another and back. Where commands may run, the operator says; the tool comes and goes with it.
     for (kept, gone) in [("root/one", "root/two"), ("root/two", "root/one"), ("root/one", "root/two")] {
-        client.notify("notifications/roots/list_changed", json!({}));
+        client.notify("notifications/roots/list_changed", ());
         // Sent before the new roots are: both wait for them, and what is gone is refused.
         let revoked = client.begin_call("read_text_file", json!({"path": place.path(gone).join("f")}));
         let run = client.begin_call("shell", json!({"command": "cat f", "cwd": place.text(gone)}));
         share(&mut client, &[place.uri(kept)]);
         for id in [revoked, run] {
-            let answer = client.answer(id);
+            let answer = client.answer_to(id);
             assert_eq!(answer["result"]["structuredContent"]["code"], "outside_roots", "{answer}");
         }
         assert_eq!(client.says("read_text_file", json!({"path": place.path(kept).join("f")})), kept);
@@ -65,10 +64,10 @@ fn a_list_follows_the_roots_and_a_root_that_is_gone_is_refused_at_once() {
     }
 
     // Each change was told once, and what did not change was not told.
-    client.notify("notifications/roots/list_changed", json!({}));
+    client.notify("notifications/roots/list_changed", ());
     share(&mut client, &[place.uri("root/one")]);
     assert_eq!(client.says("read_text_file", read("root/one/f")), "root/one");
-    let (rest, code) = client.end();
+    let (rest, code) = client.end_with_rest();
     assert!(!rest.iter().any(is_list_changed), "{rest:?}");
     assert_eq!(code, Some(0));
 }

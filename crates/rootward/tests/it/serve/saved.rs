@@ -6,9 +6,10 @@ use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
 
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
-use super::client::{Client, PATIENCE, Place, until};
+use crate::place::{PATIENCE, Place, begin, until};
 
 /// Where the user's choice is kept.
 const STORE: &str = "home/.config/rootward/roots.toml";
@@ -39,14 +40,14 @@ fn place() -> Place {
 
 /// What reading a file comes to: its text, or the code of the refusal.
 fn read(client: &mut Client, path: &str) -> String {
-    let result = client.call("read_text_file", json!({"path": path}));
+    let result = client.result("read_text_file", json!({"path": path}));
     let code = result["structuredContent"]["code"].as_str();
     code.or_else(|| result["content"][0]["text"].as_str()).unwrap().to_owned()
 }
 
 /// Has the list of tools be known to the client, so that it is told of the next change.
 fn list(client: &mut Client) -> String {
-    client.kept.retain(|message| !is_list_changed(message));
+    client.kept().retain(|message| !is_list_changed(message));
     client.ask("tools/list", json!({})).to_string()
 }
 
@@ -86,7 +87,7 @@ fn a_store_is_followed() {
     fs::remove_file(place.path(STORE)).unwrap();
     told(&mut client);
     assert_eq!(read(&mut client, &two), "no_roots");
-    let (_, code) = client.end();
+    let (_, code) = client.end_with_rest();
     assert_eq!(code, Some(0));
 }
 
@@ -133,13 +134,13 @@ fn a_damaged_store_takes_nothing_and_opens_nothing() {
     save(&place, &[("root/one", "restrict = [{ pattern = '*.sealed' }]")]);
     let mut command = place.rootward(&["serve"]);
     command.env("ROOTWARD_FALLBACK_DIR", place.path("outside")).stderr(Stdio::piped());
-    let mut client = Client::begin(&mut command, &json!({}));
+    let mut client = begin(&mut command, json!({}));
     let [file, closed] = ["root/one/f", "root/one/x.sealed"].map(|name| place.text(name));
     let secret = place.text("outside/secret.txt");
     assert_eq!([read(&mut client, &file), read(&mut client, &closed)], ["root/one", "restricted"]);
     write(&place, "version = 1\n[[root]]\npath = 1\n");
     // Said on standard error, with its place.
-    let mut said = BufReader::new(client.child.stderr.take().unwrap());
+    let mut said = BufReader::new(client.line.child.stderr.take().unwrap());
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         let mut line = String::new();

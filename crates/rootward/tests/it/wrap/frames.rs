@@ -2,16 +2,17 @@
 
 use std::process::Stdio;
 
+use rootward_testkit::client::{Line, PATIENCE, Received};
 use serde_json::{Value, json};
 
-use super::client::{Client, Says, Scene};
+use super::scene::{Says, Scene, begin};
 
 #[test]
 fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
     let scene = Scene::new();
     let seen = scene.path("project/seen");
     let words = [&*scene.text("project"), "--env", "SEEN"];
-    let mut client = Client::begin(scene.wrap(&words).env("SEEN", &seen), Says::Nothing, &[]);
+    let mut client = begin(scene.wrap(&words).env("SEEN", &seen), Says::Nothing, &[]);
     let lines = [
         r#"{"jsonrpc":"2.0","id":0,"method":"new/thing","params":{"b":1.0,"a":1e30,"text":"\u0041\"é☃"}}"#,
         r#"{"id" : -1 , "method":"ping", "later": [1,{"x":null}] }"#,
@@ -25,7 +26,7 @@ fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
         client.send_line(&format!("{line}\r\n\r\n  "));
     }
     for id in [json!(0), json!(-1), json!(1.5), json!(1.234_567_890_123_456_8e29), json!("aA\"/")] {
-        assert!(client.answer_to(&id)["result"].is_object(), "{id}");
+        assert!(client.answer_to(id.clone())["result"].is_object(), "{id}");
     }
     assert_eq!(client.end(), Some(0));
     let seen = std::fs::read_to_string(seen).unwrap();
@@ -36,7 +37,7 @@ fn what_rootward_does_not_know_reaches_the_server_byte_for_byte() {
 #[test]
 fn what_the_server_says_reaches_the_client_byte_for_byte() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let lines = [
         r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"b":1.0,"a":1e400,"b":"\/\u0041"}}"#,
         r#" {"method" : "notifications/progress" , "params":{}, "new":[ 1 ]}"#,
@@ -44,14 +45,14 @@ fn what_the_server_says_reaches_the_client_byte_for_byte() {
     ];
     let noise = "Listening on stdio\n\n\u{1b}[1m{\"level\":\"info\"}\n\r\n";
     let said = format!("{}\r\n{noise}{}\n{}\n", lines[0], lines[1], lines[2]);
-    client.ask("tools/call", json!({"name": "raw", "arguments": {"text": said}}));
+    client.begin_call("raw", json!({"text": said}));
     for line in lines {
-        assert_eq!(client.next_line(), line);
+        assert_eq!(client.line.receive(PATIENCE).unwrap(), Received::Frame(line.to_owned()));
     }
     // The last line, without an end.
-    client.ask("tools/call", json!({"name": "raw", "arguments": {"text": lines[0]}}));
+    client.begin_call("raw", json!({"text": lines[0]}));
     client.close();
-    assert_eq!(client.next_line(), lines[0]);
+    assert_eq!(client.line.receive(PATIENCE).unwrap(), Received::Frame(lines[0].to_owned()));
     assert_eq!(client.end(), Some(0));
 }
 
@@ -75,16 +76,16 @@ fn a_last_line_without_an_end_is_a_line() {
 #[test]
 fn the_same_id_from_both_sides_at_once() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    client.says("echo", json!({}));
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    client.text("echo", json!({}));
     for id in [json!(5), json!("5"), json!("a\"/é"), json!(-1), json!(0.5), json!("rootward-tools-1")] {
         let params = json!({"name": "ask", "arguments": {"id": id}});
-        client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        client.send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
         let question = client.next_where(|message| message["method"] == "sampling/createMessage");
         // What could be taken for one of Rootward's own gets another.
         assert_eq!(question["id"] == id, id != json!("rootward-tools-1"), "{question}");
-        client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"said": 1}}));
-        let answer = client.answer_to(&id);
+        client.answer(question["id"].clone(), json!({"said": 1}));
+        let answer = client.answer_to(id);
         assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(r#"{"said": 1}"#), "{answer}");
     }
     assert_eq!(client.end(), Some(0));
@@ -93,7 +94,7 @@ fn the_same_id_from_both_sides_at_once() {
 #[test]
 fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for line in ["{", "nonsense", "[]", "{\"id\":null}", "\u{0}", "[[[[[[", "{\"id\":1,\"id\":2,\"method\":\"x\"}"] {
         client.send_line(line);
         let answer = client.next().unwrap();
@@ -101,28 +102,28 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     }
     client
         .send_line(r#"{"id":"x","method":"tools/call","params":{"name":"echo","arguments":{"path":"a","path":"b"}}}"#);
-    assert_eq!(client.answer_to(&json!("x"))["error"]["code"], -32602);
+    assert_eq!(client.answer_to("x")["error"]["code"], -32602);
     let deep = format!(r#"{{"id":"y","method":"x","params":{{"a":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
     client.send_line(&deep);
-    assert_eq!(client.answer_to(&json!("y"))["error"]["code"], -32602);
-    assert_eq!(client.says("echo", json!({"number": 1})), r#"{"number": 1}"#);
+    assert_eq!(client.answer_to("y")["error"]["code"], -32602);
+    assert_eq!(client.text("echo", json!({"number": 1})), r#"{"number": 1}"#);
     assert_eq!(client.end(), Some(0));
 }
 
 #[test]
 fn members_of_a_batch_are_decided_one_by_one() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let read = |id: &str, path: String| {
         let params = json!({"name": "read", "arguments": {"path": path}});
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     };
     let (inside, outside) = (scene.text("project/file.txt"), scene.text("outside/file.txt"));
     client.send(
-        &json!([read("in", inside), read("out", outside), {"jsonrpc": "2.0", "id": "list", "method": "tools/list"}]),
+        json!([read("in", inside), read("out", outside), {"jsonrpc": "2.0", "id": "list", "method": "tools/list"}]),
     );
-    assert_eq!(client.answer_to(&json!("in"))["result"]["content"][0]["text"], "project");
-    assert_eq!(client.answer_to(&json!("out"))["result"]["structuredContent"]["code"], "outside_roots");
-    assert!(client.answer_to(&json!("list"))["result"]["tools"].is_array());
+    assert_eq!(client.answer_to("in")["result"]["content"][0]["text"], "project");
+    assert_eq!(client.answer_to("out")["result"]["structuredContent"]["code"], "outside_roots");
+    assert!(client.answer_to("list")["result"]["tools"].is_array());
     assert_eq!(client.end(), Some(0));
 }

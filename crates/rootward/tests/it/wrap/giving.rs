@@ -1,15 +1,16 @@
 //! How a server is given its directories, and what the user says about calls.
 
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
-use super::client::{Client, Says, Scene};
+use super::scene::{Says, Scene, begin};
 
 fn words_of(client: &mut Client) -> Value {
-    serde_json::from_str(&client.says("words", json!({}))).unwrap()
+    serde_json::from_str(&client.text("words", json!({}))).unwrap()
 }
 
 fn variable(client: &mut Client, name: &str) -> Value {
-    serde_json::from_str(&client.says("variable", json!({"name": name}))).unwrap()
+    serde_json::from_str(&client.text("variable", json!({"name": name}))).unwrap()
 }
 
 #[test]
@@ -19,13 +20,12 @@ fn directories_are_given_as_the_user_says() {
     let both = format!("{project}:{other}");
     for strength in ["auto", "off"] {
         let roots = [scene.uri("project"), scene.uri("other")];
-        let begin = |inject: &str| {
-            Client::begin(&mut scene.wrap(&["--sandbox", strength, "--inject", inject]), Says::Roots, &roots)
-        };
+        let begin =
+            |inject: &str| begin(&mut scene.wrap(&["--sandbox", strength, "--inject", inject]), Says::Roots, &roots);
         let mut client = begin("args");
         assert_eq!(words_of(&mut client), json!([project, other]));
         client.share(&[scene.uri("other")]);
-        client.says("read", json!({"path": "file.txt"}));
+        client.text("read", json!({"path": "file.txt"}));
         assert_eq!(words_of(&mut client), json!([other]));
         assert_eq!(client.end(), Some(0));
         let mut client = begin("env:DIRECTORIES");
@@ -46,7 +46,7 @@ fn roots_stand_in_arguments_and_variables() {
     for strength in ["auto", "off"] {
         let mut wrap = scene.wrap(&["--sandbox", strength]);
         wrap.args(["--first=${root}", "${roots}", "all=${roots}", "${other}"]).env("PLACES", "in ${roots}");
-        let mut client = Client::begin(&mut wrap, Says::Roots, &[scene.uri("project"), scene.uri("other")]);
+        let mut client = begin(&mut wrap, Says::Roots, &[scene.uri("project"), scene.uri("other")]);
         let expect =
             json!([format!("--first={project}"), project, other, format!("all={project}:{other}"), "${other}"]);
         assert_eq!(words_of(&mut client), expect);
@@ -61,7 +61,7 @@ fn variables_are_passed_on_where_they_are_named() {
     for (words, expect) in
         [(&["--env", "TOKEN"][..], json!("t")), (&[], Value::Null), (&["--sandbox", "off"], json!("t"))]
     {
-        let mut client = Client::begin(scene.wrap(words).env("TOKEN", "t"), Says::Nothing, &[]);
+        let mut client = begin(scene.wrap(words).env("TOKEN", "t"), Says::Nothing, &[]);
         assert_eq!(variable(&mut client, "TOKEN"), expect, "{words:?}");
         assert_eq!(client.end(), Some(0));
     }
@@ -72,11 +72,9 @@ fn what_is_only_reported_is_done_and_on_record() {
     let scene = Scene::new();
     let words = [&*scene.text("project"), "--sandbox", "off", "--enforce", "report"];
     let mut wrap = scene.wrap(&words);
-    let mut client = Client::begin(wrap.stderr(std::process::Stdio::piped()), Says::Nothing, &[]);
-    assert_eq!(client.says("read", json!({"path": scene.text("outside/file.txt")})), "outside");
-    client.close();
-    let run = client.child.wait_with_output().unwrap();
-    let says = String::from_utf8_lossy(&run.stderr);
+    let mut client = begin(wrap.stderr(std::process::Stdio::piped()), Says::Nothing, &[]);
+    assert_eq!(client.text("read", json!({"path": scene.text("outside/file.txt")})), "outside");
+    let (_, says) = client.end_with_errors();
     assert!(says.contains("would be refused"), "{says}");
     let decisions = scene.decisions();
     assert_eq!((decisions.len(), &decisions[0]["decision"]), (1, &json!("deny")), "{decisions:?}");
@@ -89,10 +87,10 @@ fn arguments_are_what_the_user_says_they_are() {
     let outside = scene.text("outside/file.txt");
     let check = |treat: &str, key: &str, value: &str, expect: &str| {
         let words = [&*project, "--sandbox", "off", "--treat", treat];
-        let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+        let mut client = begin(&mut scene.wrap(&words), Says::Nothing, &[]);
         let mut arguments = json!({});
         arguments[key] = json!(value);
-        let answer = client.tool("echo", arguments);
+        let answer = client.call("echo", arguments);
         let code = answer["result"]["structuredContent"]["code"].as_str().unwrap_or("passed");
         assert_eq!(code, expect, "{treat} {key}: {answer}");
         assert_eq!(client.end(), Some(0));

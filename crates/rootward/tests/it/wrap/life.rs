@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use rootward_testkit::client::Client;
+use serde_json::json;
 
-use super::client::{Client, Mark, Says, Scene};
+use super::scene::{Mark, Says, Scene, begin, start};
 
 const STRENGTHS: [&str; 2] = ["auto", "off"];
 
@@ -16,12 +17,12 @@ fn a_server_that_ends_before_it_answers() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "ENDS"];
-        let mut client = Client::start(scene.wrap(&words).env("ENDS", "early"));
-        let answer = client.call("initialize", json!({"capabilities": {}}));
+        let mut client = start(scene.wrap(&words).env("ENDS", "early"));
+        let answer = client.ask("initialize", json!({"capabilities": {}}));
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains("the server ended"), "{answer}");
         assert_eq!(client.next(), None);
-        assert_eq!(client.child.wait().unwrap().code(), Some(5), "{strength}");
+        assert_eq!(client.line.child.wait().unwrap().code(), Some(5), "{strength}");
     }
 }
 
@@ -30,12 +31,11 @@ fn a_server_that_cannot_be_started() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let mut command = scene.wrap_command(&[&scene.text("project"), "--sandbox", strength], &["no-such-server"]);
-        let mut client = Client::start(command.stderr(Stdio::piped()));
-        let answer = client.call("initialize", json!({"capabilities": {}}));
+        let mut client = start(command.stderr(Stdio::piped()));
+        let answer = client.ask("initialize", json!({"capabilities": {}}));
         assert!(answer["error"]["message"].as_str().unwrap().contains("`no-such-server` was not started"), "{answer}");
-        let run = client.child.wait_with_output().unwrap();
-        assert_eq!(run.status.code(), Some(2));
-        let says = String::from_utf8_lossy(&run.stderr);
+        let (code, says) = client.end_with_errors();
+        assert_eq!(code, Some(2));
         assert!(says.contains("no-such-server") && !says.contains("launcher"), "{says}");
     }
 }
@@ -45,19 +45,19 @@ fn a_crash_costs_the_calls_under_way_and_no_others() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
-        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
-        assert_eq!(client.says("where", json!({})), scene.text("project"));
-        let held = client.ask("tools/call", json!({"name": "hold"}));
-        let crashed = client.ask("tools/call", json!({"name": "crash"}));
+        let mut client = begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.text("where", json!({})), scene.text("project"));
+        let held = client.begin_call("hold", json!({}));
+        let crashed = client.begin("tools/call", json!({"name": "crash"}));
         for id in [held, crashed] {
-            let answer = client.answer_to(&id);
+            let answer = client.answer_to(id);
             assert_eq!(answer["error"]["code"], -32603, "{answer}");
             let says = answer["error"]["message"].as_str().unwrap();
             assert!(says.contains("the server ended"), "{answer}");
         }
         // The next one is answered, by a server in the same roots.
-        assert_eq!(client.says("where", json!({})), scene.text("project"));
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(client.text("where", json!({})), scene.text("project"));
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
         // What ended long ago is not what the session ends with.
         assert_eq!(client.end(), Some(0), "{strength}");
     }
@@ -72,18 +72,18 @@ fn a_restarted_server_gets_what_was_found_at_first() {
     std::fs::copy(server, &program).unwrap();
     let server = ["python3", program.to_str().unwrap()];
     let words = [&*scene.text("project"), "--treat", "read.path=text"];
-    let mut client = Client::begin(&mut scene.wrap_command(&words, &server), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap_command(&words, &server), Says::Nothing, &[]);
     let outside = json!({"path": scene.path("outside/file.txt")});
-    assert_eq!(client.says("read", outside.clone()), "failed: Permission denied");
+    assert_eq!(client.text("read", outside.clone()), "failed: Permission denied");
     // Whoever could change what lies beside the program meanwhile gains nothing while this process runs.
     std::fs::rename(scene.path("tool/bin"), scene.path("tool/moved")).unwrap();
     std::fs::create_dir(scene.path("outside/bin")).unwrap();
     std::fs::copy(scene.path("tool/moved/server.py"), scene.path("outside/bin/server.py")).unwrap();
     std::os::unix::fs::symlink(scene.path("outside"), scene.path("tool/bin")).unwrap();
     std::fs::copy(scene.path("tool/moved/server.py"), scene.path("outside/server.py")).unwrap();
-    let crashed = client.ask("tools/call", json!({"name": "crash"}));
-    assert_eq!(client.answer_to(&crashed)["error"]["code"], -32603);
-    let answer = client.tool("read", outside);
+    let crashed = client.begin("tools/call", json!({"name": "crash"}));
+    assert_eq!(client.answer_to(crashed)["error"]["code"], -32603);
+    let answer = client.call("read", outside);
     assert_ne!(answer["result"]["content"][0]["text"], "outside", "{answer}");
     client.end();
 }
@@ -95,9 +95,9 @@ fn a_server_that_always_crashes_gives_errors_and_never_silence() {
     let words = [&*scene.text("project"), "--sandbox", "off"];
     let mut command = scene.wrap(&words);
     command.env("ENDS", "always").env("STARTS", &starts).env("ROOTWARD_ROOTS_TIMEOUT_MS", "2000");
-    let mut client = Client::begin(&mut command, Says::Nothing, &[]);
+    let mut client = begin(&mut command, Says::Nothing, &[]);
     for _ in 0..6 {
-        let answer = client.tool("echo", json!({}));
+        let answer = client.call("echo", json!({}));
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
     }
     let count = std::fs::read_to_string(&starts).unwrap().lines().count();
@@ -110,14 +110,14 @@ fn answers_still_arrive_after_the_client_has_closed_its_end() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "CODE"];
-        let mut client = Client::begin(scene.wrap(&words).env("CODE", "3"), Says::Nothing, &[]);
-        let slow = client.ask("tools/call", json!({"name": "slow", "arguments": {"seconds": 3}}));
+        let mut client = begin(scene.wrap(&words).env("CODE", "3"), Says::Nothing, &[]);
+        let slow = client.begin_call("slow", json!({"seconds": 3}));
         // More than a pipe holds, behind a server that does not read meanwhile.
         let long = "y".repeat(300_000);
-        let last = client.ask("tools/call", json!({"name": "echo", "arguments": {"text": long}}));
+        let last = client.begin_call("echo", json!({"text": long}));
         client.close();
-        assert_eq!(client.answer_to(&slow)["result"]["content"][0]["text"], "done");
-        assert!(client.answer_to(&last)["result"]["content"][0]["text"].as_str().unwrap().contains(&long));
+        assert_eq!(client.answer_to(slow)["result"]["content"][0]["text"], "done");
+        assert!(client.answer_to(last)["result"]["content"][0]["text"].as_str().unwrap().contains(&long));
         assert_eq!(client.end(), Some(3), "{strength}");
     }
 }
@@ -129,15 +129,15 @@ fn a_client_that_says_everything_at_once_is_answered() {
     // The second time the handshake is remembered.
     for _ in 0..2 {
         for capabilities in [json!({}), json!({"roots": {}})] {
-            let mut client = Client::start(&mut scene.wrap(&[]));
-            let initialize = client.ask("initialize", json!({"capabilities": capabilities}));
-            client.notify("notifications/initialized");
-            let list = client.ask("tools/list", json!({}));
-            let call = client.ask("tools/call", json!({"name": "echo", "arguments": {"number": 1}}));
+            let mut client = start(&mut scene.wrap(&[]));
+            let initialize = client.begin("initialize", json!({"capabilities": capabilities}));
+            client.notify("notifications/initialized", ());
+            let list = client.begin("tools/list", json!({}));
+            let call = client.begin_call("echo", json!({"number": 1}));
             client.close();
-            assert_eq!(client.answer_to(&initialize)["result"]["serverInfo"]["name"], "server");
-            assert!(client.answer_to(&list)["result"]["tools"].is_array());
-            assert_eq!(client.answer_to(&call)["result"]["content"][0]["text"], r#"{"number": 1}"#);
+            assert_eq!(client.answer_to(initialize)["result"]["serverInfo"]["name"], "server");
+            assert!(client.answer_to(list)["result"]["tools"].is_array());
+            assert_eq!(client.answer_to(call)["result"]["content"][0]["text"], r#"{"number": 1}"#);
             assert_eq!(client.end(), Some(0));
         }
     }
@@ -149,14 +149,14 @@ fn signals_end_the_server_and_the_session() {
     for strength in STRENGTHS {
         for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
             let words = [&*scene.text("project"), "--sandbox", strength];
-            let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+            let mut client = begin(&mut scene.wrap(&words), Says::Nothing, &[]);
             let mark = scene.mark(&mut client);
-            let held = client.ask("tools/call", json!({"name": "hold"}));
-            client.says("echo", json!({}));
+            let held = client.begin_call("hold", json!({}));
+            client.text("echo", json!({}));
             client.signal(signal);
-            assert!(client.answer_to(&held)["error"].is_object(), "whoever waits is told");
+            assert!(client.answer_to(held)["error"].is_object(), "whoever waits is told");
             assert_eq!(client.next(), None);
-            assert_eq!(client.child.wait().unwrap().code(), Some(code), "{strength} {signal}");
+            assert_eq!(client.line.child.wait().unwrap().code(), Some(code), "{strength} {signal}");
             mark.is_gone();
         }
     }
@@ -167,7 +167,7 @@ fn a_server_that_hears_nothing_is_killed() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
-        let mut client = Client::begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
+        let mut client = begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
         let mark = scene.mark(&mut client);
         assert_eq!(client.end(), Some(137), "{strength}");
         mark.is_gone();
@@ -180,13 +180,13 @@ fn an_output_that_others_keep_open_does_not_hide_a_crash() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength];
-        let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+        let mut client = begin(&mut scene.wrap(&words), Says::Nothing, &[]);
         let mark = scene.mark(&mut client);
-        let started = client.says("start", json!({"mark": mark.words, "holds": "output"}));
+        let started = client.text("start", json!({"mark": mark.words, "holds": "output"}));
         assert!(started.parse::<u32>().is_ok(), "{started}");
-        let answer = client.tool("crash", json!({}));
+        let answer = client.call("crash", json!({}));
         assert!(answer["error"].is_object(), "{answer}");
-        assert_eq!(client.says("echo", json!({})), "{}");
+        assert_eq!(client.text("echo", json!({})), "{}");
         mark.is_gone();
         assert_eq!(client.end(), Some(0));
     }
@@ -197,25 +197,16 @@ fn a_client_that_is_killed_leaves_nothing() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
-        let mut command = scene.wrap(&words);
-        let command = command.env("STUBBORN", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut client = Client::start_unread(scene.wrap(&words).env("STUBBORN", "1"));
         let mark = Mark::new(&scene);
-        let started = json!({"name": "start", "arguments": {"mark": mark.words}});
-        let slow = json!({"name": "slow", "arguments": {"seconds": 1000}});
-        for message in [
-            json!({"id": 1, "method": "initialize", "params": {}}),
-            json!({"method": "notifications/initialized"}),
-            json!({"id": 2, "method": "tools/call", "params": started}),
-            json!({"id": 3, "method": "tools/call", "params": slow}),
-        ] {
-            writeln!(input, "{message}").unwrap();
-        }
-        assert!(BufReader::new(&mut output).lines().any(|line| line.unwrap().contains(r#""id": 2,"#)));
+        client.begin("initialize", json!({}));
+        client.notify("notifications/initialized", ());
+        let started = client.begin_call("start", json!({"mark": mark.words}));
+        client.begin_call("slow", json!({"seconds": 1000}));
+        client.answer_to(started);
         // Both ends at once, as the kernel closes them.
-        drop((input, output));
-        child.wait().unwrap();
+        client.line.hang_up();
+        client.line.child.wait().unwrap();
         mark.is_gone();
     }
 }
@@ -226,10 +217,9 @@ fn a_killed_rootward_leaves_nothing() {
     let scene = Scene::new();
     for strength in STRENGTHS {
         let words = [&*scene.text("project"), "--sandbox", strength, "--env", "STUBBORN"];
-        let mut client = Client::begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
+        let mut client = begin(scene.wrap(&words).env("STUBBORN", "1"), Says::Nothing, &[]);
         let mark = scene.mark(&mut client);
-        client.child.kill().unwrap();
-        client.child.wait().unwrap();
+        client.line.child.kill().unwrap();
         mark.is_gone();
     }
 }
@@ -279,8 +269,8 @@ fn a_remembered_handshake_starts_the_server_once() {
     let begin = |instructions: &str| {
         let mut command = scene.wrap(&["--sandbox", "off"]);
         command.env("STARTS", &starts).env("INSTRUCTIONS", instructions);
-        let mut client = Client::begin(&mut command, Says::Roots, &[scene.uri("project")]);
-        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        let mut client = begin(&mut command, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.text("where", json!({})), scene.text("project"));
         let changed = client.kept().iter().any(|message| message["method"] == "notifications/tools/list_changed");
         assert_eq!(client.end(), Some(0));
         let count = std::fs::read_to_string(&starts).unwrap().lines().count();
@@ -297,11 +287,12 @@ fn a_remembered_handshake_starts_the_server_once() {
 #[test]
 fn what_is_asked_before_initialize_is_the_servers_to_answer() {
     let scene = Scene::new();
-    let mut client = Client::start(&mut scene.wrap(&[&scene.text("project")]));
-    assert_eq!(client.call("ping", Value::Null)["result"]["method"], "ping");
-    let answer = client.call("initialize", json!({"capabilities": {}}));
+    let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
+    client.send(json!({"jsonrpc": "2.0", "id": "first", "method": "ping", "params": null}));
+    assert_eq!(client.answer_to("first")["result"]["method"], "ping");
+    let answer = client.ask("initialize", json!({"capabilities": {}}));
     assert_eq!(answer["result"]["serverInfo"]["name"], "server");
-    client.notify("notifications/initialized");
-    assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+    client.notify("notifications/initialized", ());
+    assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
     assert_eq!(client.end(), Some(0));
 }

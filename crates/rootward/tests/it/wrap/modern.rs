@@ -1,34 +1,23 @@
 //! Clients and servers of the modern era.
 
-#![expect(
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    reason = "calls read better so, and a test that cannot go on has failed"
-)]
+#![expect(clippy::needless_pass_by_value, reason = "calls read better so")]
 
+use rootward_testkit::client::{Client, message, said};
 use serde_json::{Value, json};
 
-use super::client::{Client, Scene};
-
-/// What a request of the modern era says of its client.
-fn meta(capabilities: &Value) -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": capabilities,
-    })
-}
+use super::scene::{Scene, start};
 
 /// A client that can be asked for its roots.
 fn with_roots(scene: &Scene) -> Client {
-    Client::start(&mut scene.wrap_server("modern_server.py", &[]))
+    start(&mut scene.wrap_server("modern_server.py", &[]))
 }
 
 fn call(client: &mut Client, capabilities: &Value, name: &str, arguments: &Value, carried: &Value) -> Value {
-    let mut params = json!({"name": name, "arguments": arguments, "_meta": meta(capabilities)});
+    let mut params = message::modern(capabilities, message::call(name, arguments.clone()));
     for (key, value) in carried.as_object().unwrap() {
         params[key] = value.clone();
     }
-    client.call("tools/call", params)
+    client.ask("tools/call", params)
 }
 
 /// Calls a tool, and answers the question for roots.
@@ -42,27 +31,23 @@ fn call_in(client: &mut Client, root: &str, name: &str, arguments: Value) -> Val
     call(client, &capabilities, name, &arguments, &carried)
 }
 
-fn text(answer: &Value) -> &str {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
-}
-
 #[test]
 fn a_call_with_a_path_takes_a_round_and_one_without_does_not() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
-    let discovered = client.call("server/discover", json!({"_meta": meta(&json!({"roots": {}}))}));
+    let discovered = client.ask("server/discover", message::modern(&json!({"roots": {}}), json!({})));
     assert_ne!(discovered["result"]["directory"], scene.text("outside"), "it starts in no place of the user's");
     for (root, other) in [("project", "other"), ("other", "project")] {
         let path = scene.text(root) + "/file.txt";
-        assert_eq!(text(&call_in(&mut client, &scene.uri(root), "read", json!({"path": path}))), root);
-        assert_eq!(text(&call_in(&mut client, &scene.uri(root), "read", json!({"path": "file.txt"}))), root);
+        assert_eq!(said(&call_in(&mut client, &scene.uri(root), "read", json!({"path": path}))), root);
+        assert_eq!(said(&call_in(&mut client, &scene.uri(root), "read", json!({"path": "file.txt"}))), root);
         let path = scene.text(other) + "/file.txt";
         let refused = call_in(&mut client, &scene.uri(root), "read", json!({"path": path}));
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
         assert_eq!(refused["result"]["resultType"], "complete", "{refused}");
     }
     let plain = call(&mut client, &json!({"roots": {}}), "capabilities", &json!({}), &json!({}));
-    assert_eq!(text(&plain), r#"{"roots": {}}"#);
+    assert_eq!(said(&plain), r#"{"roots": {}}"#);
     assert_eq!(client.end(), Some(0));
 }
 
@@ -71,7 +56,7 @@ fn the_servers_own_question_for_roots_is_answered_here() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let answer = call_in(&mut client, &scene.uri("project"), "own_roots", json!({"path": "file.txt"}));
-    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
     let roots = json!({"roots": [{"uri": scene.uri("project")}]});
     assert_eq!(seen, json!({"inputResponses": {"r": roots}, "requestState": "mine"}));
 
@@ -85,7 +70,7 @@ fn the_servers_own_question_for_roots_is_answered_here() {
     let capabilities = json!({"roots": {}, "elicitation": {}});
     // Its roots were carried along: it is not asked for them again.
     let answer = call(&mut client, &capabilities, "both", &json!({"path": "file.txt"}), &carried);
-    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
     assert_eq!(
         seen,
         json!({"inputResponses": {"r": roots, "w": {"action": "accept"}}, "requestState": "mine"}),
@@ -97,14 +82,14 @@ fn the_servers_own_question_for_roots_is_answered_here() {
 #[test]
 fn a_client_without_roots_gets_the_ceiling_and_the_server_may_still_ask() {
     let scene = Scene::new();
-    let mut client = Client::start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
+    let mut client = start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
     let none = json!({});
     let answer = call(&mut client, &none, "read", &json!({"path": "file.txt"}), &json!({}));
-    assert_eq!(text(&answer), "project");
+    assert_eq!(said(&answer), "project");
     let refused = call(&mut client, &none, "read", &json!({"path": scene.path("other/file.txt")}), &json!({}));
     assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
     let capabilities = call(&mut client, &none, "capabilities", &json!({}), &json!({}));
-    assert_eq!(text(&capabilities), r#"{"roots": {}}"#);
+    assert_eq!(said(&capabilities), r#"{"roots": {}}"#);
     assert_eq!(client.end(), Some(0));
 }
 
@@ -122,15 +107,15 @@ fn a_round_that_nobody_knows_is_refused() {
 fn a_child_that_was_started_in_wider_roots_is_replaced() {
     let scene = Scene::new();
     std::fs::create_dir(scene.path("project/inner")).unwrap();
-    let mut client = Client::start(&mut scene.wrap(&[&scene.text("project")]));
+    let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
     // Without roots of its own the ceiling holds; then it says that it has some.
-    client.call("server/discover", json!({"_meta": meta(&json!({}))}));
+    client.ask("server/discover", message::modern(&json!({}), json!({})));
     let initialize = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}});
-    client.call("initialize", initialize);
+    client.ask("initialize", initialize);
     client.share(&[scene.uri("project/inner")]);
-    client.notify("notifications/initialized");
-    assert_eq!(client.says("where", json!({})), scene.text("project/inner"));
-    let refused = client.tool("read", json!({"path": scene.path("project/file.txt")}));
+    client.notify("notifications/initialized", ());
+    assert_eq!(client.text("where", json!({})), scene.text("project/inner"));
+    let refused = client.call("read", json!({"path": scene.path("project/file.txt")}));
     assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
     assert_eq!(client.end(), Some(0));
 }
@@ -139,7 +124,7 @@ fn a_child_that_was_started_in_wider_roots_is_replaced() {
 fn a_server_cannot_have_its_own_question_answered_as_roots() {
     let scene = Scene::new();
     std::fs::create_dir(scene.path("project/inner")).unwrap();
-    let mut client = Client::start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
+    let mut client = start(&mut scene.wrap_server("modern_server.py", &[&scene.text("project")]));
     let root = scene.uri("project/inner");
     let question = call_in(&mut client, &root, "named", json!({"path": "."}));
     assert_eq!(question["result"]["inputRequests"]["rootward.dev/roots"]["method"], "elicitation/create", "{question}");
@@ -150,7 +135,7 @@ fn a_server_cannot_have_its_own_question_answered_as_roots() {
     });
     // The call comes again with what looks like roots and is none: it is the server's, and the roots are those of before.
     let again = call(&mut client, &capabilities, "named", &json!({"path": "."}), &carried);
-    let seen: Value = serde_json::from_str(text(&again)).unwrap();
+    let seen: Value = serde_json::from_str(&said(&again)).unwrap();
     let accepted = json!({"rootward.dev/roots": {"action": "accept"}});
     assert_eq!(seen, json!({"inputResponses": accepted, "requestState": "mine"}), "{again}");
     assert_eq!(client.end(), Some(0));
@@ -162,7 +147,7 @@ fn a_server_that_wants_roots_for_a_call_without_paths_gets_those_of_the_client()
     let mut client = with_roots(&scene);
     for root in ["project", "other"] {
         let answer = call_in(&mut client, &scene.uri(root), "own_roots", json!({}));
-        let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+        let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
         assert_eq!(seen["inputResponses"]["r"], json!({"roots": [{"uri": scene.uri(root)}]}), "{answer}");
     }
     assert_eq!(client.end(), Some(0));
@@ -178,13 +163,13 @@ fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
     let question = call(&mut client, &capabilities, "both", &json!({}), &json!({}));
     assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
     let carried = |answer: &Value, responses: Value| json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
-    let said = carried(&question, json!({"w": {"action": "accept"}}));
-    let again = call(&mut client, &capabilities, "both", &json!({}), &said);
+    let accepted = carried(&question, json!({"w": {"action": "accept"}}));
+    let again = call(&mut client, &capabilities, "both", &json!({}), &accepted);
     assert_eq!(again["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{again}");
     let roots = json!({"roots": [{"uri": scene.uri("project")}]});
-    let said = carried(&again, json!({"rootward.dev/roots": roots}));
-    let answer = call(&mut client, &capabilities, "both", &json!({}), &said);
-    let seen: Value = serde_json::from_str(text(&answer)).unwrap();
+    let again = carried(&again, json!({"rootward.dev/roots": roots}));
+    let answer = call(&mut client, &capabilities, "both", &json!({}), &again);
+    let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
     assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{answer}");
     assert_eq!(client.end(), Some(0));
 }

@@ -1,73 +1,61 @@
 //! Those who do not read hold up those who write, and nothing is lost.
 
-use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use rootward_testkit::client::Client;
+use serde_json::json;
 
-use super::client::{Client, Says, Scene};
+use crate::place::memory;
 
-/// What a process has in memory at the most, in kilobytes.
-fn most_memory(process: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+use super::scene::{Says, Scene, begin};
+
+/// What the program has in memory at the most, in kilobytes.
+fn most_memory(client: &Client) -> u64 {
+    memory(client.line.child.id(), "VmHWM:")
 }
 
 #[test]
 fn a_client_that_does_not_read_holds_the_server_up_and_loses_nothing() {
     let scene = Scene::new();
     let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let call = json!({"name": "flood", "arguments": {"count": 100_000}});
-    for message in [
-        json!({"id": 1, "method": "initialize", "params": {"capabilities": {}}}),
-        json!({"method": "notifications/initialized"}),
-        json!({"id": 2, "method": "tools/call", "params": call}),
-    ] {
-        writeln!(input, "{message}").unwrap();
-    }
+    let mut client = Client::start_unread(&mut command);
+    client.begin("initialize", json!({"capabilities": {}}));
+    client.notify("notifications/initialized", ());
+    let flood = client.begin_call("flood", json!({"count": 100_000}));
     // Until the server can write no more, nothing is read; then slowly, so that there is always something behind.
-    let mut output = BufReader::with_capacity(1 << 12, child.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    let before = most_memory(child.id());
+    client.next();
+    let before = most_memory(&client);
     std::thread::sleep(std::time::Duration::from_millis(500));
     let mut next = 0;
     loop {
-        line.clear();
-        output.read_line(&mut line).unwrap();
-        let message: Value = serde_json::from_str(&line).unwrap();
-        if message["id"] == 2 {
+        let message = client.next().unwrap();
+        if message["id"] == flood {
             break;
         }
         assert_eq!(message["params"]["number"], next);
         next += 1;
     }
     assert_eq!(next, 100_000);
-    let grown = most_memory(child.id()) - before;
+    let grown = most_memory(&client) - before;
     assert!(grown < 20_000, "a hundred megabytes went through, and {grown} kB were kept");
-    drop(input);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(client.end(), Some(0));
 }
 
 #[test]
 fn a_server_that_does_not_read_holds_the_client_up() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project"), "--sandbox", "off"]), Says::Nothing, &[]);
-    client.says("echo", json!({}));
-    let before = most_memory(client.child.id());
-    let slow = client.ask("tools/call", json!({"name": "slow", "arguments": {"seconds": 2}}));
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project"), "--sandbox", "off"]), Says::Nothing, &[]);
+    client.text("echo", json!({}));
+    let before = most_memory(&client);
+    let slow = client.begin_call("slow", json!({"seconds": 2}));
     // From another thread, because it cannot be written.
     let words = "z".repeat(100_000);
-    let ids: Vec<Value> =
-        (0..200).map(|_| client.ask("tools/call", json!({"name": "echo", "arguments": {"text": words}}))).collect();
-    let grown = most_memory(client.child.id()) - before;
+    let ids: Vec<u64> = (0..200).map(|_| client.begin_call("echo", json!({"text": words}))).collect();
+    let grown = most_memory(&client) - before;
     assert!(grown < 10_000, "{grown} kB were kept for a server that does not read");
-    assert_eq!(client.answer_to(&slow)["result"]["content"][0]["text"], "done");
+    assert_eq!(client.answer_to(slow)["result"]["content"][0]["text"], "done");
     for id in ids {
-        assert!(client.answer_to(&id)["result"].is_object());
+        assert!(client.answer_to(id)["result"].is_object());
     }
     assert_eq!(client.end(), Some(0));
 }
@@ -77,22 +65,22 @@ fn a_server_that_does_not_read_holds_the_client_up() {
 fn a_standard_error_that_nobody_reads_holds_nobody_up() {
     let scene = Scene::new();
     let mut command = scene.wrap(&[&scene.text("project"), "--sandbox", "off"]);
-    let mut client = Client::begin(command.stderr(Stdio::piped()), Says::Nothing, &[]);
-    assert_eq!(client.says("noise", json!({"lines": 10_000})), "quiet again");
+    let mut client = begin(command.stderr(Stdio::piped()), Says::Nothing, &[]);
+    assert_eq!(client.text("noise", json!({"lines": 10_000})), "quiet again");
     assert_eq!(client.end(), Some(0));
 }
 
 #[test]
 fn large_results_pass() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let size = 20 << 20;
-    let text = client.says("big", json!({"size": size}));
+    let text = client.text("big", json!({"size": size}));
     assert_eq!(text.len(), size);
     assert!(text.bytes().all(|byte| byte == b'x'));
     // And there.
     let words = "w".repeat(size);
-    assert!(client.says("echo", json!({"text": words})).contains(&words));
+    assert!(client.text("echo", json!({"text": words})).contains(&words));
     assert_eq!(client.end(), Some(0));
 }
 
@@ -100,22 +88,15 @@ fn large_results_pass() {
 #[test]
 fn large_results_are_whole_and_in_order() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     let sizes = [60_000, 65_000, 66_000, 262_000, 1_000_000, 3_000_000, 9_000_000];
     // All at once, with little ones in between: one waits while another is written.
-    let ids: Vec<(Value, Value)> = sizes
-        .iter()
-        .map(|size| {
-            let call = json!({"name": "compact", "arguments": {"size": size}});
-            let echo = json!({"name": "echo", "arguments": {"size": size}});
-            (client.ask("tools/call", call), client.ask("tools/call", echo))
-        })
-        .collect();
-    for (size, (large, little)) in sizes.iter().zip(ids) {
-        let answer = client.answer_to(&large);
+    let ids = sizes.map(|size| ["compact", "echo"].map(|tool| client.begin_call(tool, json!({"size": size}))));
+    for (size, [large, little]) in sizes.iter().zip(ids) {
+        let answer = client.answer_to(large);
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text == "0123456789".repeat(size / 10), "{} of {size} bytes", text.len());
-        let answer = client.answer_to(&little);
+        let answer = client.answer_to(little);
         assert_eq!(answer["result"]["content"][0]["text"], json!({"size": size}).to_string().replace(':', ": "));
     }
     assert_eq!(client.end(), Some(0));
@@ -124,25 +105,25 @@ fn large_results_are_whole_and_in_order() {
 #[test]
 fn a_server_that_ends_in_the_middle_of_a_large_answer_has_not_answered() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    client.says("echo", json!({}));
-    let answer = client.tool("compact", json!({"size": 1_000_000, "ends": 7}));
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    client.text("echo", json!({}));
+    let answer = client.call("compact", json!({"size": 1_000_000, "ends": 7}));
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     // Another was started, and its line begins anew.
-    assert_eq!(client.says("echo", json!({})), "{}");
+    assert_eq!(client.text("echo", json!({})), "{}");
     assert_eq!(client.end(), Some(0));
 }
 
 #[test]
 fn what_is_longer_than_allowed_is_an_error_and_the_session_goes_on() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
     for tool in ["big", "compact"] {
-        let answer = client.tool(tool, json!({"size": 70_000_000}));
+        let answer = client.call(tool, json!({"size": 70_000_000}));
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
     }
-    let answer = client.tool("echo", json!({"text": "w".repeat(65 << 20)}));
+    let answer = client.call("echo", json!({"text": "w".repeat(65 << 20)}));
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
-    assert_eq!(client.says("echo", json!({})), "{}");
+    assert_eq!(client.text("echo", json!({})), "{}");
     assert_eq!(client.end(), Some(0));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Says, Scene};
+use super::scene::{Says, Scene, begin};
 
 fn sampling(message: &Value) -> bool {
     message["method"] == "sampling/createMessage"
@@ -11,19 +11,19 @@ fn sampling(message: &Value) -> bool {
 #[test]
 fn a_cancelled_call_is_not_answered_and_the_server_knows() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    let first = client.ask("tools/call", json!({"name": "hold"}));
-    let second = client.ask("tools/call", json!({"name": "hold"}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": first}}));
-    assert_eq!(client.says("free", json!({})), "free");
-    assert_eq!(client.answer_to(&second)["result"]["content"][0]["text"], "free");
-    client.says("echo", json!({}));
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    let first = client.begin_call("hold", json!({}));
+    let second = client.begin_call("hold", json!({}));
+    client.notify("notifications/cancelled", json!({"requestId": first}));
+    assert_eq!(client.text("free", json!({})), "free");
+    assert_eq!(client.answer_to(second)["result"]["content"][0]["text"], "free");
+    client.text("echo", json!({}));
     assert!(client.kept().iter().all(|message| message["id"] != first));
     // Nor is it answered by a crash.
-    let third = client.ask("tools/call", json!({"name": "hold"}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": third}}));
-    assert!(client.tool("crash", json!({}))["error"].is_object());
-    client.says("echo", json!({}));
+    let third = client.begin_call("hold", json!({}));
+    client.notify("notifications/cancelled", json!({"requestId": third}));
+    assert!(client.call("crash", json!({}))["error"].is_object());
+    client.text("echo", json!({}));
     assert!(client.kept().iter().all(|message| message["id"] != third));
     assert_eq!(client.end(), Some(0));
 }
@@ -31,10 +31,10 @@ fn a_cancelled_call_is_not_answered_and_the_server_knows() {
 #[test]
 fn progress_comes_before_the_answer_and_with_its_token() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    client.says("echo", json!({}));
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    client.text("echo", json!({}));
     for token in [json!("t"), json!(0)] {
-        let id = client.ask("tools/call", json!({"name": "progress", "_meta": {"progressToken": token}}));
+        let id = client.begin("tools/call", json!({"name": "progress", "_meta": {"progressToken": token}}));
         for number in 0..3 {
             let progress = client.next().unwrap();
             assert_eq!(progress["params"], json!({"progressToken": token, "progress": number}));
@@ -48,19 +48,19 @@ fn progress_comes_before_the_answer_and_with_its_token() {
 #[test]
 fn questions_of_two_servers_under_one_id_are_told_apart() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
-    assert_eq!(client.says("where", json!({})), scene.text("project"));
-    let old = client.ask("tools/call", json!({"name": "ask"}));
+    let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
+    assert_eq!(client.text("where", json!({})), scene.text("project"));
+    let old = client.begin("tools/call", json!({"name": "ask"}));
     let from_old = client.next_where(sampling);
     client.share(&[scene.uri("other")]);
-    assert_eq!(client.says("read", json!({"path": "file.txt"})), "other");
-    let new = client.ask("tools/call", json!({"name": "ask"}));
+    assert_eq!(client.text("read", json!({"path": "file.txt"})), "other");
+    let new = client.begin("tools/call", json!({"name": "ask"}));
     let from_new = client.next_where(sampling);
     assert_ne!(from_old["id"], from_new["id"]);
-    client.send(&json!({"jsonrpc": "2.0", "id": from_new["id"], "result": {"for": "new"}}));
-    client.send(&json!({"jsonrpc": "2.0", "id": from_old["id"], "result": {"for": "old"}}));
+    client.answer(from_new["id"].clone(), json!({"for": "new"}));
+    client.answer(from_old["id"].clone(), json!({"for": "old"}));
     for (id, words) in [(old, r#"{"for": "old"}"#), (new, r#"{"for": "new"}"#)] {
-        let answer = client.answer_to(&id);
+        let answer = client.answer_to(id);
         assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains(words), "{answer}");
     }
     assert_eq!(client.end(), Some(0));

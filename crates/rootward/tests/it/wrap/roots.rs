@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Answers, Client, Says, Scene};
+use super::scene::{Says, Scene, begin, begin_with};
 
 fn code(answer: &Value) -> &str {
     answer["result"]["structuredContent"]["code"].as_str().unwrap_or_default()
@@ -15,21 +15,21 @@ fn sentence(answer: &Value) -> &str {
 #[test]
 fn a_client_without_roots_is_served_in_the_ceiling_alone() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
-    assert_eq!(client.says("where", json!({})), scene.text("project"));
-    assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
-    assert_eq!(code(&client.tool("read", json!({"path": scene.text("other/file.txt")}))), "outside_roots");
+    let mut client = begin(&mut scene.wrap(&[&scene.text("project")]), Says::Nothing, &[]);
+    assert_eq!(client.text("where", json!({})), scene.text("project"));
+    assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
+    assert_eq!(code(&client.call("read", json!({"path": scene.text("other/file.txt")}))), "outside_roots");
     assert_eq!(client.end(), Some(0));
 }
 
 #[test]
 fn without_any_roots_calls_are_refused_and_told_why() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
-    let refused = client.tool("read", json!({"path": scene.text("project/file.txt")}));
+    let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    let refused = client.call("read", json!({"path": scene.text("project/file.txt")}));
     assert_eq!(code(&refused), "no_roots", "{refused}");
     assert!(sentence(&refused).contains("roots"), "{refused}");
-    assert_eq!(client.says("echo", json!({"number": 1})), r#"{"number": 1}"#);
+    assert_eq!(client.text("echo", json!({"number": 1})), r#"{"number": 1}"#);
     assert_eq!(client.end(), Some(0));
 }
 
@@ -42,8 +42,8 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
     std::fs::create_dir(scene.path("project/app")).unwrap();
     let secret = json!({"path": scene.path("outside/file.txt")});
     let begin = |roots: &[String]| {
-        let mut client = Client::begin(&mut scene.wrap(&["--treat", "read.path=text"]), Says::Roots, roots);
-        let says = client.says("read", secret.clone());
+        let mut client = begin(&mut scene.wrap(&["--treat", "read.path=text"]), Says::Roots, roots);
+        let says = client.text("read", secret.clone());
         assert!(says.starts_with("failed"), "{roots:?}: {says}");
         client
     };
@@ -51,7 +51,7 @@ fn a_nested_root_does_not_become_a_link_to_anywhere() {
     std::fs::rename(scene.path("project/app"), scene.path("project/moved")).unwrap();
     std::os::unix::fs::symlink(scene.path("outside"), scene.path("project/app")).unwrap();
     client.share(&[inner.clone(), outer.clone()]);
-    let says = client.says("read", secret.clone());
+    let says = client.text("read", secret.clone());
     assert!(says.starts_with("failed"), "after a change: {says}");
     assert_eq!(client.end(), Some(0));
     assert_eq!(begin(&[outer, inner.clone()]).end(), Some(0));
@@ -77,8 +77,8 @@ fn answers_about_roots_that_are_of_no_use() {
         (json!({"error": {"code": -32601, "message": "Method not found"}}), "roots_failed"),
     ] {
         let wrap = &mut scene.wrap(&["--sandbox", "off"]);
-        let mut client = Client::begin_with(wrap, Says::Roots, &[], Answers::With(answer.clone()));
-        let refused = client.tool("read", json!({"path": scene.text("project/file.txt")}));
+        let mut client = begin_with(wrap, Says::Roots, Some(answer.clone()));
+        let refused = client.call("read", json!({"path": scene.text("project/file.txt")}));
         assert_eq!(code(&refused), expect, "{answer}: {refused}");
         assert_eq!(client.end(), Some(0));
     }
@@ -91,11 +91,11 @@ fn a_client_that_never_answers_gets_lists_and_a_reason() {
     for _ in 0..2 {
         let mut wrap = scene.wrap(&["--sandbox", "off"]);
         wrap.env("ROOTWARD_ROOTS_TIMEOUT_MS", "1500");
-        let mut client = Client::begin_with(&mut wrap, Says::Roots, &[], Answers::Never);
-        let read = client.ask("tools/call", json!({"name": "read", "arguments": {"path": "file.txt"}}));
-        assert!(client.call("tools/list", json!({}))["result"]["tools"].is_array());
+        let mut client = begin_with(&mut wrap, Says::Roots, None);
+        let read = client.begin_call("read", json!({"path": "file.txt"}));
+        assert!(client.ask("tools/list", json!({}))["result"]["tools"].is_array());
         assert!(client.kept().iter().all(|message| message["id"] != read), "lists do not wait for roots");
-        let refused = client.answer_to(&read);
+        let refused = client.answer_to(read);
         assert!(["roots_pending", "roots_failed"].contains(&code(&refused)), "{refused}");
         assert_eq!(client.end(), Some(0));
     }
@@ -108,11 +108,11 @@ fn a_ceiling_narrows_what_the_client_names() {
     std::fs::write(scene.path("project/part/file.txt"), "part").unwrap();
     let ceiling = scene.text("project/part");
     let roots = [scene.uri("project"), scene.uri("other")];
-    let mut client = Client::begin(&mut scene.wrap(&[&ceiling]), Says::Roots, &roots);
-    assert_eq!(client.says("where", json!({})), ceiling);
-    assert_eq!(client.says("read", json!({"path": "file.txt"})), "part");
+    let mut client = begin(&mut scene.wrap(&[&ceiling]), Says::Roots, &roots);
+    assert_eq!(client.text("where", json!({})), ceiling);
+    assert_eq!(client.text("read", json!({"path": "file.txt"})), "part");
     for path in ["project/file.txt", "other/file.txt", "project/part/../file.txt"] {
-        assert_eq!(code(&client.tool("read", json!({"path": scene.text(path)}))), "outside_roots", "{path}");
+        assert_eq!(code(&client.call("read", json!({"path": scene.text(path)}))), "outside_roots", "{path}");
     }
     assert_eq!(client.end(), Some(0));
 }
@@ -126,16 +126,16 @@ fn a_root_for_reading_refuses_writes() {
         if !treat.is_empty() {
             words.extend(["--treat", treat]);
         }
-        let mut client = Client::begin(&mut scene.wrap(&words), Says::Nothing, &[]);
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
-        let written = client.tool("write_file", json!({"path": "file.txt", "content": "other"}));
+        let mut client = begin(&mut scene.wrap(&words), Says::Nothing, &[]);
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
+        let written = client.call("write_file", json!({"path": "file.txt", "content": "other"}));
         if treat.is_empty() {
             assert_eq!(code(&written), "access_denied", "{written}");
         } else {
             // What the gate does not see, the kernel holds.
             assert_eq!(sentence(&written), "failed: Permission denied");
         }
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
         assert_eq!(client.end(), Some(0));
     }
 }
@@ -145,15 +145,15 @@ fn storms_of_changes_end_in_the_last_roots() {
     let scene = Scene::new();
     for strength in ["auto", "off"] {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
-        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+        let mut client = begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
         for round in 0..50 {
             let name = if round % 2 == 0 { "other" } else { "project" };
             client.share(&[scene.uri(name)]);
         }
         client.share(&[scene.uri("other")]);
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "other");
-        assert_eq!(code(&client.tool("read", json!({"path": scene.text("project/file.txt")}))), "outside_roots");
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "other");
+        assert_eq!(code(&client.call("read", json!({"path": scene.text("project/file.txt")}))), "outside_roots");
         assert_eq!(client.end(), Some(0));
     }
 }
@@ -161,14 +161,14 @@ fn storms_of_changes_end_in_the_last_roots() {
 #[test]
 fn a_call_under_way_may_finish_when_its_root_is_revoked() {
     let scene = Scene::new();
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
-    let old = client.says("process", json!({}));
-    let slow = client.ask("tools/call", json!({"name": "slow", "arguments": {"seconds": 2}}));
+    let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("project")]);
+    let old = client.text("process", json!({}));
+    let slow = client.begin_call("slow", json!({"seconds": 2}));
     client.share(&[scene.uri("other")]);
-    assert_eq!(code(&client.tool("read", json!({"path": scene.text("project/file.txt")}))), "outside_roots");
-    assert_ne!(client.says("process", json!({})), old);
-    assert_eq!(client.says("where", json!({})), scene.text("other"));
-    assert_eq!(client.answer_to(&slow)["result"]["content"][0]["text"], "done");
+    assert_eq!(code(&client.call("read", json!({"path": scene.text("project/file.txt")}))), "outside_roots");
+    assert_ne!(client.text("process", json!({})), old);
+    assert_eq!(client.text("where", json!({})), scene.text("other"));
+    assert_eq!(client.answer_to(slow)["result"]["content"][0]["text"], "done");
     // And then the old one is not kept.
     let begun = std::time::Instant::now();
     while std::path::Path::new("/proc").join(&old).exists() {
@@ -182,13 +182,13 @@ fn a_call_under_way_may_finish_when_its_root_is_revoked() {
 fn a_root_that_appears_later_is_found() {
     let scene = Scene::new();
     let roots = [scene.uri("project"), scene.uri("late")];
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Roots, &roots);
-    assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
+    let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &roots);
+    assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
     std::fs::create_dir(scene.path("late")).unwrap();
     std::fs::write(scene.path("late/file.txt"), "late").unwrap();
     let begun = std::time::Instant::now();
     loop {
-        let answer = client.tool("read", json!({"path": scene.text("late/file.txt")}));
+        let answer = client.call("read", json!({"path": scene.text("late/file.txt")}));
         if sentence(&answer) == "late" {
             break;
         }
@@ -208,13 +208,11 @@ fn a_root_with_secrets_in_it() {
     for _ in ["not remembered", "remembered"] {
         let mut wrap = scene.wrap(&[]);
         wrap.stderr(std::process::Stdio::piped());
-        let mut client = Client::begin(&mut wrap, Says::Roots, &[scene.uri("project")]);
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "project");
-        assert_eq!(code(&client.tool("read", json!({"path": ".ssh/id"}))), "restricted");
-        client.close();
-        let run = client.child.wait_with_output().unwrap();
-        assert_eq!(run.status.code(), Some(0));
-        let says = String::from_utf8_lossy(&run.stderr);
+        let mut client = begin(&mut wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(code(&client.call("read", json!({"path": ".ssh/id"}))), "restricted");
+        let (code, says) = client.end_with_errors();
+        assert_eq!(code, Some(0));
         assert!(says.contains(".ssh` must stay closed") && says.contains("hint:"), "{says}");
     }
 }
@@ -230,19 +228,17 @@ fn a_root_that_cannot_be_held() {
     for _ in ["not remembered", "remembered"] {
         let mut wrap = scene.wrap(&[]);
         wrap.stderr(std::process::Stdio::piped());
-        let mut client = Client::begin(&mut wrap, Says::Roots, &[scene.uri("project")]);
+        let mut client = begin(&mut wrap, Says::Roots, &[scene.uri("project")]);
         for _ in 0..2 {
-            let answer = client.tool("read", json!({"path": "file.txt"}));
+            let answer = client.call("read", json!({"path": "file.txt"}));
             let says = answer["error"]["message"].as_str().unwrap_or_default();
             assert!(says.contains("was not started") && says.contains("standard error"), "{answer}");
         }
         // Other roots, and it is.
         client.share(&[scene.uri("other")]);
-        assert_eq!(client.says("read", json!({"path": "file.txt"})), "other");
-        client.close();
-        let run = client.child.wait_with_output().unwrap();
-        assert_eq!(run.status.code(), Some(0));
-        let says = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "other");
+        let (code, says) = client.end_with_errors();
+        assert_eq!(code, Some(0));
         assert!(says.contains(".ssh") && says.contains("hint:"), "{says}");
     }
 }
@@ -253,13 +249,12 @@ fn calls_wait_for_a_server_that_asks_for_its_roots() {
     for strength in ["auto", "off"] {
         for _ in ["not remembered", "remembered"] {
             let words = ["--sandbox", strength, "--env", "ASKS"];
-            let mut client =
-                Client::begin(scene.wrap(&words).env("ASKS", "roots"), Says::Roots, &[scene.uri("project")]);
-            client.says("read", json!({"path": "file.txt"}));
-            assert_eq!(client.says("asked", json!({})), json!([scene.uri("project")]).to_string());
+            let mut client = begin(scene.wrap(&words).env("ASKS", "roots"), Says::Roots, &[scene.uri("project")]);
+            client.text("read", json!({"path": "file.txt"}));
+            assert_eq!(client.text("asked", json!({})), json!([scene.uri("project")]).to_string());
             client.share(&[scene.uri("project"), scene.uri("other")]);
-            client.says("read", json!({"path": scene.text("other/file.txt")}));
-            let listed: Value = serde_json::from_str(&client.says("asked", json!({}))).unwrap();
+            client.text("read", json!({"path": scene.text("other/file.txt")}));
+            let listed: Value = serde_json::from_str(&client.text("asked", json!({}))).unwrap();
             assert_eq!(listed, json!([scene.uri("project"), scene.uri("other")]), "{strength}");
             assert_eq!(client.end(), Some(0));
         }
@@ -271,8 +266,8 @@ fn calls_without_paths_are_made_in_the_roots() {
     let scene = Scene::new();
     for strength in ["auto", "off"] {
         let wrap = &mut scene.wrap(&["--sandbox", strength]);
-        let mut client = Client::begin(wrap, Says::Roots, &[scene.uri("project")]);
-        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        let mut client = begin(wrap, Says::Roots, &[scene.uri("project")]);
+        assert_eq!(client.text("where", json!({})), scene.text("project"));
         assert_eq!(client.end(), Some(0));
     }
 }

@@ -5,9 +5,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
-use super::client::{Client, Says, Scene};
+use super::scene::{Says, Scene, begin};
 
 /// Longer than it may take on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -27,7 +28,7 @@ fn save(scene: &Scene, roots: &[(&str, &str)]) {
 
 /// What reading a file comes to: its text, or the code of the refusal.
 fn read(client: &mut Client, path: &str) -> String {
-    let result = client.tool("read", json!({"path": path}))["result"].take();
+    let result = client.call("read", json!({"path": path}))["result"].take();
     let code = result["structuredContent"]["code"].as_str();
     code.or_else(|| result["content"][0]["text"].as_str()).unwrap_or_default().to_owned()
 }
@@ -50,18 +51,18 @@ fn a_store_is_followed() {
     for words in [&[][..], &["--sandbox", "off"]] {
         let scene = Scene::new();
         let [project, other] = ["project/file.txt", "other/file.txt"].map(|name| scene.text(name));
-        let mut client = Client::begin(&mut scene.wrap(words), Says::Nothing, &[]);
+        let mut client = begin(&mut scene.wrap(words), Says::Nothing, &[]);
         assert_eq!(read(&mut client, &project), "no_roots");
         // Nobody has saved anything before, and there was not even a directory for it.
         save(&scene, &[("project", "")]);
         until(&mut client, &project, "project");
         assert_eq!(read(&mut client, &other), "outside_roots");
-        assert_eq!(client.says("where", json!({})), scene.text("project"));
+        assert_eq!(client.text("where", json!({})), scene.text("project"));
         // Another one instead.
         save(&scene, &[("other", "")]);
         until(&mut client, &other, "other");
         assert_eq!(read(&mut client, &project), "outside_roots");
-        let told: Value = serde_json::from_str(&client.says("roots", json!({}))).unwrap();
+        let told: Value = serde_json::from_str(&client.text("roots", json!({}))).unwrap();
         assert_eq!(told, json!({"roots": [{"uri": scene.uri("other")}]}), "{words:?}");
         // A file in it is closed. Where it is there, the kernel could not keep a server from it, and none would be started.
         let closed = if words.is_empty() { "later.txt" } else { "file.txt" };
@@ -84,7 +85,7 @@ fn a_store_is_followed() {
 fn what_is_taken_back_is_taken_from_a_server_that_nobody_calls() {
     let scene = Scene::new();
     save(&scene, &[("project", ""), ("other", "")]);
-    let mut client = Client::begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
     assert_eq!(read(&mut client, &scene.text("other/file.txt")), "other");
     let mark = scene.mark(&mut client);
     save(&scene, &[("project", "")]);

@@ -3,13 +3,13 @@
 //! A few rounds among the tests; a minute where `ROOTWARD_LONG` is `1`, which `cargo xtask prove` sets.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
-use super::client::{Mark, Scene};
+use super::scene::{Mark, Scene};
 
 /// How many rounds there are: enough to meet every kind of end, or as many as fit into a minute.
 fn goes_on(round: u32, begun: Instant) -> bool {
@@ -56,39 +56,34 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     let scene = Scene::new();
     let mark = Mark::new(&scene);
     let mut command = scene.wrap(&["--sandbox", strength]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    command.env("ROOTWARD_ROOTS_TIMEOUT_MS", "3000").env("ROOTWARD_DEBOUNCE_MS", "20");
-    let mut child = command.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    let mut open: BTreeSet<u64> = BTreeSet::new();
+    command.stderr(Stdio::null()).env("ROOTWARD_ROOTS_TIMEOUT_MS", "3000").env("ROOTWARD_DEBOUNCE_MS", "20");
+    let mut client = Client::start_unread(&mut command);
     let mut share = "project";
+    client.name_roots([scene.uri(share)]);
     // What the server's process is, as far as is known, and the calls that ask.
     let (mut server, mut asking): (Option<String>, BTreeSet<u64>) = (None, BTreeSet::new());
-    let capabilities = json!({"roots": {"listChanged": true}});
-    writeln!(input, "{}", json!({"id": 0, "method": "initialize", "params": {"capabilities": capabilities}})).unwrap();
-    open.insert(0);
-    writeln!(input, "{}", json!({"method": "notifications/initialized"})).unwrap();
-    for id in 1..=30 {
+    let mut open =
+        BTreeSet::from([client.begin("initialize", json!({"capabilities": {"roots": {"listChanged": true}}}))]);
+    client.notify("notifications/initialized", ());
+    for _ in 0..30 {
         let path = scene.text(if dice.next(2) == 0 { "project/file.txt" } else { "other/file.txt" });
-        let call = match dice.next(12) {
-            0 => json!({"name": "crash"}),
-            1 => json!({"name": "start", "arguments": {"mark": mark.words}}),
-            2 => json!({"name": "big", "arguments": {"size": 200_000}}),
-            3 => json!({"name": "slow", "arguments": {"seconds": 0.05}}),
-            4 => json!({"name": "noise"}),
-            5 => json!({"name": "where"}),
-            6 => json!({"name": "process"}),
-            _ => json!({"name": "read", "arguments": {"path": path}}),
+        let (tool, arguments) = match dice.next(12) {
+            0 => ("crash", json!({})),
+            1 => ("start", json!({"mark": mark.words})),
+            2 => ("big", json!({"size": 200_000})),
+            3 => ("slow", json!({"seconds": 0.05})),
+            4 => ("noise", json!({})),
+            5 => ("where", json!({})),
+            6 => ("process", json!({})),
+            _ => ("read", json!({"path": path})),
         };
         if dice.next(15) == 0 {
             share = if share == "project" { "other" } else { "project" };
-            writeln!(input, "{}", json!({"method": "notifications/roots/list_changed"})).unwrap();
+            client.share([scene.uri(share)]);
         }
-        writeln!(input, "{}", json!({"id": id, "method": "tools/call", "params": &call})).unwrap();
+        let id = client.begin_call(tool, arguments);
         open.insert(id);
-        if call["name"] == "process" {
+        if tool == "process" {
             asking.insert(id);
         }
         if let Some(number) = server.take_if(|_| dice.next(3) == 0) {
@@ -96,35 +91,31 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
         }
         // A few are under way at all times.
         while open.len() > 5 {
-            let message = hear(&mut output, &mut line, &mut open, &mut |question| {
-                let roots = json!({"roots": [{"uri": scene.uri(share)}]});
-                writeln!(input, "{}", json!({"id": question, "result": roots})).unwrap();
-            });
+            let message = hear(&mut client, &mut open);
             if message["id"].as_u64().is_some_and(|id| asking.contains(&id)) {
                 server = message["result"]["content"][0]["text"].as_str().map(str::to_owned);
             }
         }
     }
-    let number = child.id().to_string();
     match end {
-        End::Closed => drop(input),
-        End::Terminated => assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success()),
+        End::Closed => client.close(),
+        End::Terminated => client.signal("TERM"),
         End::Dropped => {
-            drop((input, output));
-            child.wait().unwrap();
+            client.line.hang_up();
+            client.line.child.wait().unwrap();
             return mark.is_gone();
         }
         End::Killed => {
-            child.kill().unwrap();
-            child.wait().unwrap();
+            client.line.child.kill().unwrap();
             return mark.is_gone();
         }
     }
     // Everybody is answered before the end, unless this side is gone itself.
+    client.reply("roots/list", None);
     while !open.is_empty() {
-        hear(&mut output, &mut line, &mut open, &mut |_| {});
+        hear(&mut client, &mut open);
     }
-    child.wait().unwrap();
+    client.line.child.wait().unwrap();
     mark.is_gone();
 }
 
@@ -137,18 +128,10 @@ fn kill(number: &str) {
 }
 
 /// Takes the next message.
-fn hear(
-    output: &mut BufReader<std::process::ChildStdout>,
-    line: &mut String,
-    open: &mut BTreeSet<u64>,
-    answer: &mut dyn FnMut(&Value),
-) -> Value {
-    line.clear();
-    assert_ne!(output.read_line(line).unwrap(), 0, "the end came, and these wait: {open:?}");
-    let message: Value = serde_json::from_str(line).unwrap();
-    if message["method"] == "roots/list" {
-        answer(&message["id"]);
-    }
+fn hear(client: &mut Client, open: &mut BTreeSet<u64>) -> Value {
+    let message = client.next();
+    assert!(message.is_some(), "the end came, and these wait: {open:?}");
+    let message = message.unwrap();
     if let (None, Some(id)) = (message.get("method"), message["id"].as_u64()) {
         assert!(open.remove(&id), "{message} was answered twice, or never asked");
         assert!(message["result"].is_object() || message["error"].is_object(), "{message}");

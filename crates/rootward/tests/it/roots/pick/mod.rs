@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{STORE, stored};
-use crate::serve::client::Client;
+use crate::place;
 use crate::stage::Stage;
 use terminal::Terminal;
 
@@ -90,7 +90,7 @@ fn a_newcomer_picks_two_projects_and_serves_just_those() {
     assert_eq!(saved(&stage), roots(&[("/src/app", "read write delete"), ("/src/shop", "read")]));
     assert!(stored(&stage).contains("by = \"rootward roots pick\"\n"), "{}", stored(&stage));
 
-    let mut client = Client::begin(&mut stage.command(["serve"]), &json!({}));
+    let mut client = place::begin(&mut stage.command(["serve"]), json!({}));
     let text = |path: &str| stage.path(path).to_str().unwrap().to_owned();
     let told = client.says("list_allowed_directories", json!({}));
     assert!(told.contains(&text("home/src/app")) && told.contains(&text("home/src/shop")), "{told}");
@@ -103,7 +103,7 @@ fn a_newcomer_picks_two_projects_and_serves_just_those() {
     }
     let new = json!({"path": text("home/src/shop/new"), "content": "x"});
     assert_eq!(client.why("write_file", new), "access_denied");
-    assert_eq!(client.end().1, Some(0));
+    assert_eq!(client.end(), Some(0));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use unicode_width::UnicodeWidthStr;
 
-use crate::serve::client::PATIENCE;
+use crate::place::PATIENCE;
 
 /// What is on the screen.
 #[derive(Default)]

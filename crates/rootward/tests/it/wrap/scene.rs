@@ -1,0 +1,119 @@
+//! Where `rootward wrap` is tested: directories, the program, a client before it.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::process::Command;
+
+use rootward_testkit::client::{Client, message};
+use serde_json::{Value, json};
+
+use crate::place::{Place, until};
+
+/// A project, something outside it, a home.
+pub(crate) struct Scene(Place);
+
+impl Deref for Scene {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Scene {
+        let names = ["project", "other", "outside", "home"];
+        let scene = Scene(Place::with(&names));
+        for name in names {
+            std::fs::write(scene.path(name).join("file.txt"), name).unwrap();
+        }
+        scene
+    }
+
+    /// `rootward wrap` with these words, before the server.
+    pub(crate) fn wrap(&self, words: &[&str]) -> Command {
+        self.wrap_server("server.py", words)
+    }
+
+    /// The same for another server of this directory.
+    pub(crate) fn wrap_server(&self, server: &str, words: &[&str]) -> Command {
+        let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap").join(server);
+        self.wrap_command(words, &["python3", server.to_str().unwrap()])
+    }
+
+    /// `rootward wrap` with these words, before this command.
+    pub(crate) fn wrap_command(&self, words: &[&str], server: &[&str]) -> Command {
+        let mut command = self.rootward(&[&["wrap"], words, &["--"], server].concat());
+        command.current_dir(self.path("outside"));
+        command
+    }
+
+    /// Has the server start a process that outlives it if nobody sees to it.
+    pub(crate) fn mark(&self, client: &mut Client) -> Mark {
+        let mark = Mark::new(self);
+        let started = client.text("start", json!({"mark": mark.words}));
+        assert!(started.parse::<u32>().is_ok(), "{started}");
+        let server = client.text("process", json!({})).parse().unwrap();
+        Mark { server: Some(server), ..mark }
+    }
+}
+
+/// By which the processes of a server are found.
+pub(crate) struct Mark {
+    pub(crate) words: String,
+    server: Option<u32>,
+}
+
+impl Mark {
+    pub(crate) fn new(scene: &Scene) -> Mark {
+        let top = scene.path("");
+        Mark { words: format!("mark of {}", top.file_name().unwrap().display()), server: None }
+    }
+
+    /// Waits until no process of the server's is left.
+    pub(crate) fn is_gone(&self) {
+        until("a process is left", || self.left().is_none());
+    }
+
+    fn left(&self) -> Option<u32> {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        numbers.find(|number| {
+            // Whoever is dead and only not yet asked for their code has no words any more.
+            let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+            let marked = String::from_utf8_lossy(&words).split('\0').any(|word| word == self.words);
+            marked || (self.server == Some(*number) && !words.is_empty())
+        })
+    }
+}
+
+/// What the client has to say of roots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    Nothing,
+    Roots,
+}
+
+/// Starts the program; nothing is said yet. The client has no roots.
+pub(crate) fn start(command: &mut Command) -> Client {
+    let mut client = Client::start(command);
+    client.name_roots([] as [&str; 0]);
+    client
+}
+
+/// Starts it and shakes hands.
+pub(crate) fn begin(command: &mut Command, says: Says, roots: &[String]) -> Client {
+    begin_with(command, says, Some(json!({"result": message::roots(roots)})))
+}
+
+/// The same, with another answer to questions about roots.
+pub(crate) fn begin_with(command: &mut Command, says: Says, reply: Option<Value>) -> Client {
+    let mut client = Client::start(command);
+    client.reply("roots/list", reply);
+    let capabilities = if says == Says::Roots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities});
+    let answer = client.ask("initialize", hello);
+    assert_eq!(answer["result"]["serverInfo"]["name"], "server", "{answer}");
+    client.notify("notifications/initialized", ());
+    client
+}
