@@ -5,6 +5,7 @@
 mod links;
 mod machine;
 mod manifests;
+mod protocol;
 mod security;
 mod source;
 mod white_space;
@@ -46,7 +47,7 @@ struct Finding {
 
 type Rule = fn(&Repository) -> Vec<Finding>;
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     source::opens_with_its_purpose,
     source::is_short,
     source::is_finished,
@@ -60,6 +61,7 @@ const RULES: [Rule; 13] = [
     manifests::inherit_the_lints,
     manifests::keep_the_layers,
     links::lead_somewhere,
+    protocol::is_spoken_in_one_crate,
 ];
 
 /// Applies every rule; gives back a note for the table of steps.

@@ -5,6 +5,8 @@
 pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// Where a modern request says what the client can do.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Where a modern request says what the client is called.
+pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// What a request asks to be told about its progress with.
 pub const PROGRESS_TOKEN: &str = "progressToken";
 /// What everybody may add to a message.

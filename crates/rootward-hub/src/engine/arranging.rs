@@ -81,7 +81,7 @@ impl Session {
     fn start_and_greet(&mut self, link: usize, guard: Guard) {
         let Client::Legacy(legacy) = &self.client else { return };
         let params = legacy.params.clone();
-        let id = self.own_id("initialize");
+        let id = self.own_id("greeting");
         let number = self.start(link, guard, Phase::Greeting);
         if let Some(child) = self.links[link].children.get_mut(&number) {
             child.ask(&id, Owed::OwnHandshake, &message::request(&id, method::INITIALIZE, Some(&params)));

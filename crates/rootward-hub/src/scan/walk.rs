@@ -14,7 +14,7 @@ use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
 use super::value::{has_several_lines, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
-use rootward_protocol::is_same_but_for_case;
+use rootward_protocol::{is_same_but_for_case, keys};
 
 /// How deep params may nest, as deep as most readers go.
 const DEEPEST: usize = 128;
@@ -314,9 +314,7 @@ impl Walk<'_> {
             return self.value(cursor, Place::TOP);
         }
         self.members(cursor, |walk, key, cursor| match key {
-            "progressToken" | "io.modelcontextprotocol/clientInfo" | "io.modelcontextprotocol/clientCapabilities" => {
-                skip(cursor)
-            }
+            keys::PROGRESS_TOKEN | keys::CLIENT_INFO | keys::CAPABILITIES => skip(cursor),
             _ => walk.value(cursor, walk.place(Place::TOP, key)),
         })
     }

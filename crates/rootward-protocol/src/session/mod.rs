@@ -45,6 +45,8 @@ mod placing;
 mod published;
 mod shared_guards;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod weak_table;
 
 pub use given::Given;

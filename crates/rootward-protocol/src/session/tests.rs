@@ -1,0 +1,187 @@
+//! The owner without a client: events in, orders out.
+#![expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::session::{Policy, RequestNumber, Sources, State, Support};
+use rootward_core::{Code, Denial, GuardOptions, Restrictions, Validation};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::message::INVALID_PARAMS;
+use crate::round::Said;
+
+/// A session, and directories that its client may share.
+struct Stage {
+    session: SessionGuard,
+    given: Given,
+    terms: Arc<Terms>,
+    directory: tempfile::TempDir,
+}
+
+fn at(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            std::fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        let guard = GuardOptions::default();
+        let given = Given { sources: Sources::default(), restrictions: Arc::clone(&guard.restrictions) };
+        let terms = Arc::new(Terms::new_ambient(Policy::default(), guard, Validation::new(None)));
+        let session = SessionGuard::new(Arc::clone(&terms), Arc::new(given.clone()), Support::Announced);
+        Stage { session, given, terms, directory }
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.directory.path().canonicalize().unwrap().join(name)
+    }
+
+    fn page(&self, names: &[&str], next: Option<&str>) -> Value {
+        let roots = names.iter().map(|name| json!({"uri": format!("file://{}", self.place(name).display())}));
+        json!({"roots": roots.collect::<Vec<_>>(), "nextCursor": next})
+    }
+
+    fn shared(&self) -> Vec<PathBuf> {
+        let list = self.session.published().map(Published::list).unwrap_or_default();
+        list.iter().map(|root| root.place.clone()).collect()
+    }
+
+    fn waits(&self, arrived: u64, now: u64) -> bool {
+        matches!(self.session.turn(at(arrived), at(now)), Turn::Wait { .. })
+    }
+
+    /// The client is asked for the first time and shares these.
+    fn share(&mut self, now: u64, names: &[&str]) {
+        let question = asked(&self.session.needed(at(now), at(now)));
+        let answer = self.page(names, None);
+        let placing = placing(self.session.answered(at(now), question, Ok(answer)));
+        self.session.placed(at(now), placing.run_ambient());
+    }
+}
+
+#[track_caller]
+fn asked(orders: &[Order]) -> RequestNumber {
+    let found =
+        orders.iter().find_map(|order| if let Order::Ask { question, .. } = order { Some(*question) } else { None });
+    found.unwrap_or_else(|| panic!("nobody is asked: {orders:?}"))
+}
+
+#[track_caller]
+fn placing(orders: Vec<Order>) -> Placing {
+    let found =
+        orders.into_iter().find_map(|order| if let Order::Place(placing) = order { Some(placing) } else { None });
+    found.unwrap_or_else(|| panic!("nothing is looked up"))
+}
+
+#[test]
+fn a_list_in_pages_is_published_when_it_is_whole() {
+    let mut stage = Stage::new();
+    let question = asked(&stage.session.needed(at(0), at(0)));
+    let first = stage.page(&["a"], Some("two"));
+    let orders = stage.session.answered(at(1), question, Ok(first));
+    let [Order::Ask { question: again, cursor: Some(cursor) }] = orders.as_slice() else { panic!("{orders:?}") };
+    assert_eq!((*again, cursor.as_str()), (question, "two"));
+    assert!(stage.waits(0, 2) && stage.shared().is_empty());
+    let last = stage.page(&["b"], None);
+    let placing = placing(stage.session.answered(at(2), question, Ok(last)));
+    assert!(stage.session.is_placing() && stage.waits(0, 3));
+    stage.session.placed(at(3), placing.run_ambient());
+    assert_eq!(stage.shared(), [stage.place("a"), stage.place("b")]);
+    assert_eq!(stage.session.turn(at(0), at(3)), Turn::GoOn);
+}
+
+#[test]
+fn a_list_that_changes_while_it_is_read_is_read_anew_but_not_for_ever() {
+    let mut stage = Stage::new();
+    let question = asked(&stage.session.needed(at(0), at(0)));
+    let refused = || Err(NoList::error(Some(i64::from(INVALID_PARAMS)), "Stale cursor"));
+    for turn in 0..4 {
+        let first = stage.page(&["a"], Some("two"));
+        let orders = stage.session.answered(at(1), question, Ok(first));
+        assert!(matches!(orders.as_slice(), [Order::Ask { cursor: Some(_), .. }]), "{orders:?}");
+        let orders = stage.session.answered(at(1), question, refused());
+        let anew = matches!(orders.as_slice(), [Order::Ask { cursor: None, .. }]);
+        assert_eq!(anew, turn < 3, "{turn}: {orders:?}");
+    }
+    let published = stage.session.published().unwrap();
+    assert_eq!(published.state(), State::Failed);
+    // What is refused now is refused because the client failed.
+    let denial = Denial::new(Code::NoRoots, "x", rootward_core::Access::READ);
+    assert_eq!(published.refusal(&denial).data()["code"], "roots_failed");
+}
+
+#[test]
+fn what_was_looked_up_before_a_change_does_not_count() {
+    let mut stage = Stage::new();
+    let question = asked(&stage.session.needed(at(0), at(0)));
+    let answer = stage.page(&["a"], None);
+    let placing = placing(stage.session.answered(at(1), question, Ok(answer)));
+    // The client has answered: there is nothing to cancel.
+    let orders = stage.session.list_changed(at(2));
+    assert!(orders.is_empty(), "{orders:?}");
+    stage.session.placed(at(3), placing.run_ambient());
+    assert!(stage.shared().is_empty() && stage.waits(0, 4));
+    let again = asked(&stage.session.tick(at(300)));
+    // A late answer to the old question is nobody's.
+    let late = stage.page(&["a"], None);
+    assert!(stage.session.answered(at(301), question, Ok(late)).is_empty());
+    let orders = stage.session.list_changed(at(302));
+    assert!(matches!(orders.as_slice(), [Order::Cancel { question }] if *question == again), "{orders:?}");
+}
+
+#[test]
+fn a_missing_root_is_looked_for_once_at_a_time_and_not_waited_for_for_ever() {
+    let mut stage = Stage::new();
+    stage.share(0, &["a", "missing"]);
+    assert_eq!(stage.shared(), [stage.place("a")]);
+    assert!(stage.session.needed(at(500), at(500)).is_empty(), "not so soon");
+    std::fs::create_dir(stage.place("missing")).unwrap();
+    assert!(stage.session.is_look_due(at(1000)));
+    let look = placing(stage.session.needed(at(1000), at(1000)));
+    assert!(stage.session.needed(at(5000), at(5000)).is_empty(), "it is being looked for");
+    assert!(stage.waits(1000, 1001) && stage.waits(5000, 5001));
+    // A disk that does not answer costs no call more than its patience.
+    assert_eq!(stage.session.turn(at(5000), at(11_000)), Turn::GoOn);
+    stage.session.placed(at(12_000), look.run_ambient());
+    assert_eq!(stage.shared(), [stage.place("a"), stage.place("missing")]);
+}
+
+#[test]
+fn what_is_closed_has_another_guard_and_another_number() {
+    let mut stage = Stage::new();
+    stage.share(0, &["a"]);
+    let before = stage.session.published().unwrap().clone();
+    let given = Arc::new(Given { restrictions: Arc::new(Restrictions::none()), ..stage.given.clone() });
+    stage.session.given(at(1), &given);
+    let after = stage.session.published().unwrap();
+    assert!(!after.guard().decides_as(before.guard()) && after.generation() > before.generation());
+    assert!(Arc::ptr_eq(&after.guard().restrictions(), &given.restrictions));
+}
+
+#[test]
+fn requests_with_the_same_roots_have_the_same_number() {
+    let stage = Stage::new();
+    let number = |names: &[&str], restrictions: &Arc<Restrictions>| {
+        let given = Given { restrictions: Arc::clone(restrictions), ..stage.given.clone() };
+        let mut request = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(given), Support::Listed);
+        let placing = request.told(at(0), Said::List(stage.page(names, None))).unwrap();
+        request.placed(at(0), placing.run_ambient());
+        assert_eq!(request.turn(at(0), at(0)), Turn::GoOn);
+        request.published().unwrap().clone()
+    };
+    let standard = &stage.given.restrictions;
+    let first = number(&["a"], standard);
+    let again = number(&["a"], standard);
+    assert!(first.generation() == again.generation() && first.guard().decides_as(again.guard()));
+    assert_ne!(first.generation(), number(&["b"], standard).generation());
+    // The number says which roots; the guard says what is closed.
+    assert!(!first.guard().decides_as(number(&["a"], &Arc::new(Restrictions::none())).guard()));
+    let mut asked = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(stage.given.clone()), Support::Listed);
+    assert!(asked.told(at(0), Said::Nothing).is_none() && asked.published().is_none());
+}
