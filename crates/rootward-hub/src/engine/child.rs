@@ -33,6 +33,8 @@ pub(super) enum Owed {
     Plain,
     /// The client's question for this list: the answer tells what the server offers.
     List(&'static str),
+    /// The same for a later page of it.
+    Page(&'static str),
     /// The client's own `initialize`.
     Handshake,
     /// Rootward's `initialize`, on the client's behalf.
@@ -45,7 +47,7 @@ impl Owed {
     /// Whether the client awaits it.
     pub(super) fn is_clients(self) -> bool {
         match self {
-            Owed::Plain | Owed::List(_) | Owed::Handshake => true,
+            Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake => true,
             Owed::OwnHandshake | Owed::OwnList(_) => false,
         }
     }
@@ -54,7 +56,7 @@ impl Owed {
     pub(super) fn list(self) -> Option<&'static str> {
         match self {
             Owed::List(list) | Owed::OwnList(list) => Some(list),
-            Owed::Plain | Owed::Handshake | Owed::OwnHandshake => None,
+            Owed::Plain | Owed::Page(_) | Owed::Handshake | Owed::OwnHandshake => None,
         }
     }
 }

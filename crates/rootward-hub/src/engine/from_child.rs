@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed, Phase, key};
 use super::router::progress_token;
-use super::session::{Asked, Client, Session};
+use super::session::{Asked, Client, Session, Stirs};
 
 /// How much of a server's error is told, in characters.
 const LONGEST_ERROR: usize = 1000;
@@ -31,20 +31,25 @@ enum Remains {
 
 impl Session {
     /// A line of a child's.
-    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) {
+    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Stirs {
         match line {
             Found::TooLong(long) => self.child_too_long(id, &long),
             // SECURITY: every frame is read whole, whatever its size: a large answer that also names a method is a question to
             // some clients (test: a_large_frame_is_read_like_any_other)
-            Found::Alone(frame) => match self.child_frame(id, frame) {
-                Remains::PassOn => self.out.push_buffer(frame),
-                Remains::Nothing => {}
-            },
-            Found::Among(frame) | Found::Unended(frame) => match self.child_frame(id, frame) {
-                Remains::PassOn => self.out.push_bytes(frame),
-                Remains::Nothing => {}
-            },
+            Found::Alone(frame) => {
+                if self.child_frame(id, frame) == Remains::PassOn {
+                    self.out.push_buffer(frame);
+                    return Stirs::Nobody;
+                }
+            }
+            Found::Among(frame) | Found::Unended(frame) => {
+                if self.child_frame(id, frame) == Remains::PassOn {
+                    self.out.push_bytes(frame);
+                    return Stirs::Nobody;
+                }
+            }
         }
+        Stirs::All
     }
 
     fn child_frame(&mut self, id: ChildId, frame: &[u8]) -> Remains {
@@ -103,7 +108,7 @@ impl Session {
         match child.owes.remove(&key(answered)) {
             Some(Owed::OwnHandshake) => self.ended(id, &format!("`initialize`: {says}")),
             Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
-            Some(Owed::Plain | Owed::List(_) | Owed::Handshake) => {
+            Some(Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake) => {
                 self.tell_client(&message::error(answered, INTERNAL_ERROR, says, None));
             }
             None => {}
@@ -216,6 +221,12 @@ impl Session {
             Some(Owed::List(list)) => {
                 if let Some(result) = envelope.result() {
                     self.list_for_client(child.link, list, result);
+                }
+                self.tell_client(envelope.text());
+            }
+            Some(Owed::Page(list)) => {
+                if let Some(result) = envelope.result() {
+                    self.links[child.link].learn_list(list, result);
                 }
                 self.tell_client(envelope.text());
             }

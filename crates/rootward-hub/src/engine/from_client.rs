@@ -13,14 +13,14 @@ use serde_json::value::RawValue;
 use super::child::{ChildId, Owed, Phase, key};
 use super::gate::Judgement;
 use super::lists::owed;
-use super::session::{Asked, Client, Done, Legacy, Session, Waiting, Way};
+use super::session::{Asked, Client, Done, Legacy, Session, Stirs, Waiting, Way};
 
 /// How much of a method's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
 
 impl Session {
     /// A line of the client's.
-    pub(super) fn client_line(&mut self, line: &Line<'_>) {
+    pub(super) fn client_line(&mut self, line: &Line<'_>) -> Stirs {
         match line {
             Line::TooLong(long) => {
                 if let Some(answer) = message::too_long(long, self.longest) {
@@ -33,23 +33,27 @@ impl Session {
                     self.say(format!("a line of the client's is refused: {}", bad.reason));
                     self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason));
                 }
-                Ok(Message::Single(envelope)) => self.client_message(&envelope),
-                Ok(Message::Batch(batch)) => self.client_batch(&batch),
+                Ok(Message::Single(envelope)) => return self.client_message(&envelope),
+                Ok(Message::Batch(batch)) => {
+                    self.client_batch(&batch);
+                    return Stirs::All;
+                }
             },
         }
+        Stirs::Nobody
     }
 
     /// Members are decided one by one, and passed on one by one: that is all a batch means.
     fn client_batch(&mut self, batch: &Batch<'_>) {
         for member in batch.members() {
             match member {
-                Ok(envelope) => self.client_message(&envelope),
+                Ok(envelope) => drop(self.client_message(&envelope)),
                 Err(bad) => self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason)),
             }
         }
     }
 
-    fn client_message(&mut self, envelope: &Envelope<'_>) {
+    fn client_message(&mut self, envelope: &Envelope<'_>) -> Stirs {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => self.client_answer(envelope),
             (Kind::Request, method::INITIALIZE) => self.initialize(envelope),
@@ -70,9 +74,12 @@ impl Session {
                 if self.pass(envelope, &mut way) == Done::NotYet {
                     let id = envelope.id().map(|id| id.as_str().into());
                     self.waiting.push_back(Waiting { text: envelope.text().into(), id, way });
+                    self.arrange();
                 }
+                return Stirs::Nobody;
             }
         }
+        Stirs::All
     }
 
     /// Passes on a message that has waited.
@@ -111,7 +118,7 @@ impl Session {
             Judgement::Pass => {
                 let Some(child) = self.links[link].running() else { return Done::NotYet };
                 match envelope.id().map(Id::as_str) {
-                    Some(id) => child.ask(id, owed(method), envelope.text()),
+                    Some(id) => child.ask(id, owed(envelope), envelope.text()),
                     None => child.send(envelope.text()),
                 }
             }
@@ -248,7 +255,7 @@ impl Session {
         let owes = self.child_that_owes(id);
         if let Some(child) = owes.and_then(|child| self.child_mut(child)) {
             // Nobody answers what was cancelled; a child that was replaced need not stay for it.
-            if matches!(child.owes.get(id), Some(Owed::Plain | Owed::List(_))) {
+            if matches!(child.owes.get(id), Some(Owed::Plain | Owed::List(_) | Owed::Page(_))) {
                 child.owes.remove(id);
             }
             child.send(envelope.text());

@@ -16,9 +16,13 @@ const LISTS: [(&str, &str); 4] = [
     (method::LIST_TEMPLATES, method::RESOURCES_CHANGED),
 ];
 
-/// What a request owes, by its method.
-pub(super) fn owed(method: &str) -> Owed {
-    LISTS.iter().find(|(list, _)| *list == method).map_or(Owed::Plain, |(list, _)| Owed::List(list))
+/// What is owed to a request.
+pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
+    match LISTS.iter().find(|(list, _)| Some(*list) == envelope.method()) {
+        None => Owed::Plain,
+        Some((list, _)) if is_later_page(envelope) => Owed::Page(list),
+        Some((list, _)) => Owed::List(list),
+    }
 }
 
 impl Session {
@@ -38,11 +42,11 @@ impl Session {
         Some(message::result(envelope.id()?.as_str(), known.get()))
     }
 
-    /// The client gets a list, or a page of it.
+    /// The client gets a list, or its first page.
     pub(super) fn list_for_client(&mut self, link: usize, list: &'static str, result: &RawValue) {
         self.links[link].learn_list(list, result);
+        self.links[link].told_list(list, result);
         if is_whole(result) {
-            self.links[link].told_list(list, result);
             self.remember_list(link, list, result);
         }
     }

@@ -57,6 +57,8 @@ pub(crate) use outlet::Outlet;
 pub use rules::{Enforce, Rules, Treatments};
 pub(crate) use session::Session;
 
+use session::Happened;
+
 /// Which session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionId(u64);
@@ -185,32 +187,8 @@ impl Engine {
     /// Takes notice of an event; what is to be done.
     pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
-        match event {
-            Event::Given(given) => {
-                self.given = Arc::new(given);
-                for session in self.sessions.values_mut() {
-                    session.step(now, session::Happened::Given(&self.given), &mut effects);
-                }
-            }
-            Event::Tick => {
-                for session in self.sessions.values_mut() {
-                    session.step(now, session::Happened::Nothing, &mut effects);
-                }
-            }
-            event => {
-                let (id, happened) = session::Happened::of(event);
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    session.step(now, happened, &mut effects);
-                }
-            }
-        }
-        self.remember(&mut effects);
-        effects
-    }
-
-    /// Notes what sessions have learned of their servers.
-    fn remember(&mut self, effects: &mut Vec<Effect>) {
-        for session in self.sessions.values_mut() {
+        let mut advance = |session: &mut Session, happened: Happened<'_>| {
+            session.step(now, happened, &mut effects);
             for (server, fingerprint, remembered) in session.take_learned() {
                 if let Some(known) = self.servers.get_mut(server.0)
                     && known.memory.keep(&fingerprint, remembered)
@@ -218,7 +196,21 @@ impl Engine {
                     effects.push(Effect::Remember(server));
                 }
             }
+        };
+        match event {
+            Event::Given(given) => {
+                self.given = Arc::new(given);
+                self.sessions.values_mut().for_each(|session| advance(session, Happened::Given(&self.given)));
+            }
+            Event::Tick => self.sessions.values_mut().for_each(|session| advance(session, Happened::Nothing)),
+            event => {
+                let (id, happened) = Happened::of(event);
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    advance(session, happened);
+                }
+            }
         }
+        effects
     }
 
     /// What is remembered of a server.

@@ -129,7 +129,7 @@ impl Session {
                     if method::RETRIED.contains(&method) {
                         child.sent.insert(key, Sent { text: text.as_str().into(), said, known, asked: 0 });
                     }
-                    child.ask(id, owed(method), &text);
+                    child.ask(id, owed(envelope), &text);
                 }
             }
             Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),

@@ -97,6 +97,14 @@ pub(super) enum Done {
     NotYet,
 }
 
+/// Which messages that wait may go on by an event: to look at all of them for every line would take time without end where many wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stirs {
+    Nobody,
+    One(MessageNumber),
+    All,
+}
+
 /// What a session takes notice of.
 #[derive(Debug)]
 pub(super) enum Happened<'e> {
@@ -195,28 +203,41 @@ impl Session {
     /// The way of every event.
     pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
         self.now = now.max(self.now);
-        self.take_notice(happened);
-        self.settle();
-        self.arrange();
-        self.release();
+        match self.take_notice(happened) {
+            Stirs::Nobody => {}
+            Stirs::One(message) => self.release_one(message),
+            Stirs::All => {
+                self.settle();
+                self.arrange();
+                self.release();
+            }
+        }
         self.sweep();
         effects.append(&mut self.effects);
     }
 
-    fn take_notice(&mut self, happened: Happened<'_>) {
+    /// Takes notice; which messages that wait may go on by it.
+    fn take_notice(&mut self, happened: Happened<'_>) -> Stirs {
         match happened {
-            Happened::Line(line) => self.client_line(&line),
+            Happened::Line(line) => return self.client_line(&line),
+            Happened::ChildLine(child, line) => return self.child_line(child, line),
+            Happened::Placed(Some(message), placed) => {
+                self.placed_for(message, placed);
+                return Stirs::One(message);
+            }
+            Happened::Recorded(message, on_record) => {
+                self.recorded(message, on_record);
+                return Stirs::One(message);
+            }
+            Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
             Happened::Closed => self.client_closed(),
             Happened::Left => self.give_up(),
-            Happened::ChildLine(child, line) => self.child_line(child, line),
             Happened::ChildEnded(child, how) => self.ended(child, how),
             Happened::NotStarted(child, why) => self.not_started(child, why),
-            Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
-            Happened::Placed(Some(message), placed) => self.placed_for(message, placed),
-            Happened::Recorded(message, on_record) => self.recorded(message, on_record),
             Happened::Given(given) => self.take_given(given),
             Happened::Nothing => {}
         }
+        Stirs::All
     }
 
     /// Does what is due by now.
@@ -225,14 +246,10 @@ impl Session {
         if due && self.era() == Era::Legacy {
             self.report(SessionGuard::tick);
         }
-        if self.era() == Era::Legacy {
-            for position in 0..self.waiting.len() {
-                if let Some(way) = self.waiting.get(position).map(|waiting| &waiting.way).filter(|way| way.needs_roots)
-                {
-                    let arrived = way.arrived;
-                    self.report(|roots, now| roots.needed(now, arrived));
-                }
-            }
+        // The last one stands for all: a list that is too old for one call is too old for those that came later.
+        let last = self.waiting.iter().rev().map(|waiting| &waiting.way).find(|way| way.needs_roots);
+        if let Some(arrived) = last.map(|way| way.arrived).filter(|_| self.era() == Era::Legacy) {
+            self.report(|roots, now| roots.needed(now, arrived));
         }
         self.note_silence();
         self.end_revoked();
@@ -247,6 +264,15 @@ impl Session {
             if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
                 self.waiting.push_back(waiting);
             }
+        }
+    }
+
+    /// The same for one message.
+    fn release_one(&mut self, message: MessageNumber) {
+        let Some(position) = self.waiting.iter().position(|waiting| waiting.way.number == message) else { return };
+        let Some(mut waiting) = self.waiting.remove(position) else { return };
+        if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
+            self.waiting.insert(position, waiting);
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Tools {
     known: HashMap<String, Listed>,
     /// How many bytes these have.
     bytes: usize,
-    /// The lists that the client was given last, whole, by their methods: to notice when another child has others.
+    /// The lists that the client was given last, or their first pages, by their methods: to notice when another child has others.
     told: HashMap<&'static str, Box<str>>,
     /// Whether any list of tools has come.
     listed: bool,
