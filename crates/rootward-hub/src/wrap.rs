@@ -75,7 +75,7 @@ impl Wrap {
         let restrictions = Arc::clone(&rules.guard.restrictions);
         let given = Given { sources: rules.sources.clone(), restrictions };
         let mut engine = Engine::new(terms, given, longest);
-        let memory = keeping.recall_ambient();
+        let memory = Arc::new(keeping.recall_ambient());
         let audit = rules.audit.clone();
         let server = engine.add(Server { rules: Arc::new(rules), change: launch.change(), memory });
         // No other session on record has this name.

@@ -174,10 +174,7 @@ impl Session {
     pub fn roots_settled(&self) -> Option<Roots> {
         let now = self.now();
         let state = self.state();
-        match state.owner.as_ref()?.turn(now, now) {
-            Turn::GoOn => state.roots.clone(),
-            Turn::Wait { .. } | Turn::Overdue => None,
-        }
+        state.roots.clone().filter(|_| state.owner.as_ref().is_some_and(|owner| owner.is_settled(now)))
     }
 
     /// Whether `path` lies in the roots in force; `None` where that is not known yet. An answer to show: to use the path,

@@ -9,6 +9,9 @@ use rootward_testkit::bench::table::{Bar, Table};
 /// What `wrap` may add to a call: forty microseconds.
 const MOST: f64 = 40e3;
 
+/// How many times as long as with the binary of before.
+const MOST_OF_BEFORE: f64 = 1.1;
+
 /// A turn is a few milliseconds.
 const TURNS: Turns = Turns { rounds: 200, operations: 100 };
 
@@ -34,6 +37,12 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
             Cores::All => (Bar::Information, Bar::Information),
         };
         table.add(&what, "direct", &compare_each(TURNS, || call(&mut wrapped), || call(&mut direct)), more);
+        if let Some(before) = ways.before() {
+            let mut before = begin(&before)?;
+            let row = compare_each(TURNS, || call(&mut wrapped), || call(&mut before));
+            table.add(&what, "the binary of before", &row, Bar::AtMost(MOST_OF_BEFORE));
+            before.end()?;
+        }
         let against = format!("behind `mcp-hub` {}", peers::VERSION);
         let hub = match hub {
             Ok(way) => begin(way),

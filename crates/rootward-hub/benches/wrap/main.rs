@@ -3,6 +3,8 @@
 //! A call, a large result and a start through `wrap`, against the same server without it and behind a hub of others'. Stdout
 //! carries the table in Markdown and nothing else; progress goes to stderr.
 //!
+//! `ROOTWARD_BEFORE=FILE` compares with another binary of `rootward`, call by call.
+//!
 //! # Layout
 //!
 //! [`server`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;

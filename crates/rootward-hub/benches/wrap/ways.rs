@@ -70,6 +70,12 @@ impl Ways {
         self.way(&[self.binary.clone().into(), "wrap".into(), "--".into()])
     }
 
+    /// Behind the `wrap` of another binary, which `ROOTWARD_BEFORE` names: to see what a change costs.
+    pub(crate) fn before(&self) -> Option<Way> {
+        let binary = std::env::var_os("ROOTWARD_BEFORE")?;
+        Some(self.way(&[binary, "wrap".into(), "--".into()]))
+    }
+
     /// The same with a root on the command line.
     pub(crate) fn wrap_with_root(&self) -> Way {
         self.way(&[self.binary.clone().into(), "wrap".into(), self.root.clone().into(), "--".into()])

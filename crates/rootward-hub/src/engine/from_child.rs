@@ -26,47 +26,56 @@ const MOST_QUESTION_BYTES: usize = 1 << 20;
 enum Remains {
     /// Pass it on, the bytes as they came.
     PassOn,
-    Nothing,
+    /// Nothing; whom it stirs.
+    Nothing(Stirs),
 }
 
 impl Session {
     /// A line of a child's.
     pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Stirs {
+        // Nobody listens any more to one that was let go.
+        if self.child_mut(id).is_none() {
+            return Stirs::Nobody;
+        }
         match line {
-            Found::TooLong(long) => self.child_too_long(id, &long),
+            Found::TooLong(long) => {
+                self.child_too_long(id, &long);
+                Stirs::All
+            }
             // SECURITY: every frame is read whole, whatever its size: a large answer that also names a method is a question to
             // some clients (test: a_large_frame_is_read_like_any_other)
-            Found::Alone(frame) => {
-                if self.child_frame(id, frame) == Remains::PassOn {
+            Found::Alone(frame) => match self.child_frame(id, frame) {
+                Remains::PassOn => {
                     self.out.push_buffer(frame);
-                    return Stirs::Nobody;
+                    Stirs::Nobody
                 }
-            }
-            Found::Among(frame) | Found::Unended(frame) => {
-                if self.child_frame(id, frame) == Remains::PassOn {
+                Remains::Nothing(stirs) => stirs,
+            },
+            Found::Among(frame) | Found::Unended(frame) => match self.child_frame(id, frame) {
+                Remains::PassOn => {
                     self.out.push_bytes(frame);
-                    return Stirs::Nobody;
+                    Stirs::Nobody
                 }
-            }
+                Remains::Nothing(stirs) => stirs,
+            },
         }
-        Stirs::All
     }
 
     fn child_frame(&mut self, id: ChildId, frame: &[u8]) -> Remains {
-        match Message::parse(frame) {
+        Remains::Nothing(match Message::parse(frame) {
             Err(bad) => self.child_bad(id, &bad),
             Ok(Message::Single(envelope)) if self.settles(id, &envelope) => return Remains::PassOn,
             Ok(Message::Single(envelope)) => self.child_message(id, &envelope),
             Ok(Message::Batch(batch)) => {
                 for member in batch.members() {
                     match member {
-                        Ok(envelope) => self.child_message(id, &envelope),
-                        Err(bad) => self.child_bad(id, &bad),
+                        Ok(envelope) => drop(self.child_message(id, &envelope)),
+                        Err(bad) => drop(self.child_bad(id, &bad)),
                     }
                 }
+                Stirs::All
             }
-        }
-        Remains::Nothing
+        })
     }
 
     /// Whether the client waits for this answer and nothing is to be learned from it. It is owed no more then.
@@ -85,12 +94,12 @@ impl Session {
     }
 
     /// A line that is not a message. Servers print to their output what belongs elsewhere; the client's line carries messages only.
-    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) {
+    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) -> Stirs {
         self.say(format!("a line of the server's is not a message and is left out: {}", bad.reason));
-        if let (Some(answered), true) = (&bad.id, bad.has_outcome) {
-            let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
-            self.child_cannot_answer(id, answered, &format!("the server's answer is not valid: {reason}"));
-        }
+        let (Some(answered), true) = (&bad.id, bad.has_outcome) else { return Stirs::Nobody };
+        let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
+        self.child_cannot_answer(id, answered, &format!("the server's answer is not valid: {reason}"));
+        Stirs::All
     }
 
     fn child_too_long(&mut self, id: ChildId, long: &TooLong) {
@@ -115,14 +124,18 @@ impl Session {
         }
     }
 
-    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) {
+    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Stirs {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
-            (Kind::Request, method::LIST_ROOTS) => self.child_asks_for_roots(id, envelope),
+            (Kind::Request, method::LIST_ROOTS) => {
+                self.child_asks_for_roots(id, envelope);
+                return Stirs::All;
+            }
             (Kind::Request, _) => self.child_asks(id, envelope),
             (Kind::Notification, method::CANCELLED) => self.child_cancelled(id, envelope),
             (Kind::Notification, _) => self.tell_client(envelope.text()),
-            (Kind::Response | Kind::ErrorResponse, _) => self.child_answers(id, envelope),
+            (Kind::Response | Kind::ErrorResponse, _) => return self.child_answers(id, envelope),
         }
+        Stirs::Nobody
     }
 
     /// A child asks for its roots: they are Rootward's to tell.
@@ -206,18 +219,25 @@ impl Session {
         }
     }
 
-    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) {
-        let Some(id) = envelope.id() else { return self.tell_client(envelope.text()) };
+    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) -> Stirs {
+        let Some(id) = envelope.id() else {
+            self.tell_client(envelope.text());
+            return Stirs::Nobody;
+        };
         let owed = self.child_mut(child).and_then(|child| child.owes.remove(&id.key()));
         let sent = self.child_mut(child).and_then(|child| child.sent.remove(&id.key()));
+        // The answer to a question of Rootward's own is nobody else's.
+        if let Some(Owed::OwnList(list)) = owed {
+            self.own_list(child.link, list, envelope.result());
+            return Stirs::All;
+        }
         let is_legacy = matches!(self.client, Client::Legacy(_));
         if !is_legacy && self.wants_input(child, envelope, sent.as_ref()) {
-            return;
+            return Stirs::Nobody;
         }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
             Some(Owed::OwnHandshake) => self.greeted(child, envelope),
-            Some(Owed::OwnList(list)) => self.own_list(child.link, list, envelope.result()),
             Some(Owed::List(list)) => {
                 if let Some(result) = envelope.result() {
                     self.list_for_client(child.link, list, result);
@@ -231,8 +251,12 @@ impl Session {
                 self.tell_client(envelope.text());
             }
             // Also what is owed to nobody: the client may have cancelled it.
-            Some(Owed::Plain) | None => self.tell_client(envelope.text()),
+            Some(Owed::Plain | Owed::OwnList(_)) | None => {
+                self.tell_client(envelope.text());
+                return Stirs::Nobody;
+            }
         }
+        Stirs::All
     }
 
     /// The first child has answered the client's own `initialize`.

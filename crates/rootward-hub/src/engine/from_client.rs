@@ -55,9 +55,15 @@ impl Session {
 
     fn client_message(&mut self, envelope: &Envelope<'_>) -> Stirs {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
-            (Kind::Response | Kind::ErrorResponse, _) => self.client_answer(envelope),
-            (Kind::Request, method::INITIALIZE) => self.initialize(envelope),
-            (Kind::Notification, method::INITIALIZED) => self.initialized(envelope),
+            (Kind::Response | Kind::ErrorResponse, _) => return self.client_answer(envelope),
+            (Kind::Request, method::INITIALIZE) => {
+                self.initialize(envelope);
+                return Stirs::All;
+            }
+            (Kind::Notification, method::INITIALIZED) => {
+                self.initialized(envelope);
+                return Stirs::All;
+            }
             (Kind::Notification, method::ROOTS_CHANGED) => self.report(SessionGuard::list_changed),
             (Kind::Notification, method::CANCELLED) => self.client_cancelled(envelope),
             (Kind::Notification, method::PROGRESS) if let Some(child) = self.child_of_token(envelope) => {
@@ -71,15 +77,17 @@ impl Session {
             _ => {
                 let link = self.route(envelope);
                 let mut way = self.new_way(link);
-                if self.pass(envelope, &mut way) == Done::NotYet {
+                // SECURITY: a call must not overtake the one before it, which may be what it builds on
+                // (test: a_call_does_not_overtake_one_that_is_being_recorded)
+                way.behind = self.is_recording(link);
+                if way.behind || self.pass(envelope, &mut way) == Done::NotYet {
                     let id = envelope.id().map(|id| id.as_str().into());
                     self.waiting.push_back(Waiting { text: envelope.text().into(), id, way });
                     self.arrange();
                 }
-                return Stirs::Nobody;
             }
         }
-        Stirs::All
+        Stirs::Nobody
     }
 
     /// Passes on a message that has waited.
@@ -224,12 +232,13 @@ impl Session {
     }
 
     /// An answer to a question of a child's, or of Rootward's own.
-    fn client_answer(&mut self, envelope: &Envelope<'_>) {
-        let Some(id) = envelope.id() else { return };
+    fn client_answer(&mut self, envelope: &Envelope<'_>) -> Stirs {
+        let Some(id) = envelope.id() else { return Stirs::Nobody };
         match self.asked.remove(&id.key()) {
             Some(Asked::Roots(question)) => {
                 let answer = read_list(envelope);
                 self.report(|roots, now| roots.answered(now, question, answer));
+                return Stirs::All;
             }
             Some(Asked::Child { child, id: own, .. }) => {
                 if let (Some(child), Some(own)) = (self.child_mut(child), Id::read(&own)) {
@@ -240,6 +249,7 @@ impl Session {
             // (test: an_answer_that_nobody_asked_for_reaches_no_server)
             None => self.say("an answer of the client's that nobody asked for is left out"),
         }
+        Stirs::Nobody
     }
 
     /// The client does not await an answer any more.
@@ -257,6 +267,7 @@ impl Session {
             // Nobody answers what was cancelled; a child that was replaced need not stay for it.
             if matches!(child.owes.get(id), Some(Owed::Plain | Owed::List(_) | Owed::Page(_))) {
                 child.owes.remove(id);
+                child.sent.remove(id);
             }
             child.send(envelope.text());
             return;

@@ -25,7 +25,12 @@ impl Session {
         for modern in self.waiting.iter_mut().filter_map(|waiting| waiting.way.modern.as_mut()) {
             modern.roots.given(now, given);
         }
-        let Some(guard) = self.guard().cloned() else { return };
+        let guard = match (self.guard().cloned(), self.era()) {
+            (Some(guard), _) => guard,
+            // What the last request did not need is not known; what its child was given before may be more than is given now.
+            (None, Era::Modern) => self.nothing(),
+            (None, Era::Legacy) => return,
+        };
         self.note_revoked(&guard);
         // SECURITY: a modern client's next request would start another child, but until then this one could read what was taken
         // back (test: a_child_of_a_modern_client_goes_with_the_roots_that_were_taken_back)

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::child::ChildId;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Event, Memory, MessageNumber, OnRecord, Place, Server, SessionId};
+use super::{Change, Effect, Engine, Event, MessageNumber, OnRecord, Place, Server, SessionId};
 use crate::scan::Expansion;
 
 /// How many clients there are; each has the server of its number, modulo two.
@@ -77,7 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// A record that is only looked at.
-struct Looked;
+pub(super) struct Looked;
 
 impl Audit for Looked {
     fn record(&self, _: &AuditEvent) -> io::Result<()> {
@@ -143,7 +143,7 @@ impl World {
                 treatments: Treatments::default(),
                 audit,
             };
-            engine.add(Server { rules: Arc::new(rules), change, memory: Memory::default() })
+            engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() })
         };
         let servers = [server(Change::NewChild, Some(Arc::new(Looked))), server(Change::Told, None)];
         let clients = (0..CLIENTS).map(|number| Client {

@@ -29,7 +29,7 @@ pub(super) struct Link {
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
     /// What was known of the server when the client came.
-    pub(super) memory: Memory,
+    pub(super) memory: Arc<Memory>,
     /// The part of it that is of use with this client.
     pub(super) remembered: Option<Remembered>,
     pub(super) children: BTreeMap<u64, Child>,
@@ -50,7 +50,7 @@ impl Link {
             server: id,
             rules: Arc::clone(&server.rules),
             change: server.change,
-            memory: server.memory.clone(),
+            memory: Arc::clone(&server.memory),
             remembered: None,
             children: BTreeMap::new(),
             current: None,

@@ -28,7 +28,9 @@ pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
 impl Session {
     /// The answer to a question for a list, from the last time, where the server is not up yet.
     pub(super) fn remembered_list(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
-        if !matches!(self.client, Client::Legacy(_)) || self.links[link].running().is_some() {
+        // Whoever has not been answered `initialize` yet gets what its own child says.
+        let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
+        if !is_promised || self.links[link].running().is_some() {
             return None;
         }
         let (list, _) = *LISTS.iter().find(|(list, _)| Some(*list) == envelope.method())?;
@@ -46,9 +48,7 @@ impl Session {
     pub(super) fn list_for_client(&mut self, link: usize, list: &'static str, result: &RawValue) {
         self.links[link].learn_list(list, result);
         self.links[link].told_list(list, result);
-        if is_whole(result) {
-            self.remember_list(link, list, result);
-        }
+        self.remember_list(link, list, result);
     }
 
     /// Rootward's own question for a list was answered; nothing where it was refused.
@@ -64,13 +64,18 @@ impl Session {
         if let Some(told) = told.filter(|_| self.links[link].is_news(list, result)) {
             self.tell_client(&message::notification(told));
         }
-        if is_whole(result) {
-            self.remember_list(link, list, result);
-        }
+        self.remember_list(link, list, result);
     }
 
+    /// Remembers a list that is whole; of any other, nothing.
     fn remember_list(&mut self, link: usize, list: &'static str, result: &RawValue) {
         let Some(remembered) = &mut self.links[link].remembered else { return };
+        if !is_whole(result) {
+            if remembered.lists.remove(list).is_some() {
+                self.learn(link);
+            }
+            return;
+        }
         if remembered.lists.get(list).is_none_or(|known| known.get() != result.get()) {
             remembered.lists.insert(list.to_owned(), result.to_owned());
             self.learn(link);

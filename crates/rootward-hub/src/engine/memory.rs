@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// How many handshakes are remembered: each kind of client has its own.
-const MOST_HANDSHAKES: usize = 16;
+const MOST_HANDSHAKES: usize = 8;
 
-/// The largest list that is remembered, in bytes.
-const LARGEST_LIST: usize = 1 << 20;
+/// The largest answer that is remembered, in bytes.
+const LARGEST: usize = 256 << 10;
 
 /// What is remembered of a server, by what clients said in `initialize`; the oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,9 +46,21 @@ impl Memory {
         found.map(|handshake| handshake.remembered.clone())
     }
 
+    /// The same without these lists.
+    #[must_use]
+    pub(crate) fn without(mut self, lists: &[&str]) -> Memory {
+        for handshake in &mut self.handshakes {
+            handshake.remembered.lists.retain(|list, _| !lists.contains(&list.as_str()));
+        }
+        self
+    }
+
     /// Keeps what it answered now; whether that is news.
     pub(super) fn keep(&mut self, fingerprint: &str, mut remembered: Remembered) -> bool {
-        remembered.lists.retain(|_, list| list.get().len() <= LARGEST_LIST);
+        remembered.lists.retain(|_, list| list.get().len() <= LARGEST);
+        if remembered.result.get().len() > LARGEST {
+            return false;
+        }
         let before = self.handshakes.iter().position(|handshake| handshake.fingerprint == fingerprint);
         let before = before.map(|position| self.handshakes.remove(position));
         let news = before.is_none_or(|before| !before.remembered.is_same(&remembered));

@@ -139,7 +139,7 @@ pub(crate) struct Server {
     pub(crate) rules: Arc<Rules>,
     /// What a change of roots takes.
     pub(crate) change: Change,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// The engine.
@@ -191,7 +191,7 @@ impl Engine {
             session.step(now, happened, &mut effects);
             for (server, fingerprint, remembered) in session.take_learned() {
                 if let Some(known) = self.servers.get_mut(server.0)
-                    && known.memory.keep(&fingerprint, remembered)
+                    && Arc::make_mut(&mut known.memory).keep(&fingerprint, remembered)
                 {
                     effects.push(Effect::Remember(server));
                 }
@@ -215,7 +215,7 @@ impl Engine {
 
     /// What is remembered of a server.
     pub(crate) fn memory(&self, server: ServerId) -> Option<&Memory> {
-        self.servers.get(server.0).map(|server| &server.memory)
+        self.servers.get(server.0).map(|server| &*server.memory)
     }
 
     /// When time next matters.

@@ -36,6 +36,13 @@ pub(super) struct Modern {
     placing: bool,
 }
 
+impl Modern {
+    /// How many bytes it takes, counted roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.round.bytes() + self.params.get().len()
+    }
+}
+
 impl Session {
     /// A modern request; `None` for one of the legacy era.
     pub(super) fn modern_request<'m>(&mut self, envelope: &Envelope<'m>) -> Option<ModernRequest<'m>> {
@@ -172,7 +179,7 @@ impl Session {
         let state = request.state();
         let name: Option<String> = state.and_then(|state| serde_json::from_str(state.get()).ok());
         let mut round = match name.filter(|name| Rounds::is_own(name)) {
-            Some(name) => self.rounds.find(&name, method, params).ok_or(NOT_OF_THIS_REQUEST)?,
+            Some(name) => self.rounds.find(self.now, &name, method, params).ok_or(NOT_OF_THIS_REQUEST)?,
             None => Round { state: state.map(|state| state.get().into()), ..Round::default() },
         };
         let mut answer = None;
@@ -210,7 +217,7 @@ impl Session {
             Said::Asked(pages) => pages.cursor().map(str::to_owned),
             _ => None,
         };
-        let state = self.rounds.keep(envelope.method().unwrap_or_default(), params, Round { said, ..round });
+        let state = self.rounds.keep(self.now, envelope.method().unwrap_or_default(), params, Round { said, ..round });
         self.tell_client(&message::result(id, &ask_for_roots(&state, cursor.as_deref())));
     }
 
@@ -265,7 +272,7 @@ impl Session {
         if !others.is_empty() {
             // The server's own round: what is known of the roots goes along.
             let params = call.params().unwrap_or(RawValue::NULL);
-            let state = self.rounds.keep(call.method().unwrap_or_default(), params, round);
+            let state = self.rounds.keep(self.now, call.method().unwrap_or_default(), params, round);
             let others: Vec<(&str, &str)> =
                 others.iter().map(|question| (question.key.as_str(), question.value.get())).collect();
             self.tell_client(&message::result(id, &ask(&others, &state)));

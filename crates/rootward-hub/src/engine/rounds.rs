@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
 
 use rootward_protocol::round::{Said, call_identity};
 use serde_json::Value;
@@ -13,6 +14,8 @@ const MOST: usize = 1024;
 const NAME: &str = "rootward-";
 /// How many bytes they may hold.
 const MOST_BYTES: usize = 16 << 20;
+/// How long a client may take to send a call again: as long as with the library.
+const LIFETIME: Duration = Duration::from_mins(10);
 
 /// A call between two rounds.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +62,9 @@ struct Open {
     /// Which call it is of.
     call: u64,
     round: Round,
+    bytes: usize,
+    /// When it was kept.
+    at: Duration,
 }
 
 impl Default for Rounds {
@@ -71,7 +77,7 @@ impl Default for Rounds {
 }
 
 impl Round {
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let responses = self.responses.iter().map(|(key, value)| key.len() + value.len());
         let roots = self.roots.iter().map(String::len).sum::<usize>() + self.said.bytes();
         self.state.as_ref().map_or(0, |state| state.len()) + responses.sum::<usize>() + roots
@@ -80,24 +86,26 @@ impl Round {
 
 impl Rounds {
     /// Keeps a round of a call; the name that the client carries, as JSON.
-    pub(super) fn keep(&mut self, method: &str, params: &RawValue, round: Round) -> String {
+    pub(super) fn keep(&mut self, at: Duration, method: &str, params: &RawValue, round: Round) -> String {
         self.last += 1;
         let name = format!("{}{}", self.prefix, self.last);
-        let bytes = |open: &VecDeque<Open>| open.iter().map(|open| open.round.bytes()).sum::<usize>();
-        while self.open.len() == MOST || (!self.open.is_empty() && bytes(&self.open) > MOST_BYTES) {
+        let held = |open: &VecDeque<Open>| open.iter().map(|open| open.bytes).sum::<usize>();
+        while self.open.len() == MOST || (!self.open.is_empty() && held(&self.open) > MOST_BYTES) {
             self.open.pop_front();
         }
         let state = format!("\"{name}\"");
-        let call = self.call(method, params);
-        self.open.push_back(Open { name, call, round });
+        let (call, bytes) = (self.call(method, params), round.bytes());
+        self.open.push_back(Open { name, call, round, bytes, at });
         state
     }
 
-    /// The round of this name: `None` where it is not one of these, belongs to another call, or was forgotten.
-    pub(super) fn find(&self, name: &str, method: &str, params: &RawValue) -> Option<Round> {
+    /// The round of this name: `None` where it is not one of these, belongs to another call, is too old, or was forgotten.
+    pub(super) fn find(&self, now: Duration, name: &str, method: &str, params: &RawValue) -> Option<Round> {
         let found = self.open.iter().find(|open| open.name == name)?;
-        // SECURITY: what was asked for one call says nothing about another (test: a_state_belongs_to_its_call)
-        (found.call == self.call(method, params)).then(|| found.round.clone())
+        // SECURITY: what was said for one call says nothing about another, and what was said long ago nothing about now
+        // (test: a_state_belongs_to_its_call)
+        let is_its = found.call == self.call(method, params) && now <= found.at + LIFETIME;
+        is_its.then(|| found.round.clone())
     }
 
     /// Whether a name is one that this file makes.
@@ -132,11 +140,15 @@ mod tests {
     fn a_state_belongs_to_its_call() {
         let mut rounds = Rounds::default();
         let params = |path: &str| to_raw_value(&json!({"name": "read", "arguments": {"path": path}})).unwrap();
-        let state = rounds.keep("tools/call", &params("a"), Round::default());
+        let then = Duration::from_secs(7);
+        let state = rounds.keep(then, "tools/call", &params("a"), Round::default());
         let name: String = serde_json::from_str(&state).unwrap();
-        assert!(Rounds::is_own(&name) && rounds.find(&name, "tools/call", &params("a")).is_some());
-        assert!(rounds.find(&name, "tools/call", &params("b")).is_none());
-        assert!(rounds.find(&name, "prompts/get", &params("a")).is_none());
-        assert!(rounds.find("rootward-x", "tools/call", &params("a")).is_none());
+        let find = |now: Duration, name: &str, method: &str, path: &str| {
+            rounds.find(now, name, method, &params(path)).is_some()
+        };
+        assert!(Rounds::is_own(&name) && find(then + LIFETIME, &name, "tools/call", "a"));
+        assert!(!find(then + LIFETIME + Duration::from_millis(1), &name, "tools/call", "a"));
+        assert!(!find(then, &name, "tools/call", "b") && !find(then, &name, "prompts/get", "a"));
+        assert!(!find(then, "rootward-x", "tools/call", "a"));
     }
 }

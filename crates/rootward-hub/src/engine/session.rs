@@ -83,6 +83,8 @@ pub(super) struct Way {
     pub(super) arrived: Duration,
     /// Whether it turned out to need roots.
     pub(super) needs_roots: bool,
+    /// Whether it waits only for messages before it, so that it does not overtake them.
+    pub(super) behind: bool,
     /// What a modern request brought with it.
     pub(super) modern: Option<Box<Modern>>,
     /// What was decided about it, until that is on record.
@@ -261,19 +263,37 @@ impl Session {
             return;
         }
         for mut waiting in std::mem::take(&mut self.waiting) {
-            if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
+            waiting.way.behind &= self.is_recording(waiting.way.link);
+            if waiting.way.behind || self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
                 self.waiting.push_back(waiting);
             }
         }
     }
 
-    /// The same for one message.
+    /// The same for one message, and for those that wait only because it did.
     fn release_one(&mut self, message: MessageNumber) {
-        let Some(position) = self.waiting.iter().position(|waiting| waiting.way.number == message) else { return };
-        let Some(mut waiting) = self.waiting.remove(position) else { return };
-        if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
-            self.waiting.insert(position, waiting);
+        let Some(position) = self.waiting.iter().position(|waiting| waiting.way.number == message) else {
+            // It was cancelled, and those behind it need not wait any more.
+            if self.waiting.iter().any(|waiting| waiting.way.behind) {
+                self.release();
+            }
+            return;
+        };
+        while let Some(mut waiting) = self.waiting.remove(position) {
+            waiting.way.behind = false;
+            if self.pass_text(&waiting.text, &mut waiting.way) == Done::NotYet {
+                return self.waiting.insert(position, waiting);
+            }
+            if !self.waiting.get(position).is_some_and(|next| next.way.behind) {
+                return;
+            }
         }
+    }
+
+    /// Whether a message of this link is about to leave, once it is on record.
+    pub(super) fn is_recording(&self, link: usize) -> bool {
+        let mut ways = self.waiting.iter().map(|waiting| &waiting.way);
+        ways.any(|way| way.link == link && way.decided.is_some())
     }
 
     /// How long a message may wait now. A server that is being started costs more than a client that says nothing: what starts it may
@@ -335,7 +355,7 @@ impl Session {
     pub(super) fn new_way(&mut self, link: usize) -> Way {
         self.messages += 1;
         let number = MessageNumber(self.messages);
-        Way { number, link, arrived: self.now, needs_roots: false, modern: None, decided: None }
+        Way { number, link, arrived: self.now, needs_roots: false, behind: false, modern: None, decided: None }
     }
 
     pub(super) fn way_of(&mut self, number: MessageNumber) -> Option<&mut Way> {
@@ -376,7 +396,14 @@ impl Session {
 
     /// The bytes that messages in waiting take, and those that the client has not read.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.waiting.iter().map(|waiting| waiting.text.len()).sum::<usize>() + self.out.waiting().len()
+        let carried = |waiting: &Waiting| waiting.way.modern.as_ref().map_or(0, |modern| modern.bytes());
+        let held = self.waiting.iter().map(|waiting| waiting.text.len() + carried(waiting));
+        held.sum::<usize>() + self.out.waiting().len()
+    }
+
+    /// Whether this child is still wanted.
+    pub(crate) fn wants(&self, child: ChildId) -> bool {
+        self.links.get(child.link).is_some_and(|link| link.children.contains_key(&child.number))
     }
 
     /// The bytes that the client has not read.

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rootward_core::Shown;
+use rootward_protocol::method;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Memory;
@@ -15,12 +16,28 @@ use crate::engine::Memory;
 /// The largest file that is read.
 const LARGEST: u64 = 16 << 20;
 
+/// Programs that fetch a package and run it, whatever directory they are in.
+const RUNNERS: [&str; 3] = ["npx", "bunx", "uvx"];
+
+/// Lists that tell of the project a server runs in: not remembered for others.
+const OF_A_PROJECT: [&str; 2] = [method::LIST_RESOURCES, method::LIST_TEMPLATES];
+
 /// Where the memory of one server is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeping {
     directory: Option<PathBuf>,
-    /// The server: the words of its command.
+    /// The server: the words of its command, and the directory it belongs to, if it belongs to one.
     command: String,
+    reach: Reach,
+}
+
+/// Where a memory holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reach {
+    /// In one directory: from another, the same words may start another server.
+    Here,
+    /// Everywhere: the words name a package, and nothing nearby can take its place.
+    Everywhere,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,13 +51,12 @@ impl Keeping {
     /// The memory of a command in a directory; without one, nothing is remembered.
     pub(crate) fn new_ambient(directory: Option<PathBuf>, program: &OsStr, arguments: &[OsString]) -> Keeping {
         let here = std::env::current_dir().unwrap_or_default();
-        let words = || [program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
-        // SECURITY: the same words mean another server where they name something in the working directory: one project's server must not
-        // speak for another's (test: a_server_of_one_project_is_not_remembered_in_another)
-        let place = if words().any(|word| is_here_ambient(&here, word)) { here.as_os_str() } else { OsStr::new("") };
-        let words: Vec<String> = [place].into_iter().chain(words()).map(|word| Shown::new(word).to_string()).collect();
+        let reach = reach_ambient(&here, program, arguments);
+        let place = if reach == Reach::Here { here.as_os_str() } else { OsStr::new("") };
+        let words = [place, program].into_iter().chain(arguments.iter().map(OsString::as_os_str));
+        let words: Vec<String> = words.map(|word| Shown::new(word).to_string()).collect();
         // As JSON, because words may hold blanks.
-        Keeping { directory, command: serde_json::Value::from(words).to_string() }
+        Keeping { directory, command: serde_json::Value::from(words).to_string(), reach }
     }
 
     fn path(&self) -> Option<PathBuf> {
@@ -67,7 +83,11 @@ impl Keeping {
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     pub(crate) fn keep_ambient(&self, memory: &Memory) {
         let (Some(path), Some(directory)) = (self.path(), &self.directory) else { return };
-        let kept = Kept { command: self.command.clone(), memory: memory.clone() };
+        let memory = match self.reach {
+            Reach::Here => memory.clone(),
+            Reach::Everywhere => memory.clone().without(&OF_A_PROJECT),
+        };
+        let kept = Kept { command: self.command.clone(), memory };
         let Ok(text) = serde_json::to_string(&kept) else { return };
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(directory);
         // Beside it first, so that nobody reads half of it.
@@ -79,6 +99,20 @@ impl Keeping {
             Err(_) => std::fs::remove_file(&beside),
         };
     }
+}
+
+// SECURITY: one project's server must not speak for another's: a memory holds everywhere only where nothing in the directory can decide what
+// the words start (test: a_server_of_one_project_is_not_remembered_in_another)
+fn reach_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> Reach {
+    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let is_package = |word: &OsString| {
+        let text = word.to_str().unwrap_or(".");
+        !text.starts_with('.') && !text.contains(':') && !is_here_ambient(here, word)
+    };
+    let is_runner = RUNNERS.contains(&name) && !is_here_ambient(here, program) && arguments.iter().all(is_package);
+    // What is installed at or above the directory comes before the package of the same name.
+    let modules = name != "uvx" && here.ancestors().any(|place| is_here_ambient(place, OsStr::new("node_modules")));
+    if is_runner && !modules { Reach::Everywhere } else { Reach::Here }
 }
 
 /// Whether a word of a command names something in this directory.
@@ -118,14 +152,33 @@ mod tests {
     #[test]
     fn a_server_of_one_project_is_not_remembered_in_another() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("server.py"), "").unwrap();
-        let check = |word: &str, expect: bool| {
-            assert_eq!(is_here_ambient(directory.path(), OsStr::new(word)), expect, "{word}");
+        let here = directory.path();
+        std::fs::write(here.join("server.py"), "").unwrap();
+        let check = |line: &str, expect: Reach| {
+            let mut words = line.split(' ').map(OsString::from);
+            let program = words.next().unwrap();
+            assert_eq!(reach_ambient(here, &program, &words.collect::<Vec<_>>()), expect, "{line}");
         };
-        check("server.py", true);
-        check("./server.py", true);
-        check("other.py", false);
-        check("", false);
-        check("/server.py", false);
+        check("npx -y @modelcontextprotocol/server-filesystem /srv", Reach::Everywhere);
+        check("/usr/bin/uvx mcp-server-git", Reach::Everywhere);
+        for line in [
+            "python server.py",
+            "python -m server",
+            "npm run mcp",
+            "uv run server",
+            "make serve",
+            "sh -c ./run.sh",
+            "/opt/server",
+            "npx ./server",
+            "npx server.py",
+            "npx file:../x",
+            "npx git+https://example.org/x",
+            "uvx --from . server",
+        ] {
+            check(line, Reach::Here);
+        }
+        std::fs::create_dir(here.join("node_modules")).unwrap();
+        check("npx -y server", Reach::Here);
+        check("uvx server", Reach::Everywhere);
     }
 }

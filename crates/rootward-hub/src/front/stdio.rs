@@ -234,6 +234,11 @@ impl<'n> Stdio<'n> {
         if matches!(self.state, State::Leaving { .. }) {
             return self.feed(now, Event::NotStarted(number, "the session ends"));
         }
+        // SECURITY: a child that the engine has let go meanwhile was meant for roots that are not in force any more
+        // (test: a_child_that_was_let_go_is_not_wanted)
+        if !self.session().is_some_and(|session| session.wants(number)) {
+            return;
+        }
         match self.launch.start_ambient(guard, &mut self.known) {
             Ok(started) => {
                 widen(&started.output);
@@ -366,6 +371,7 @@ impl<'n> Stdio<'n> {
             .chain(self.ends().map(Process::wakes_at))
             .flatten()
             .min();
+        let due = if self.to_do.is_empty() { due } else { Some(now) };
         let due = match self.state {
             // Once it is past, only the ends of processes are waited for.
             State::Closing { until } | State::Leaving { until } if until > now => {
@@ -471,11 +477,14 @@ impl<'n> Stdio<'n> {
             Read::Some(_) => {
                 while let Some(line) = self.reader.next() {
                     self.to_do.extend(self.engine.step(now, Event::ClientLine(self.session, line)));
+                    // Before the next line: what goes on record keeps its place among what does not.
+                    self.carry_out(now);
                 }
             }
             Read::End => {
                 if let Some(line) = self.reader.finish() {
                     self.to_do.extend(self.engine.step(now, Event::ClientLine(self.session, line)));
+                    self.carry_out(now);
                 }
                 self.input = None;
                 if self.state == State::Stdioing {

@@ -21,6 +21,9 @@ use crate::text::shortened;
 /// How often a list is read again from its first page, because it changed while its pages were read.
 const MOST_RESTARTS: u8 = 3;
 
+/// How soon missing roots are looked for again at the soonest, whatever the policy says.
+const SOONEST: Duration = Duration::from_millis(1);
+
 /// How much of a client's reason is kept, in characters.
 const LONGEST_REASON: usize = 200;
 
@@ -292,6 +295,11 @@ impl SessionGuard {
         self.news
     }
 
+    /// Whether a call that came now would not have to wait for the client. A look for missing roots is not waited for.
+    pub fn is_settled(&self, now: Duration) -> bool {
+        matches!(self.machine.standing(now, now), Standing::InForce(_)) && !self.is_placing()
+    }
+
     /// Whether calls wait for the client.
     pub fn is_pending(&self) -> bool {
         self.machine.state() == State::Pending
@@ -310,8 +318,9 @@ impl SessionGuard {
     /// The roots to look up again, if one of them was missing: it may have appeared. Not more often than a client that failed is asked
     /// again, and never twice at a time: a disk that does not answer is not to take thread after thread.
     fn to_look_for(&self, now: Duration) -> Option<(RequestNumber, &RootSet)> {
-        let Looking::Done(looked) = self.looking else { return None };
-        let is_due = now >= looked.saturating_add(self.terms.policy.retry_after);
+        // A request is over before a root could appear.
+        let (Looking::Done(looked), Numbering::Counted) = (self.looking, self.numbering) else { return None };
+        let is_due = now >= looked.saturating_add(self.terms.policy.retry_after.max(SOONEST));
         self.machine.client_roots().filter(|(_, roots)| is_due && roots.missing().next().is_some())
     }
 

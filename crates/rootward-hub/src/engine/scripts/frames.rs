@@ -294,3 +294,35 @@ fn an_id_may_come_back_in_another_spelling() {
     play.ended(2);
     assert_eq!(play.heard().iter().filter(|message| message.get("error").is_some()).count(), 0);
 }
+
+/// The first is about to leave, once it is on record; the second names no path, and would not wait.
+#[test]
+fn a_call_does_not_overtake_one_that_is_being_recorded() {
+    let mut play = Play::recorded();
+    let path = play.path("project/file.txt");
+    let call = |id: u64, arguments: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "x", "arguments": arguments}});
+    play.client(&call(1, json!({})));
+    play.list_tools(1);
+    play.pass(300);
+    play.given(1);
+    play.client_frame(&json!([call(2, json!({"path": path})), call(3, json!({})), call(4, json!({}))]).to_string());
+    assert_eq!(play.given_methods(1), ["tools/call 2", "tools/call 3", "tools/call 4"]);
+    // Nobody waits for one that was cancelled.
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}});
+    play.client_frame(&json!([call(5, json!({"path": path})), call(6, json!({})), cancel]).to_string());
+    assert_eq!(play.given_methods(1), ["tools/call 6"]);
+}
+
+#[test]
+fn a_child_that_was_let_go_is_not_wanted() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    let (first, second) = (play.id(1), play.id(2));
+    // It has read what it was sent.
+    play.given(1);
+    play.settle();
+    assert!(!play.session().wants(first) && play.session().wants(second));
+    // What it still says reaches nobody.
+    play.heard();
+    play.child(1, &json!({"method": "notifications/message"}));
+    assert_eq!(play.heard_text(), Vec::<String>::new());
+}

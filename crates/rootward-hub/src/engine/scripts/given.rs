@@ -159,3 +159,25 @@ fn a_modern_call_that_waits_is_decided_by_what_is_given_by_then() {
     }
     assert_eq!(play.refused(1), Some(json!("outside_roots")));
 }
+
+/// The last request did not say its roots: what is in force for the client is not known, and what its child was given is not given any
+/// more.
+#[test]
+fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
+    let restrictions = standard();
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.save(&["project", "other"], &restrictions);
+    play.read_modern(1, "other/file.txt");
+    assert_eq!(play.started(), [1]);
+    assert_eq!(play.calls(1), [1]);
+    play.child(1, &json!({"id": 1, "result": {"resultType": "complete"}}));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    play.client(&json!({"id": 2, "method": "tools/list", "params": {"_meta": meta}}));
+    play.given(1);
+    play.child(1, &json!({"id": 2, "result": {"resultType": "complete", "tools": []}}));
+    play.save(&["project"], &restrictions);
+    assert!(play.is_let_end(1), "{:?}", play.seen);
+}

@@ -16,15 +16,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::session::{Policy, Sources};
-use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_core::{Audit, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_protocol::frame::{Found, FrameReader, Line};
 use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
 use super::child::ChildId;
+use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Event, Memory, OnRecord, Server, ServerId, Session, SessionId};
+use super::{Change, Effect, Engine, Event, OnRecord, Server, ServerId, Session, SessionId};
 use crate::scan::Expansion;
 
 /// The longest line that the client may send in a script.
@@ -66,6 +67,18 @@ enum Ceiling {
 
 impl Play {
     fn new(change: Change, ceiling: Ceiling) -> Play {
+        Play::with(change, ceiling, None)
+    }
+
+    /// A play whose client and server have shaken hands in the ceiling, with decisions on record.
+    fn recorded() -> Play {
+        let audit: Arc<dyn Audit> = Arc::new(Looked);
+        let mut play = Play::with(Change::NewChild, Ceiling::Project, Some(audit));
+        play.begin(Client::WithoutRoots);
+        play
+    }
+
+    fn with(change: Change, ceiling: Ceiling, audit: Option<Arc<dyn Audit>>) -> Play {
         let directory = tempfile::tempdir().unwrap();
         let validation = Validation::new(None);
         let mut sources = Sources::default();
@@ -84,12 +97,12 @@ impl Play {
             expansion: Expansion::default(),
             enforce: Enforce::Refuse,
             treatments: Treatments::default(),
-            audit: None,
+            audit,
         };
         let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
         let terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
         let mut engine = Engine::new(terms, given, LIMIT);
-        let server = engine.add(Server { rules: Arc::new(rules), change, memory: Memory::default() });
+        let server = engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() });
         let session = engine.open(server, "test".to_owned()).unwrap();
         Play { engine, server, session, now: Duration::ZERO, seen: Vec::new(), directory }
     }
