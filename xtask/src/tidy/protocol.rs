@@ -43,7 +43,8 @@ pub(super) fn is_spoken_in_one_crate(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in repository.rust_files().filter(is_product) {
         // Tests beside the code are the end of a file.
-        let code = file.lines().take_while(|(_, line)| *line != "#[cfg(test)]" || !is_module_below(file, line));
+        let end = tests_begin(file);
+        let code = file.lines().take_while(|(number, _)| *number < end);
         for (number, line) in code.filter(|(_, line)| !line.trim_start().starts_with("//")) {
             if let Some(name) = NAMES.iter().find(|name| line.contains(**name)) {
                 findings
@@ -54,10 +55,17 @@ pub(super) fn is_spoken_in_one_crate(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// Whether `#[cfg(test)]` stands before the tests of the file, and not before a declaration.
-fn is_module_below(file: &File, mark: &str) -> bool {
-    let behind = file.text.rfind(mark).map(|at| &file.text[at + mark.len()..]).unwrap_or_default();
-    behind.lines().any(|line| line.starts_with("mod ") && line.ends_with('{'))
+/// The line at which the tests beside the code begin; behind the last where there are none.
+fn tests_begin(file: &File) -> usize {
+    let mut mark = None;
+    for (number, line) in file.lines() {
+        match mark {
+            Some(begin) if line.starts_with("mod ") && line.ends_with('{') => return begin,
+            Some(_) if line.starts_with("#[") => {}
+            _ => mark = (line == "#[cfg(test)]").then_some(number),
+        }
+    }
+    usize::MAX
 }
 
 /// The modules that are declared for tests only, as paths without an extension.
