@@ -29,7 +29,7 @@ enum Run {
 /// What is Rootward's own in what a client hears, besides refusals.
 ///
 /// - Rootward asks for the roots, once, and the server does not: its `roots/list` is answered by Rootward.
-/// - A remembered answer to `initialize` is in Rootward's own envelope.
+/// - A remembered answer, to `initialize` or with a list, is in Rootward's own envelope.
 /// - The first time, the first server's notifications are heard, too: it announced its tools, and that it has no roots.
 /// - Notifications that belong to no request have their order among themselves, not their place among answers.
 #[derive(Debug, Default)]
@@ -143,16 +143,23 @@ impl Heard {
                 }
             }
             Run::Remembered => {
-                let first = self.ordered.first_mut().context("nothing was heard")?;
-                let result =
-                    first.strip_prefix(r#"{"jsonrpc":"2.0","id":1,"result":"#).and_then(|rest| rest.strip_suffix('}'));
-                let result = result.with_context(|| format!("not an answer to `initialize`: {first}"))?;
-                *first = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":1}}"#);
+                let first = self.ordered.first().context("nothing was heard")?;
+                ensure!(in_servers_envelope(first).is_some(), "not a remembered answer to `initialize`: {first}");
+                for line in &mut self.ordered {
+                    *line = in_servers_envelope(line).unwrap_or_else(|| line.clone());
+                }
             }
             Run::Direct => {}
         }
         Ok(())
     }
+}
+
+/// An answer from memory as the server would write it; none where the line is none.
+fn in_servers_envelope(line: &str) -> Option<String> {
+    let (id, rest) = line.strip_prefix(r#"{"jsonrpc":"2.0","id":"#)?.split_once(r#","result":"#)?;
+    let result = rest.strip_suffix('}').filter(|_| id.bytes().all(|byte| byte.is_ascii_digit()))?;
+    Some(format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#))
 }
 
 fn same(when: &str, direct: &Heard, other: &Heard) -> Result<()> {

@@ -35,7 +35,7 @@ impl Bar {
             Bar::AtMostMore(most) => {
                 let more = candidate - baseline;
                 (
-                    format!("+ {}", grouped(&format!("{more:.0}"))),
+                    format!("{} {}", if more < 0.0 { '-' } else { '+' }, grouped(&format!("{:.0}", more.abs()))),
                     format!("≤ + {}", grouped(&most.to_string())),
                     Some(more <= most),
                 )
