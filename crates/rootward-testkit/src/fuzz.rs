@@ -2,14 +2,12 @@
 //! A failure is shrunk and printed.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "called by tests, which fail by it")]
+#![expect(clippy::print_stdout, reason = "tests tell how much they tried")]
 
 use std::time::{Duration, Instant};
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-
-/// Cases between two looks at the clock.
-const CASES: u32 = 50;
 
 /// Runs `test` on values of `strategy` until the time is up.
 ///
@@ -20,13 +18,21 @@ const CASES: u32 = 50;
 pub fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let seconds = std::env::var("ROOTWARD_FUZZ_SECONDS").map_or(1, |text| text.parse().expect("a number of seconds"));
     let end = Instant::now() + Duration::from_secs(seconds);
-    let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
-    let mut cases = 0;
+    // One case at a time: a runner that has had its number of cases tries no more, however often it is asked to.
+    let mut runner = TestRunner::new(Config {
+        failure_persistence: None,
+        max_local_rejects: u32::MAX,
+        max_global_rejects: u32::MAX,
+        ..Config::default()
+    });
+    let mut cases = 0_u64;
     while Instant::now() < end {
-        runner.run(strategy, &test).unwrap();
-        cases += CASES;
+        let case = strategy.new_tree(&mut runner).unwrap();
+        runner.run_one(case, &test).unwrap();
+        cases += 1;
     }
     assert!(cases > 0, "no time to fuzz");
+    println!("{cases} cases");
 }
 
 #[cfg(test)]
@@ -34,6 +40,16 @@ mod tests {
     use proptest::num::u8::ANY;
 
     use super::*;
+
+    #[test]
+    fn cases_are_tried_until_the_time_is_up() {
+        let tried = std::cell::Cell::new(0_u64);
+        run(&ANY, |_| {
+            tried.set(tried.get() + 1);
+            Ok(())
+        });
+        assert!(tried.get() > 1000, "{}", tried.get());
+    }
 
     #[test]
     #[should_panic(expected = "128")]

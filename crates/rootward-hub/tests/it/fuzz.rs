@@ -64,7 +64,9 @@ fn fuzz_readings() {
             turned.trim(),
             &text.replace("%2f", "/").replace("%2e", "."),
         ] {
-            prop_assert!(reading.is_empty() || inside(reading), "{text:?} passes, {reading:?} does not");
+            // With another scheme it names no file here.
+            let is_none = reading.is_empty() || reading.contains("://");
+            prop_assert!(is_none || inside(reading), "{text:?} passes, {reading:?} does not");
         }
         Ok(())
     });
