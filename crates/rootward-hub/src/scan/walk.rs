@@ -441,7 +441,9 @@ impl Walk<'_> {
         // SECURITY: servers that take lists also take their JSON as a string (test: json_within_strings_is_looked_into)
         self.value(&mut Cursor::new(raw.get()), place)?;
         self.text_depth -= 1;
-        Ok(Holds::Json)
+        // SECURITY: a parser refuses what else was taken off, and its server may use the text as a name then
+        // (test: json_with_more_than_white_space_around_it_is_a_name_as_well)
+        Ok(if bare == text.trim() { Holds::Json } else { Holds::Text })
     }
 
     fn hand_out(&mut self, text: &str, why: Why, certainty: Certainty, place: Place<'_>) -> Result<(), ScanError> {

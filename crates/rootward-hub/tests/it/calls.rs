@@ -117,6 +117,25 @@ fn json_within_strings_is_a_name_as_well() {
 }
 
 #[test]
+fn json_with_more_than_white_space_around_it_is_a_name_as_well() {
+    let yard = Yard::new("rw");
+    for path in ["[]\0", "\0{}", "{\"text\": \"a/b\"}\0"] {
+        assert!(!yard.allows(&json!({"path": path})), "{path:?}");
+    }
+    for path in ["[] ", "\n{}\n", " {\"text\": \"a/b\"}\t"] {
+        assert!(yard.allows(&json!({"path": path})), "{path:?}");
+    }
+}
+
+#[test]
+fn another_scheme_behind_an_escape_does_not_climb() {
+    let yard = Yard::new("rw");
+    for path in ["http:%2f%2f..%2f..%2f..%2fevil", "http:%2f%2fa/../../../../evil", "x:%2f..%2f..%2fevil"] {
+        assert!(!yard.allows(&json!({"path": path})), "{path:?}");
+    }
+}
+
+#[test]
 fn other_schemes_are_no_paths_unless_they_climb() {
     let yard = Yard::new("rw");
     for value in

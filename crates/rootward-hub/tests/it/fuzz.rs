@@ -41,7 +41,12 @@ fn fuzz_readings() {
     let yard = Yard::new("rw");
     let inside = |text: &str| match yard.guard.check(text, Access::READ) {
         Ok(_) => true,
-        Err(denial) => denial.code().as_str() == "invalid_path",
+        Err(denial) => match denial.code().as_str() {
+            "invalid_path" => true,
+            // The guard reads a URL. A server that takes it for a name stays below its directory, unless the name climbs.
+            "unsupported_scheme" => !text.contains(".."),
+            _ => false,
+        },
     };
     fuzz::run(&model::text(), |text| {
         let call = RawValue::from_string(serde_json::json!({"arguments": {"path": text}}).to_string()).unwrap();
@@ -64,9 +69,7 @@ fn fuzz_readings() {
             turned.trim(),
             &text.replace("%2f", "/").replace("%2e", "."),
         ] {
-            // With another scheme it names no file here.
-            let is_none = reading.is_empty() || reading.contains("://");
-            prop_assert!(is_none || inside(reading), "{text:?} passes, {reading:?} does not");
+            prop_assert!(reading.is_empty() || inside(reading), "{text:?} passes, {reading:?} does not");
         }
         Ok(())
     });

@@ -76,18 +76,13 @@ pub(crate) fn arguments() -> impl Strategy<Value = Value> {
 pub(crate) fn expected(value: &Value, key: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::String(text) => {
-            // What careless readers take off: white space, and what is no character of a text.
-            let is_taken_off = |c: char| {
-                c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
-            };
-            let bare = text.trim_matches(is_taken_off);
-            let lines = bare.contains(['\n', '\r']);
+            let lines = text.trim().contains(['\n', '\r']);
             let looks =
                 ["/", "~/", "./", "../", "\\\\", "file://", "C:/", "C:\\"].iter().any(|start| text.starts_with(start));
             // A list or an object as text that leads nowhere: what it holds is judged instead.
-            let is_json = ["{", "["].iter().any(|start| bare.starts_with(start))
+            let is_json = ["{", "["].iter().any(|start| text.trim().starts_with(start))
                 && !["..", "%", "$"].iter().any(|climb| text.contains(climb))
-                && serde_json::from_str::<Value>(bare).is_ok();
+                && serde_json::from_str::<Value>(text.trim()).is_ok();
             let is_path = !is_json
                 && match key_says(key) {
                     KeySays::Path => true,
