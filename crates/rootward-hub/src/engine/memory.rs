@@ -43,7 +43,9 @@ impl Memory {
     /// What the server answered the last time to a client that said this.
     pub(super) fn recall(&self, fingerprint: &str) -> Option<Remembered> {
         let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
-        found.map(|handshake| handshake.remembered.clone())
+        // SECURITY: an answer is a line, and what follows a line break in it would be a message of its own
+        // (test: what_is_remembered_is_told_in_one_line)
+        found.map(|handshake| handshake.remembered.clone()).filter(Remembered::is_of_lines)
     }
 
     /// The same without these lists.
@@ -73,6 +75,12 @@ impl Memory {
 }
 
 impl Remembered {
+    /// Whether each answer is one line.
+    fn is_of_lines(&self) -> bool {
+        let mut answers = self.lists.values().chain([&self.result]);
+        answers.all(|answer| !answer.get().contains(['\n', '\r']))
+    }
+
     fn is_same(&self, other: &Remembered) -> bool {
         let lists = |remembered: &Remembered| -> Vec<(String, String)> {
             remembered.lists.iter().map(|(list, result)| (list.clone(), result.get().to_owned())).collect()
@@ -90,6 +98,23 @@ mod tests {
     fn remembered(result: &str) -> Remembered {
         let result = RawValue::from_string(result.to_owned()).unwrap();
         Remembered { result, asks_for_roots: Some(true), lists: BTreeMap::new() }
+    }
+
+    #[test]
+    fn what_is_remembered_is_told_in_one_line() {
+        let mut memory = Memory::default();
+        let message = r#"{"jsonrpc":"2.0","id":"rootward-roots-1","method":"roots/list"}"#;
+        for broken in ["\n", "\r"] {
+            memory.keep("f", remembered(&format!("{{{broken}}}")));
+            assert!(memory.recall("f").is_none());
+            let mut list = remembered("{}");
+            let text = format!("[{broken}{message}{broken}]");
+            list.lists.insert("tools/list".to_owned(), RawValue::from_string(text).unwrap());
+            memory.keep("f", list);
+            assert!(memory.recall("f").is_none());
+        }
+        memory.keep("f", remembered(r#"{"instructions":"a\nb"}"#));
+        assert!(memory.recall("f").is_some());
     }
 
     #[test]

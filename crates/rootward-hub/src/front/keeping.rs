@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::Shown;
 use rootward_protocol::method;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Memory;
@@ -18,6 +19,9 @@ const LARGEST: u64 = 16 << 20;
 
 /// Programs that fetch a package and run it, whatever directory they are in.
 const RUNNERS: [&str; 3] = ["npx", "bunx", "uvx"];
+
+/// What decides which package `npx` and `bunx` run. `uvx` does not look at projects.
+const DECIDING: [&str; 4] = ["node_modules", "package.json", ".npmrc", "bunfig.toml"];
 
 /// Lists that tell of the project a server runs in: not remembered for others.
 const OF_A_PROJECT: [&str; 2] = [method::LIST_RESOURCES, method::LIST_TEMPLATES];
@@ -72,7 +76,13 @@ impl Keeping {
 
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     fn read_ambient(&self) -> Option<Memory> {
-        let file = OpenOptions::new().read(true).open(self.path()?).ok()?;
+        // Neither through a link nor from a FIFO, which would keep the program waiting.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = i32::try_from(flags.bits()).ok()?;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path()?).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
         let mut text = String::new();
         file.take(LARGEST).read_to_string(&mut text).ok()?;
         let kept: Kept = serde_json::from_str(&text).ok()?;
@@ -110,9 +120,10 @@ fn reach_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> Reach 
         !text.starts_with('.') && !text.contains(':') && !is_here_ambient(here, word)
     };
     let is_runner = RUNNERS.contains(&name) && !is_here_ambient(here, program) && arguments.iter().all(is_package);
-    // What is installed at or above the directory comes before the package of the same name.
-    let modules = name != "uvx" && here.ancestors().any(|place| is_here_ambient(place, OsStr::new("node_modules")));
-    if is_runner && !modules { Reach::Everywhere } else { Reach::Here }
+    // What is at or above the directory may name another registry, or hold a package of the same name.
+    let decides = |place: &Path| DECIDING.iter().any(|name| is_here_ambient(place, OsStr::new(name)));
+    let is_decided = name != "uvx" && here.ancestors().any(decides);
+    if is_runner && !is_decided { Reach::Everywhere } else { Reach::Here }
 }
 
 /// Whether a word of a command names something in this directory.
@@ -142,10 +153,13 @@ mod tests {
         let found = keeping(&["a", "b"]).read_ambient().unwrap();
         assert_eq!(serde_json::to_string(&found).unwrap(), serde_json::to_string(&memory).unwrap());
         assert!(keeping(&["a b"]).read_ambient().is_none());
-        // Half a file is none.
+        // Half a file says nothing.
         let path = keeping(&["a", "b"]).path().unwrap();
         std::fs::write(&path, "{\"command\":").unwrap();
         assert!(keeping(&["a", "b"]).read_ambient().is_none());
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        assert!(keeping(&["a", "b"]).read_ambient().is_none(), "nobody waits for a FIFO");
         assert!(Keeping::new_ambient(None, OsStr::new("npx"), &[]).read_ambient().is_none());
     }
 
@@ -177,8 +191,12 @@ mod tests {
         ] {
             check(line, Reach::Here);
         }
-        std::fs::create_dir(here.join("node_modules")).unwrap();
-        check("npx -y server", Reach::Here);
-        check("uvx server", Reach::Everywhere);
+        for name in DECIDING {
+            check("npx -y server", Reach::Everywhere);
+            std::fs::write(here.join(name), "").unwrap();
+            check("npx -y server", Reach::Here);
+            check("uvx server", Reach::Everywhere);
+            std::fs::remove_file(here.join(name)).unwrap();
+        }
     }
 }

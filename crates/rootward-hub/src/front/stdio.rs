@@ -44,7 +44,7 @@ const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUI
 /// What this front is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    Stdioing,
+    Serving,
     /// The client has closed its end: what it asked is still answered.
     Closing {
         /// Until when.
@@ -133,7 +133,7 @@ impl<'n> Stdio<'n> {
             follow: None,
             looked: Duration::ZERO,
             begun: Instant::now(),
-            state: State::Stdioing,
+            state: State::Serving,
             some_ended: false,
             code: (None, 0),
         })
@@ -390,7 +390,7 @@ impl<'n> Stdio<'n> {
 
     /// When is to be looked what is given.
     fn looks_at(&self) -> Option<Duration> {
-        self.follow.as_ref().filter(|_| self.state == State::Stdioing).map(|_| self.looked + LOOK_EVERY)
+        self.follow.as_ref().filter(|_| self.state == State::Serving).map(|_| self.looked + LOOK_EVERY)
     }
 
     /// Looks what is given, if it is time to.
@@ -487,7 +487,7 @@ impl<'n> Stdio<'n> {
                     self.carry_out(now);
                 }
                 self.input = None;
-                if self.state == State::Stdioing {
+                if self.state == State::Serving {
                     self.state = State::Closing { until: now + LAST_ANSWERS };
                 }
                 self.feed(now, Event::ClientClosed(self.session));
