@@ -19,7 +19,7 @@ use super::keeping::Keeping;
 use super::launch::Launch;
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
-use crate::engine::{ChildId, Effect, Engine, Event, Lookout, OnRecord, Outlet, Session, SessionId};
+use crate::engine::{ChildId, Effect, Engine, Event, Lookout, OnRecord, Outlet, ServerId, Session, SessionId};
 use crate::wrap::Notice;
 use rootward_protocol::frame::{FrameReader, ROOM};
 
@@ -37,6 +37,9 @@ const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
 /// How often is looked what the operator and the user give. Nothing wakes this thread for it: a watch would take another one, and a
 /// program with two cannot start confined servers.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How often the memory of a server is written at the most.
+const KEEP_EVERY: Duration = Duration::from_secs(2);
 
 /// The signals that end this process, and with it the server.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
@@ -66,6 +69,10 @@ pub(crate) struct Stdio<'n> {
     to_do: VecDeque<Effect>,
     launch: Launch,
     keeping: Keeping,
+    /// The server whose memory is to be written.
+    to_keep: Option<ServerId>,
+    /// When it was last written.
+    kept: Duration,
     audit: Option<Arc<dyn Audit>>,
     /// What the first start found out about the command.
     known: Option<KnownCommand>,
@@ -120,6 +127,8 @@ impl<'n> Stdio<'n> {
             to_do: VecDeque::new(),
             launch,
             keeping,
+            to_keep: None,
+            kept: Duration::ZERO,
             audit,
             known: None,
             limit: longest,
@@ -151,6 +160,7 @@ impl<'n> Stdio<'n> {
             self.feed(now, Event::Tick);
             self.carry_out(now);
             self.write();
+            self.keep_ambient(now);
             self.reap(now)?;
             self.close(now);
             if self.is_over(now) {
@@ -223,9 +233,7 @@ impl<'n> Stdio<'n> {
                     let on_record = if events.iter().all(kept) { OnRecord::Yes } else { OnRecord::No };
                     self.feed(now, Event::Recorded(session, message, on_record));
                 }
-                Effect::Remember(server) => {
-                    self.engine.memory(server).into_iter().for_each(|memory| self.keeping.keep_ambient(memory));
-                }
+                Effect::Remember(server) => self.to_keep = Some(server),
             }
         }
     }
@@ -366,7 +374,7 @@ impl<'n> Stdio<'n> {
         let watched = self.watched();
         let mut polled: Vec<PollFd<'_>> =
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
-        let due = [self.engine.wakes_at(), self.looks_at()]
+        let due = [self.engine.wakes_at(), self.looks_at(), self.keeps_at()]
             .into_iter()
             .chain(self.ends().map(Process::wakes_at))
             .flatten()
@@ -403,6 +411,23 @@ impl<'n> Stdio<'n> {
         }
         // From when it is done: what takes long is not done all the time.
         self.looked = self.begun.elapsed();
+    }
+
+    /// When the memory is to be written.
+    fn keeps_at(&self) -> Option<Duration> {
+        self.to_keep.map(|_| self.kept + KEEP_EVERY)
+    }
+
+    /// Writes the memory, if it is time to: a server that says something else each time must not keep the disk busy.
+    fn keep_ambient(&mut self, now: Duration) {
+        let leaving = matches!(self.state, State::Leaving { .. });
+        if self.keeps_at().is_none_or(|due| due > now && !leaving) {
+            return;
+        }
+        if let Some(memory) = self.to_keep.take().and_then(|server| self.engine.memory(server)) {
+            self.keeping.keep_ambient(memory);
+        }
+        self.kept = now;
     }
 
     /// Those whose end is under way.
