@@ -106,7 +106,7 @@ pub fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
     error(id.unwrap_or("null"), code, &format!("the message is refused: {reason}"), None)
 }
 
-/// What is said of a line that was too long, to whoever may wait for an answer to it.
+/// What is said of a line that was too long, if its sender may wait for an answer.
 pub fn too_long(long: &TooLong, limit: usize) -> Option<String> {
     let id = long.awaited.id()?;
     let says = format!("the message has {} bytes, more than {limit}", long.length);

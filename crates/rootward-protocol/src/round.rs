@@ -1,7 +1,7 @@
 //! The rounds of a modern call: a call that needs roots is answered with the question, and comes again with the answer.
 //!
-//! What must be known from one round to the next travels in `requestState`. Whoever answers seals it, or gives the client a name for what
-//! it keeps; what is in it, and which call it belongs to, is here.
+//! What must be known from one round to the next travels in `requestState`. The server seals it, or keeps it and gives the client a
+//! name for it; what is in it, and which call it belongs to, is here.
 
 use rootward_core::session::Support;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ impl<'m> ModernRequest<'m> {
         responses.iter().flat_map(Members::iter).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
-    /// The params as a server behind Rootward is to see them, but for what is carried: whoever asks it is Rootward, which has roots.
+    /// The params as a server behind Rootward is to see them, but for what is carried: the one that asks is Rootward, which has roots.
     pub fn params_for_server(&self) -> Option<String> {
         let text = object(self.params.iter().filter(is_no_round).map(raw));
         let declares = |capabilities: &Members<'_>| capabilities.get("roots").is_some();

@@ -261,7 +261,7 @@ impl Session {
 
     /// The operator's or the user's roots changed, or what is closed.
     pub(crate) fn hear_given(&self, given: &Arc<Given>) {
-        // Whoever makes the owner looks what is given.
+        // A session without an owner looks up what is given when it makes one.
         self.report(|owner, now| owner.given(now, given));
     }
 

@@ -56,7 +56,7 @@ impl Session {
             self.drop_child(link, number);
         }
         // SECURITY: the child reads relative paths from where it was started, so where the first root is another it is told nothing
-        // and started anew (test: relative_paths_mean_the_first_root_after_a_change)
+        // and started again (test: relative_paths_mean_the_first_root_after_a_change)
         let first = |guard: &Guard| guard.root_set().first_directory().map(|root| root.place.clone());
         let now = self.now;
         let of = &mut self.links[link];
@@ -224,7 +224,7 @@ impl Session {
         }
     }
 
-    /// Forgets a child: whoever waits for its answers gets an error, and its own questions are taken back.
+    /// Forgets a child: the client gets an error for each answer it still waits for, and the child's own questions are taken back.
     pub(super) fn lost(&mut self, id: ChildId, reason: &str) {
         let of = &mut self.links[id.link];
         let Some(child) = of.children.remove(&id.number) else { return };

@@ -21,7 +21,7 @@ impl Session {
         }
     }
 
-    /// The session ends: whoever waits is told.
+    /// The session ends: every message that still waits gets an error.
     pub(super) fn give_up(&mut self) {
         self.closed = true;
         for id in std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.id) {

@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// An answer of a child's that is not passed on: whoever waits for it gets an error.
+    /// An answer of a child's that is not passed on: the client gets an error in its place.
     fn child_cannot_answer(&mut self, id: ChildId, answered: &str, says: &str) {
         let Some(child) = self.child_mut(id) else { return };
         child.sent.remove(&key(answered));
@@ -142,7 +142,7 @@ impl Session {
     fn child_asks_for_roots(&mut self, id: ChildId, envelope: &Envelope<'_>) {
         let now = self.now;
         let (Some(child), Some(question)) = (self.child_mut(id), envelope.id()) else { return };
-        // Whoever asks and does not read is not answered without end.
+        // A child that asks and does not read gets no more answers.
         if child.input.waiting().len() > MOST_UNREAD {
             return;
         }
@@ -263,7 +263,7 @@ impl Session {
     fn greeted_by_client(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         self.tell_client(envelope.text());
         let Some(result) = envelope.result() else {
-            // The client will begin anew, in another version.
+            // The client will begin again, in another version.
             (self.client, self.roots) = (Client::Silent, None);
             if let Some(child) = self.child_mut(child) {
                 child.phase = Phase::Running;
@@ -282,7 +282,7 @@ impl Session {
     fn greeted(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result() else {
             let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
-            let says = format!("the server refused to begin anew: {error}");
+            let says = format!("the server refused to begin again: {error}");
             return self.ended(child, &says);
         };
         self.take_over(child.link, child.number);

@@ -137,7 +137,7 @@ impl Session {
     /// A message for a server that does not run now.
     pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
         if let (Client::Silent, None) = (&self.client, self.links[way.link].current) {
-            // Something before `initialize`: whoever answers it, it is not Rootward.
+            // Something before `initialize`: the server answers it, not Rootward.
             let guard = self.nothing();
             let number = self.start(way.link, guard, Phase::Running);
             self.links[way.link].current = Some(number);

@@ -1,4 +1,4 @@
-//! The lists of a server: answered from memory until it is up, learned from, and told anew where the real ones differ.
+//! The lists of a server: answered from memory until it is up, learned from, and told again if the real ones differ.
 
 use rootward_protocol::frame::{Envelope, Members, object};
 use rootward_protocol::{Era, keys, message, method};
@@ -28,7 +28,7 @@ pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
 impl Session {
     /// The answer to a question for a list, from the last time, where the server is not up yet.
     pub(super) fn remembered_list(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
-        // Whoever has not been answered `initialize` yet gets what its own child says.
+        // A client that has no answer to `initialize` yet gets what its own child says.
         let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
         if !is_promised || self.links[link].running().is_some() {
             return None;

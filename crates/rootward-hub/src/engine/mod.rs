@@ -78,7 +78,7 @@ pub(crate) enum Event<'e> {
     ClientLine(SessionId, Line<'e>),
     /// A client says no more.
     ClientClosed(SessionId),
-    /// A client is being left: whoever waits is told.
+    /// A client is being left: its messages that still wait get an error.
     Left(SessionId),
     /// A child sent a line.
     ChildLine(ChildId, Found<'e>),

@@ -91,7 +91,7 @@ impl Session {
             self.ask_for_roots(envelope, modern.round);
             return Done::Yes;
         }
-        // Whoever looks at the session's roots meanwhile sees those of the request.
+        // Until the next request, the session's roots are those of this one.
         self.roots = Some(modern.roots.clone());
         let done = self.pass_with_roots(envelope, &modern, way);
         if done == Done::NotYet {

@@ -248,7 +248,7 @@ impl Session {
         if due && self.era() == Era::Legacy {
             self.report(SessionGuard::tick);
         }
-        // The last one stands for all: a list that is too old for one call is too old for those that came later.
+        // The last one is enough: a list that is too old for one call is too old for those that came later.
         let last = self.waiting.iter().rev().map(|waiting| &waiting.way).find(|way| way.needs_roots);
         if let Some(arrived) = last.map(|way| way.arrived).filter(|_| self.era() == Era::Legacy) {
             self.report(|roots, now| roots.needed(now, arrived));

@@ -47,7 +47,7 @@ enum Side {
 pub enum Awaited {
     /// Nobody: it is a notification, or an answer itself.
     ByNobody,
-    /// Whoever sent the request of this id.
+    /// The sender of the request with this id.
     By(Box<str>),
     /// It cannot be told.
     Unknown,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_is_told() {
+    fn the_sender_is_found() {
         let check = |message: &str, expect: Option<&str>| {
             assert_eq!(IdFinder::over(message.as_bytes()).awaited().id(), expect, "{message}");
         };

@@ -10,7 +10,7 @@ use rootward_core::session::Sources;
 pub struct Given {
     /// The roots of the operator, the user's saved choice, the fallback.
     pub sources: Sources,
-    /// The places that stay closed. The same value as before where that did not change: guards are made anew, and servers started anew,
-    /// where it is another.
+    /// The places that stay closed. The same value as before where that did not change: another value means new guards,
+    /// and servers that are started again.
     pub restrictions: Arc<Restrictions>,
 }

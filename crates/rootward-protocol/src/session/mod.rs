@@ -1,8 +1,8 @@
 //! The roots of a session, owned in one place: learned from a client page by page, looked up on disk, published as a guard.
 //!
 //! [`SessionGuard`] drives the core's state machine. It sends nothing, waits for nothing, opens nothing and has no clock: events and
-//! times go in; [`Order`]s and a guard come out. Whoever carries messages, with an SDK or without one, carries out the orders and reports
-//! back. A session is one client's connection (legacy) or one request (modern).
+//! times go in; [`Order`]s and a guard come out. The program that carries messages, with an SDK or without one, carries out the orders and
+//! reports back. A session is one client's connection (legacy) or one request (modern).
 //!
 //! ```
 //! use std::sync::Arc;

@@ -340,7 +340,7 @@ impl SessionGuard {
             let due = self.machine.wakes_at();
             for effect in self.machine.handle(now, event) {
                 changed = true;
-                // A time that is only said again is no news: whoever waits knows it, and would say it once more.
+                // A time that is only said again is not news: a call that waits knows it already, and would say it once more.
                 let is_news = !matches!(effect, Effect::WakeAt(time) if due.is_some_and(|due| due <= time));
                 self.news += u64::from(is_news);
                 match effect {

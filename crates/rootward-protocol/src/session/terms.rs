@@ -40,7 +40,7 @@ impl Terms {
         self.guard_over(set, given, generation)
     }
 
-    /// The guard over nothing: for whoever acts before the roots are known.
+    /// The guard over nothing: for a server that starts before the roots are known.
     pub fn nothing(&self, given: &Given) -> Guard {
         self.guard_over(RootSet::default(), given, 0)
     }

@@ -1,4 +1,4 @@
-//! A server in memory, of both eras, that offers what the transcripts call. It trusts every path: whoever stands before it decides.
+//! A server in memory, of both eras, that offers what the transcripts call. It trusts every path: `wrap` decides.
 
 use std::collections::HashMap;
 use std::io;
