@@ -10,7 +10,8 @@
 //! Everything passes as the bytes it came in, but for these:
 //!
 //! - `initialize` to the server has `capabilities.roots` replaced: Rootward is the one who is asked. The answer to the client may be
-//!   remembered from the last time, because a legacy client names its roots only afterwards, and the server starts in them.
+//!   remembered from the last time, or come from a process that was started only to learn it: a legacy client names its roots only
+//!   afterwards, and the server starts in them.
 //! - `roots/list` of the server's is answered here; `notifications/roots/list_changed` of the client's is heard here, and the server is
 //!   told of changes, or started anew.
 //! - A call with a path that is refused is answered here. Calls wait for a server that is being started in other roots.
@@ -27,7 +28,7 @@ use std::sync::Arc;
 
 use rootward_core::PlacedRoot;
 use rootward_protocol::session::Terms;
-use rootward_sandbox::{Enforcement, StartError};
+use rootward_sandbox::{Enforcement, Refused, StartError};
 
 pub use crate::engine::{Enforce, Lookout, Rules, Treatments};
 pub use crate::front::{Confine, Inject, Launch};
@@ -54,21 +55,22 @@ pub struct Wrap {
     pub follow: Option<Box<dyn Lookout>>,
 }
 
-/// Something that the operator may want to know.
-#[derive(Debug)]
-pub enum Notice<'n> {
+/// The one who runs the program: told what happens, on standard error.
+pub trait Operator {
     /// The server was started, in these roots, held so strongly.
-    Started(&'n [PlacedRoot], &'n Enforcement),
-    /// It was not.
-    NotStarted(StartError),
+    fn started(&mut self, roots: &[PlacedRoot], enforcement: &Enforcement);
+    /// It was not; what the client is told of that.
+    fn not_started(&mut self, error: StartError) -> String;
+    /// A server has ended that was traced: what it tried and was refused.
+    fn refused(&mut self, refused: &[Refused]);
     /// Anything else, in a sentence.
-    Event(&'n str),
+    fn says(&mut self, text: &str);
 }
 
 impl Wrap {
     /// Serves the client on standard input and output until it is gone, or the server is; the exit code, which is the server's own
     /// where it has one. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
-    pub fn run(self, notice: &mut dyn FnMut(Notice<'_>)) -> io::Result<i32> {
+    pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
         let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
@@ -81,6 +83,6 @@ impl Wrap {
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
-        Stdio::new((engine, session), (launch, keeping), audit, longest, notice)?.following(follow).run()
+        Stdio::new((engine, session), (launch, keeping), audit, longest, operator)?.following(follow).run()
     }
 }

@@ -25,6 +25,8 @@ pub struct Hello {
     pub params: String,
     /// What the answer depends on.
     pub fingerprint: String,
+    /// The revision that it asks for.
+    pub revision: Option<String>,
     /// What it declares about roots.
     pub support: Support,
 }
@@ -41,7 +43,8 @@ impl Hello {
         };
         let version = params.get("protocolVersion").map(RawValue::get).unwrap_or_default();
         let fingerprint = format!("{version} {capabilities}");
-        Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, support })
+        let revision = params.text("protocolVersion");
+        Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, revision, support })
     }
 }
 

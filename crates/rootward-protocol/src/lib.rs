@@ -20,6 +20,7 @@
 //! - [`era`]: legacy and modern; what a client says of itself in each.
 //! - [`message`]: the messages that Rootward writes.
 //! - [`input`]: what a modern answer asks of its client.
+//! - [`offer`]: what a server offers, and what is answered for one that offers nothing.
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
 //! - [`round`]: the rounds of a modern call.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
@@ -34,6 +35,7 @@ pub mod keys;
 mod list;
 pub mod message;
 pub mod method;
+pub mod offer;
 mod pages;
 mod refusal;
 pub mod round;

@@ -54,10 +54,8 @@ pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
 pub const COMPLETE: &str = "completion/complete";
 /// How much a server is to log.
 pub const SET_LEVEL: &str = "logging/setLevel";
+/// A modern client wants to hear of changes for as long as the request is open.
+pub const LISTEN: &str = "subscriptions/listen";
 
 /// The requests that a modern server may answer with a question. The client sends them again, with the answer.
 pub const RETRIED: [&str; 3] = [CALL_TOOL, GET_PROMPT, READ_RESOURCE];
-
-/// The lists that a server may have: the capability, and how it tells of a change.
-pub const LISTS: [(&str, &str); 3] =
-    [("tools", TOOLS_CHANGED), ("prompts", PROMPTS_CHANGED), ("resources", RESOURCES_CHANGED)];

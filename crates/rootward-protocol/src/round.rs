@@ -110,6 +110,12 @@ impl<'m> ModernRequest<'m> {
         self.params.get(keys::META)
     }
 
+    /// What a server's answers about itself depend on.
+    pub fn fingerprint(&self) -> String {
+        let text = |key: &str| self.meta.get(key).map(RawValue::get).unwrap_or_default();
+        format!("modern {} {}", text(keys::VERSION), text(keys::CAPABILITIES))
+    }
+
     /// What it declares about roots. It cannot announce changes: a request is too short for that.
     pub fn support(&self) -> Support {
         match self.capabilities.as_ref().map(era::support) {

@@ -23,6 +23,8 @@ pub struct CommandLine {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Its arguments as typed, where roots were put into them since: what it fetches is kept by these, for whatever roots.
+    pub typed: Option<Vec<OsString>>,
     /// Where it starts; without it, in the working directory if that lies in a root, else in the first root.
     pub directory: Option<PathBuf>,
     /// Variables that it gets with these values, whatever the environment says.

@@ -17,8 +17,9 @@ use crate::{launcher, sys};
 /// Starts a command with pipes for its input and output. The process that stands for it passes signals on and ends with its code; when
 /// the line is dropped, or this process ends, the command and all its descendants are killed.
 ///
-/// For a program with one thread. The command inherits its working directory, unless the line names one, and its environment.
-pub fn spawn_kept(line: &CommandLine) -> Result<(Child, Lifeline), StartError> {
+/// For a program with one thread. The command inherits its working directory, unless the line names one, and its environment; `errors`
+/// is its standard error.
+pub fn spawn_kept(line: &CommandLine, errors: Stdio) -> Result<(Child, Lifeline), StartError> {
     let prepare = |error: rustix::io::Errno| StartError::Prepare(error.into());
     let (end_of_keeper, held) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
     let (report, told_by_keeper) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
@@ -26,7 +27,7 @@ pub fn spawn_kept(line: &CommandLine) -> Result<(Child, Lifeline), StartError> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let program = Program::find_ambient(&line.program, std::env::var_os("PATH").as_deref(), &here)?;
     let mut command = Command::new(program.path());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
     if let Some(directory) = &line.directory {
         command.current_dir(directory);
     }

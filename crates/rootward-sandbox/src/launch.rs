@@ -1,7 +1,7 @@
 //! The host's side of a start: orders for the launcher, and what it tells back.
 
 use std::io::{BufRead, BufReader};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -70,6 +70,8 @@ pub struct Lifeline {
     enforcement: Enforcement,
     _held: OwnedFd,
     report: BufReader<std::fs::File>,
+    /// The part of a line that has come.
+    part: Vec<u8>,
 }
 
 /// Something the command tried and was refused.
@@ -198,7 +200,7 @@ impl Handshake {
         match told {
             Some(Told::Confined) => {
                 self.private.hand_over();
-                Ok(Lifeline { enforcement: self.enforcement, _held: self.lifeline, report })
+                Ok(Lifeline::of(self.enforcement, self.lifeline, report))
             }
             Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
             Some(Told::Refused { .. }) | None => Err(StartError::Silent),
@@ -208,7 +210,7 @@ impl Handshake {
 
 impl Lifeline {
     pub(crate) fn of(enforcement: Enforcement, held: OwnedFd, report: BufReader<std::fs::File>) -> Lifeline {
-        Lifeline { enforcement, _held: held, report }
+        Lifeline { enforcement, _held: held, report, part: Vec::new() }
     }
 
     /// How strongly the command is confined.
@@ -218,10 +220,32 @@ impl Lifeline {
 
     /// The next refusal, while tracing; `None` when the command has ended.
     pub fn next_refused(&mut self) -> Option<Refused> {
-        match next(&mut self.report)? {
-            Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
-            Told::Confined | Told::Failed { .. } => None,
+        refused(next(&mut self.report)?)
+    }
+
+    /// What [`Lifeline::refused_so_far`] waits for, for hosts that poll. It does not block from then on.
+    pub fn report(&self) -> std::io::Result<BorrowedFd<'_>> {
+        let report = self.report.get_ref();
+        let flags = rustix::fs::fcntl_getfl(report)?;
+        rustix::fs::fcntl_setfl(report, flags | rustix::fs::OFlags::NONBLOCK)?;
+        Ok(report.as_fd())
+    }
+
+    /// The refusals that were reported by now, while tracing. Does not block after [`Lifeline::report`].
+    pub fn refused_so_far(&mut self) -> Vec<Refused> {
+        let mut found = Vec::new();
+        while matches!(self.report.read_until(b'\n', &mut self.part), Ok(count) if count > 0) {
+            let told = serde_json::from_slice(&std::mem::take(&mut self.part));
+            found.extend(told.ok().and_then(refused));
         }
+        found
+    }
+}
+
+fn refused(told: Told) -> Option<Refused> {
+    match told {
+        Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
+        Told::Confined | Told::Failed { .. } => None,
     }
 }
 

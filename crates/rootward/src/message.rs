@@ -62,6 +62,13 @@ pub(crate) fn failure(failure: &anyhow::Error) {
     }
 }
 
+/// The same in one line, the way out included: for a client that is told.
+#[cfg(feature = "wrap")]
+pub(crate) fn in_one_line(failure: &anyhow::Error) -> String {
+    let hint = failure.downcast_ref::<Hinted>().map(|hinted| format!("; {}", hinted.hint));
+    format!("{}{}", told(failure), hint.unwrap_or_default())
+}
+
 /// Whether something failed because nobody reads the answer any more.
 pub(crate) fn reader_left(failure: &anyhow::Error) -> bool {
     failure.chain().any(|cause| system_kind(cause) == Some(ErrorKind::BrokenPipe))

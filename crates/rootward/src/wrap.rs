@@ -2,15 +2,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use rootward_core::Validation;
 use rootward_core::session::Sources;
+use rootward_core::{PlacedRoot, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{
-    Confine, Enforce, Inject, LONGEST, Launch, Lookout, Notice, Rules, Treatments, Wrap as Wrapped,
+    Confine, Enforce, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
 };
+use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
@@ -47,6 +49,9 @@ pub(crate) struct Wrap {
     /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be repeated
     #[arg(long = "treat", value_name = "WHAT", value_parser = treatment)]
     treatments: Vec<(String, String, Treatment)>,
+    /// Tell what the server tried and was refused, when it ends. It slows down every opening of a file
+    #[arg(long)]
+    trace: bool,
     #[command(flatten)]
     recording: Recording,
     /// The server's command and its arguments
@@ -109,19 +114,24 @@ impl Wrap {
             }
             Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
         };
+        let secrets = secrets(&confine);
         let launch = Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
             variables: variables_with_roots(),
             inject: self.inject.clone(),
             confine,
+            trace: if self.trace { Trace::On } else { Trace::Off },
+            secrets,
+            withheld: Vec::new(),
         };
         let rules = self.rules(&ground)?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
+        let home = ground.home().map(Path::to_owned);
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
-        let mut notice = |notice: Notice<'_>| tell(program, notice);
-        let code = wrapped.run(&mut notice)?;
+        let mut terminal = Terminal { program, home: home.as_deref() };
+        let code = wrapped.run(&mut terminal)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
 
@@ -184,11 +194,37 @@ fn variables_with_roots() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(_, value)| stands(value)).collect()
 }
 
-/// Tells the operator.
-fn tell(program: &OsStr, notice: Notice<'_>) {
-    match notice {
-        Notice::Started(_, enforcement) => told::enforcement(enforcement),
-        Notice::NotStarted(error) => message::failure(&told::not_started(program, error)),
-        Notice::Event(text) => message::line_in_passing(&format!("rootward: {text}")),
+/// The values of variables that the server is given because somebody named them.
+fn secrets(confine: &Confine) -> Vec<String> {
+    let is_given = |name: &OsStr| match confine {
+        Confine::To(options) => options.variables.iter().any(|given| given == name),
+        Confine::Off => true,
+    };
+    std::env::vars_os().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.into_string().ok()).collect()
+}
+
+/// The operator, who reads standard error.
+struct Terminal<'t> {
+    program: &'t OsStr,
+    home: Option<&'t Path>,
+}
+
+impl Operator for Terminal<'_> {
+    fn started(&mut self, _: &[PlacedRoot], enforcement: &Enforcement) {
+        told::enforcement(enforcement);
+    }
+
+    fn not_started(&mut self, error: StartError) -> String {
+        let error = told::not_started(self.program, error);
+        message::failure(&error);
+        message::in_one_line(&error)
+    }
+
+    fn refused(&mut self, refused: &[Refused]) {
+        told::refused(refused, self.home);
+    }
+
+    fn says(&mut self, text: &str) {
+        message::line_in_passing(&format!("rootward: {text}"));
     }
 }

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::message;
 use rootward_protocol::{Era, method};
 
 use super::Effect;
 use super::child::{ChildId, Owed, Phase, SETTLES_WITHIN};
+use super::failure::{Failure, Hope};
 use super::link::Change;
 use super::memory::Remembered;
-use super::session::{Asked, Client, GRACE, Session};
+use super::session::{Asked, Client, Session};
 
 impl Session {
     /// Sees that the children there are fit the roots in force, and that there is one where one is needed.
@@ -25,23 +26,10 @@ impl Session {
         if let Some(guard) = &guard {
             self.note_revoked(guard);
         }
-        for link in 0..self.links.len() {
-            match &guard {
-                Some(guard) => self.fit(link, guard),
-                None => self.do_without_roots(link),
-            }
-        }
-    }
-
-    /// Starts a child without roots, where somebody has waited long enough for the client to name them.
-    fn do_without_roots(&mut self, link: usize) {
-        let first = self.waiting.iter().find(|waiting| waiting.way.link == link);
-        let is_waited_for = first.is_some_and(|first| first.way.arrived + GRACE <= self.now);
-        let of = &self.links[link];
-        let has_child = of.current.is_some() || of.coming.is_some();
-        if is_waited_for && !has_child && of.backoff.not_before(self.now).is_none() {
-            let guard = self.nothing();
-            self.start_and_greet(link, guard);
+        // SECURITY: no server gets a call before the directories it runs in are known
+        // (test: a_client_that_never_names_its_roots_gets_lists_all_the_same)
+        if let Some(guard) = guard {
+            (0..self.links.len()).for_each(|link| self.fit(link, &guard));
         }
     }
 
@@ -92,7 +80,7 @@ impl Session {
     /// Has a child started.
     pub(super) fn start(&mut self, link: usize, guard: Guard, phase: Phase) -> u64 {
         let number = self.links[link].add(guard.clone(), phase, self.now);
-        self.push(Effect::Start(self.child_id(link, number), guard));
+        self.push(Effect::Start(self.child_id(link, number), guard, Session::purpose(phase)));
         number
     }
 
@@ -126,6 +114,7 @@ impl Session {
     /// A child has answered `initialize`, and takes calls.
     pub(super) fn runs(&mut self, link: usize, number: u64) {
         let (now, settles) = (self.now, self.settles_at(link));
+        self.links[link].failure = None;
         if let Some(child) = self.links[link].children.get_mut(&number) {
             (child.phase, child.since, child.settles_at) = (Phase::Running, now, settles);
         }
@@ -181,14 +170,17 @@ impl Session {
     }
 
     /// A child could not be started. Until the roots change, no other will be.
-    pub(super) fn not_started(&mut self, id: ChildId, reason: &str) {
+    pub(super) fn not_started(&mut self, id: ChildId, failure: &Failure, hope: Hope) {
+        let Some((phase, guard)) = self.child_mut(id).map(|child| (child.phase, child.guard.clone())) else { return };
+        if phase == Phase::Learning {
+            return self.learner_not_started(id, failure, hope);
+        }
         let first = self.is_first();
-        let Some(guard) = self.child_mut(id).map(|child| child.guard.clone()) else { return };
-        self.lost(id, reason);
+        self.lost(id, failure);
         if first {
             self.push(Effect::Leave(self.id));
         } else {
-            self.links[id.link].impossible = Some((guard, reason.to_owned()));
+            self.links[id.link].impossible = Some((guard, failure.clone()));
             // SECURITY: what it was given is not what is in force any more
             // (test: where_no_server_can_be_started_in_the_new_roots_calls_are_told_so)
             if let Some(old) = self.links[id.link].current.take() {
@@ -198,21 +190,47 @@ impl Session {
     }
 
     /// A child has ended, or closed its end.
-    pub(super) fn ended(&mut self, id: ChildId, how: &str) {
+    pub(super) fn ended(&mut self, id: ChildId, failure: &Failure) {
         let Some((phase, since)) = self.child_mut(id).map(|child| (child.phase, child.since)) else { return };
+        if phase == Phase::Learning {
+            return self.learner_ended(id);
+        }
         let first = self.is_first();
-        self.lost(id, &format!("the server ended ({how}) before it answered"));
+        if first && self.begins_again(id, failure) {
+            return;
+        }
+        self.lost(id, failure);
         match phase {
-            Phase::Retired => {}
+            Phase::Retired | Phase::Learning => {}
             _ if first => self.push(Effect::Leave(self.id)),
             Phase::Greeting | Phase::Running => {
                 let now = self.now;
-                self.links[id.link].backoff.failed(now, now.saturating_sub(since));
+                let of = &mut self.links[id.link];
+                of.backoff.failed(now, now.saturating_sub(since));
+                of.failure = (phase == Phase::Greeting).then(|| failure.clone());
                 if !self.closed {
-                    self.say(format!("the server ended ({how}) and is started again"));
+                    self.say(format!("the server ended ({}) and is started again", failure.how));
                 }
             }
         }
+    }
+
+    /// Starts a server once more that ended before it answered the client's `initialize`: the front traces the second one, so that the
+    /// error can say what it was refused. Whether it does.
+    fn begins_again(&mut self, id: ChildId, failure: &Failure) -> bool {
+        let Client::Legacy(legacy) = &self.client else { return false };
+        let (params, is_first_end) = (legacy.params.clone(), self.links[id.link].failure.is_none());
+        let Some(child) = self.child_mut(id).filter(|_| is_first_end) else { return false };
+        let request = child.owes.extract_if(|_, owed| *owed == Owed::Handshake).next();
+        let (Some((request, _)), guard) = (request, child.guard.clone()) else { return false };
+        self.lost(id, failure);
+        let number = self.start(id.link, guard, Phase::Greeting);
+        let of = &mut self.links[id.link];
+        (of.failure, of.current) = (Some(failure.clone()), Some(number));
+        if let Some(child) = of.children.get_mut(&number) {
+            child.ask(&request, Owed::Handshake, &message::request(&request, method::INITIALIZE, Some(&params)));
+        }
+        true
     }
 
     /// Whether no server has answered the client yet: then there is no session to save.
@@ -225,7 +243,7 @@ impl Session {
     }
 
     /// Forgets a child: the client gets an error for each answer it still waits for, and the child's own questions are taken back.
-    pub(super) fn lost(&mut self, id: ChildId, reason: &str) {
+    pub(super) fn lost(&mut self, id: ChildId, failure: &Failure) {
         let of = &mut self.links[id.link];
         let Some(child) = of.children.remove(&id.number) else { return };
         of.current.take_if(|current| *current == id.number);
@@ -233,7 +251,7 @@ impl Session {
         self.push(Effect::End(id));
         for (request, owed) in child.owes {
             if owed.is_clients() {
-                self.tell_client(&message::error(&request, INTERNAL_ERROR, reason, None));
+                self.tell_client(&failure.answer(&request));
             }
         }
         let is_its = |asked: &Asked| matches!(asked, Asked::Child { child, .. } if *child == id);
@@ -245,12 +263,12 @@ impl Session {
     }
 
     /// Whether the server is where it should be, or nobody can tell where that is.
-    pub(super) fn is_in_place(&self, link: usize, arrived: Duration) -> bool {
+    pub(super) fn is_in_place(&self, link: usize) -> bool {
         // A modern call says by its paths that it needs roots; without any, it is not asked for them.
         if self.roots.is_none() || self.era() == Era::Modern {
             return true;
         }
-        let Some(guard) = self.guard() else { return self.now >= arrived + GRACE };
+        let Some(guard) = self.guard() else { return false };
         self.links[link].current().is_some_and(|child| child.guard.decides_as(guard))
     }
 }

@@ -37,6 +37,8 @@ pub(super) enum Owed {
     Page(&'static str),
     /// The client's own `initialize`.
     Handshake,
+    /// The client's own `server/discover`.
+    Discovery,
     /// Rootward's `initialize`, on the client's behalf.
     OwnHandshake,
     /// Rootward's question for this list.
@@ -47,7 +49,7 @@ impl Owed {
     /// Whether the client awaits it.
     pub(super) fn is_clients(self) -> bool {
         match self {
-            Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake => true,
+            Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake | Owed::Discovery => true,
             Owed::OwnHandshake | Owed::OwnList(_) => false,
         }
     }
@@ -56,7 +58,7 @@ impl Owed {
     pub(super) fn list(self) -> Option<&'static str> {
         match self {
             Owed::List(list) | Owed::OwnList(list) => Some(list),
-            Owed::Plain | Owed::Page(_) | Owed::Handshake | Owed::OwnHandshake => None,
+            Owed::Plain | Owed::Page(_) | Owed::Handshake | Owed::Discovery | Owed::OwnHandshake => None,
         }
     }
 }
@@ -64,6 +66,8 @@ impl Owed {
 /// How far a child has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
+    /// It tells what the server offers, in an empty directory, and gets no calls.
+    Learning,
     /// It has not answered `initialize` yet.
     Greeting,
     /// It takes calls.

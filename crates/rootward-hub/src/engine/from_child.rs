@@ -2,12 +2,14 @@
 
 use rootward_protocol::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong};
 use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::offer::{self, Offer};
 use rootward_protocol::{keys, method, shown};
 use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed, Phase, key};
+use super::failure::Failure;
 use super::router::progress_token;
-use super::session::{Asked, Client, Session, Stirs};
+use super::session::{Asked, Client, Legacy, Session, Stirs};
 
 /// How much of a server's error is told, in characters.
 const LONGEST_ERROR: usize = 1000;
@@ -115,9 +117,9 @@ impl Session {
         let Some(child) = self.child_mut(id) else { return };
         child.sent.remove(&key(answered));
         match child.owes.remove(&key(answered)) {
-            Some(Owed::OwnHandshake) => self.ended(id, &format!("`initialize`: {says}")),
+            Some(Owed::OwnHandshake) => self.ended(id, &Failure::new(format!("the server cannot begin: {says}"))),
             Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
-            Some(Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake) => {
+            Some(Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake | Owed::Discovery) => {
                 self.tell_client(&message::error(answered, INTERNAL_ERROR, says, None));
             }
             None => {}
@@ -125,11 +127,18 @@ impl Session {
     }
 
     fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Stirs {
+        let is_learner = self.child_mut(id).is_some_and(|child| child.phase == Phase::Learning);
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Request, method::LIST_ROOTS) => {
                 self.child_asks_for_roots(id, envelope);
                 return Stirs::All;
             }
+            // SECURITY: a learner speaks for a server that does not run yet: it asks nobody anything, and its news are of no project
+            // (test: a_learner_reaches_the_client_with_its_answers_alone)
+            (Kind::Request, _) if is_learner => envelope.id().into_iter().for_each(|question| {
+                self.refuse_question(id, question, "the server is only asked what it offers now");
+            }),
+            (Kind::Notification, _) if is_learner => {}
             (Kind::Request, _) => self.child_asks(id, envelope),
             (Kind::Notification, method::CANCELLED) => self.child_cancelled(id, envelope),
             (Kind::Notification, _) => self.tell_client(envelope.text()),
@@ -163,7 +172,7 @@ impl Session {
     fn child_asks(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         let Some(id) = envelope.id() else { return };
         if !self.may_ask(child, id) {
-            return self.refuse_question(child, id);
+            return self.refuse_question(child, id, "too many requests to the client are waiting for an answer");
         }
         let asked = Asked::Child { child, id: id.as_str().into(), token: progress_token(envelope) };
         let key = id.key();
@@ -195,10 +204,9 @@ impl Session {
 
     // SECURITY: questions that nobody answers are kept, and must not take all memory there is
     // (test: a_server_has_a_bounded_number_of_questions_open)
-    fn refuse_question(&mut self, child: ChildId, id: Id<'_>) {
+    fn refuse_question(&mut self, child: ChildId, id: Id<'_>, says: &str) {
         let Some(child) = self.child_mut(child) else { return };
         if child.input.waiting().len() <= MOST_UNREAD {
-            let says = "too many requests to the client are waiting for an answer";
             child.send(&message::error(id.as_str(), INTERNAL_ERROR, says, None));
         }
     }
@@ -237,6 +245,10 @@ impl Session {
         }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
+            Some(Owed::Discovery) => {
+                self.discovered(child.link, envelope.result());
+                self.tell_client(envelope.text());
+            }
             Some(Owed::OwnHandshake) => self.greeted(child, envelope),
             Some(Owed::List(list)) => {
                 if let Some(result) = envelope.result() {
@@ -250,6 +262,8 @@ impl Session {
                 }
                 self.tell_client(envelope.text());
             }
+            // The client was answered in its place.
+            None if self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning) => {}
             // Also what is owed to nobody: the client may have cancelled it.
             Some(Owed::Plain | Owed::OwnList(_)) | None => {
                 self.tell_client(envelope.text());
@@ -262,50 +276,68 @@ impl Session {
     /// The first child has answered the client's own `initialize`.
     fn greeted_by_client(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         self.tell_client(envelope.text());
+        let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let Some(result) = envelope.result() else {
             // The client will begin again, in another version.
             (self.client, self.roots) = (Client::Silent, None);
-            if let Some(child) = self.child_mut(child) {
+            if let Some(child) = self.child_mut(child).filter(|_| !is_learner) {
                 child.phase = Phase::Running;
             }
             return;
         };
-        self.runs(child.link, child.number);
-        self.promise(result.get());
+        self.links[child.link].handshake = Some(result.to_owned());
         self.remember(child.link, result);
-        if matches!(&self.client, Client::Legacy(legacy) if legacy.initialized) {
-            self.begin(&message::notification(method::INITIALIZED));
+        if is_learner {
+            self.ask_for_all_lists(child.link, result);
+        } else {
+            self.runs(child.link, child.number);
         }
+        self.promise(result.get());
     }
 
-    /// A later child has answered `initialize`: what it says otherwise than was promised is put right.
+    /// A later child has answered `initialize`. Tell the client what differs from the first handshake.
     fn greeted(&mut self, child: ChildId, envelope: &Envelope<'_>) {
         let Some(result) = envelope.result() else {
             let error = shown(envelope.error().map(RawValue::get).unwrap_or_default(), LONGEST_ERROR);
-            let says = format!("the server refused to begin again: {error}");
-            return self.ended(child, &says);
+            return self.ended(child, &Failure::new(format!("the server refused to begin: {error}")));
         };
-        self.take_over(child.link, child.number);
-        if let Client::Legacy(legacy) = &self.client
-            && legacy.promised.as_deref() != Some(result.get())
-        {
-            let promised = legacy.promised.clone();
-            self.correct(promised.as_deref().unwrap_or("{}"), result);
-            self.promise(result.get());
-        }
         self.remember(child.link, result);
+        if self.needs_newer_client(result) {
+            return self.cannot_go_on(child, result);
+        }
+        let before = self.links[child.link].handshake.replace(result.to_owned());
+        self.take_over(child.link, child.number);
+        if let Some(before) = before.filter(|before| before.get() != result.get()) {
+            self.correct(&before, result);
+        }
     }
 
-    /// Tells the client of lists that may be others than it was promised.
-    fn correct(&mut self, promised: &str, result: &RawValue) {
-        let lists = |result: &RawValue, key: &str| {
-            let capabilities = Members::read(result).and_then(|result| result.object("capabilities"));
-            capabilities.and_then(|capabilities| capabilities.get(key)).is_some()
-        };
-        let Ok(promised) = RawValue::from_string(promised.to_owned()) else { return };
-        for (key, notification) in method::LISTS {
-            if lists(&promised, key) || lists(result, key) {
-                self.tell_client(&message::notification(notification));
+    /// Whether a server chose a later revision than the client was told.
+    fn needs_newer_client(&self, result: &RawValue) -> bool {
+        let Client::Legacy(Legacy { promised: Some(promised), .. }) = &self.client else { return false };
+        let promised = RawValue::from_string(promised.to_string());
+        promised.is_ok_and(|promised| Offer::read(result).is_newer_than(&Offer::read(&promised)))
+    }
+
+    /// A server speaks a revision that the client was not told of. The next client is told by what is remembered now.
+    fn cannot_go_on(&mut self, id: ChildId, result: &RawValue) {
+        let Some(guard) = self.child_mut(id).map(|child| child.guard.clone()) else { return };
+        let revision = shown(&Offer::read(result).revision().unwrap_or_default(), LONGEST_ERROR);
+        let says = format!(
+            "the server speaks revision {revision} of the protocol, which this client was not told of: reconnect to it"
+        );
+        self.say(&says);
+        let failure = Failure::new(says);
+        self.lost(id, &failure);
+        self.links[id.link].impossible = Some((guard, failure));
+    }
+
+    /// Tells the client of lists that the server offers now and did not before, or the other way round.
+    fn correct(&mut self, before: &RawValue, result: &RawValue) {
+        let (before, now) = (Offer::read(before), Offer::read(result));
+        for list in offer::LISTS.iter().filter(|list| list.method != method::LIST_TEMPLATES) {
+            if before.has(list.capability) || now.has(list.capability) {
+                self.tell_client(&message::notification(list.changed));
             }
         }
     }

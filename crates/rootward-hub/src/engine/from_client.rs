@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use rootward_core::Guard;
 use rootward_protocol::era::Hello;
 use rootward_protocol::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
-use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
+use rootward_protocol::message::{self, INVALID_PARAMS, INVALID_REQUEST};
+use rootward_protocol::round::ModernRequest;
 use rootward_protocol::session::{NoList, SessionGuard, Turn};
 use rootward_protocol::{keys, method, shown};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed, Phase, key};
+use super::failure::Failure;
 use super::gate::Judgement;
 use super::lists::owed;
 use super::session::{Asked, Client, Done, Legacy, Session, Stirs, Waiting, Way};
@@ -74,6 +77,7 @@ impl Session {
                 let id = envelope.id().map_or("null", Id::as_str);
                 self.tell_client(&message::error(id, INVALID_REQUEST, &says, None));
             }
+            (kind, method) if self.is_too_early(envelope) => self.refuse_early(kind, method, envelope.id()),
             _ => {
                 let link = self.route(envelope);
                 let mut way = self.new_way(link);
@@ -88,6 +92,23 @@ impl Session {
             }
         }
         Stirs::Nobody
+    }
+
+    /// Whether a message comes before the client has begun. No server gets it: nobody knows yet where that would run.
+    fn is_too_early(&self, envelope: &Envelope<'_>) -> bool {
+        let is_modern = || envelope.params().and_then(ModernRequest::read).is_some();
+        matches!(self.client, Client::Silent) && !is_modern()
+    }
+
+    // SECURITY: no server gets a call before the directories it runs in are known
+    // (test: a_call_before_initialize_reaches_no_server)
+    fn refuse_early(&mut self, kind: Kind, method: &str, id: Option<Id<'_>>) {
+        let (Kind::Request, Some(id)) = (kind, id.map(Id::as_str)) else { return };
+        let answer = match method {
+            method::PING => message::result(id, "{}"),
+            _ => message::error(id, INVALID_REQUEST, "the session has not begun; send `initialize` first", None),
+        };
+        self.tell_client(&answer);
     }
 
     /// Passes on a message that has waited.
@@ -117,6 +138,10 @@ impl Session {
             return self.without_child(envelope, way);
         }
         let method = envelope.method().unwrap_or_default();
+        if let Some(answer) = envelope.id().and_then(|id| self.lacking(link, id.as_str(), method)) {
+            self.tell_client(&answer);
+            return Done::Yes;
+        }
         if method == method::CALL_TOOL && self.waits_for_tools(link, way.arrived) {
             return Done::NotYet;
         }
@@ -136,22 +161,26 @@ impl Session {
 
     /// A message for a server that does not run now.
     pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
-        if let (Client::Silent, None) = (&self.client, self.links[way.link].current) {
-            // Something before `initialize`: the server answers it, not Rootward.
-            let guard = self.nothing();
-            let number = self.start(way.link, guard, Phase::Running);
-            self.links[way.link].current = Some(number);
-            return self.pass_legacy(envelope, way);
+        let pong = envelope.id().filter(|_| envelope.method() == Some(method::PING));
+        let pong = pong.map(|id| message::result(id.as_str(), "{}"));
+        if let Some(answer) = pong.or_else(|| self.list_in_absence(envelope, way)) {
+            self.tell_client(&answer);
+            return Done::Yes;
         }
         // Other roots may be about to come, and with them another try.
         let settled = self.roots.as_ref().is_none_or(|roots| roots.turn(way.arrived, self.now) == Turn::GoOn);
-        let reason = match &self.links[way.link].impossible {
-            Some((_, reason)) if settled => reason.clone(),
-            _ if self.now >= way.arrived + self.patience() => "the server does not run".to_owned(),
+        let of = &self.links[way.link];
+        let failure = match (&of.impossible, &of.failure) {
+            (Some((_, failure)), _) if settled => failure.clone(),
+            // It died, and is started again after a pause: nobody need wait for that.
+            (_, Some(failure)) if !of.is_coming(self.now) && of.backoff.not_before(self.now).is_some() => {
+                failure.clone()
+            }
+            _ if self.now >= way.arrived + self.patience() => Failure::new("the server does not run"),
             _ => return Done::NotYet,
         };
         if let Some(id) = envelope.id() {
-            self.tell_client(&message::error(id.as_str(), INTERNAL_ERROR, &reason, None));
+            self.tell_client(&failure.answer(id.as_str()));
         }
         Done::Yes
     }
@@ -163,39 +192,37 @@ impl Session {
             self.tell_client(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
             return;
         }
-        let Some(Hello { params, fingerprint, support }) = envelope.params().and_then(Hello::read) else {
-            let says = "the params of `initialize` are refused: no object, or a key stands twice";
+        let Some(Hello { params, fingerprint, revision, support }) = envelope.params().and_then(Hello::read) else {
+            let says = "the params of `initialize` are refused: not an object, or a duplicate key";
             self.tell_client(&message::error(id, INVALID_PARAMS, says, None));
             return;
         };
-        let mut greeting = Vec::new();
-        if let Ok(params) = RawValue::from_string(params.clone()) {
-            envelope.write_with_params(&params, &mut greeting);
-        }
         let link = self.route(envelope);
         self.links[link].remembered = self.links[link].memory.recall(&fingerprint);
-        self.client = Client::Legacy(Legacy { params, fingerprint, promised: None, initialized: false });
+        self.fingerprint = Some(fingerprint);
+        let greeting = with_params(envelope, &params);
+        self.client = Client::Legacy(Legacy { params, revision, promised: None, initialized: false });
         self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), support));
-        let known = self.guard().cloned();
-        let of = &self.links[link];
-        if let (None, Some(remembered), None) = (&known, &of.remembered, of.current) {
-            let text: Box<str> = remembered.result.get().into();
-            self.tell_client(&message::result(id, &text));
-            self.promise(&text);
-            return;
-        }
-        // A child that has got something before `initialize` goes on with it; its roots are put right afterwards.
-        let number = match of.current {
-            Some(number) => number,
-            None => {
-                let guard = known.unwrap_or_else(|| self.nothing());
-                self.start(link, guard, Phase::Greeting)
+        match (self.guard().cloned(), self.links[link].remembered.clone()) {
+            (Some(guard), _) if !self.links[link].is_learning() => self.greet(link, guard, id, &greeting),
+            (_, Some(remembered)) => {
+                self.tell_client(&message::result(id, remembered.result.get()));
+                self.promise(remembered.result.get());
+                self.links[link].handshake = Some(remembered.result);
             }
+            (_, None) => self.ask_learner(link, id, Owed::Handshake, &greeting),
+        }
+    }
+
+    /// Starts the server in roots that are known, and has it answer the client's `initialize`.
+    fn greet(&mut self, link: usize, guard: Guard, id: &str, greeting: &str) {
+        // One that has answered `server/discover` goes on.
+        let number = match self.links[link].current {
+            Some(number) => number,
+            None => self.start(link, guard, Phase::Greeting),
         };
         self.links[link].current = Some(number);
-        if let (Some(child), Ok(greeting)) =
-            (self.links[link].children.get_mut(&number), std::str::from_utf8(&greeting))
-        {
+        if let Some(child) = self.links[link].children.get_mut(&number) {
             child.phase = Phase::Greeting;
             child.ask(id, Owed::Handshake, greeting);
         }
@@ -203,8 +230,11 @@ impl Session {
 
     /// The client was given this answer to `initialize`.
     pub(super) fn promise(&mut self, result: &str) {
-        if let Client::Legacy(legacy) = &mut self.client {
-            legacy.promised = Some(result.into());
+        let Client::Legacy(legacy) = &mut self.client else { return };
+        legacy.promised = Some(result.into());
+        if legacy.initialized {
+            // It did not wait for the answer.
+            self.begin(&message::notification(method::INITIALIZED));
         }
     }
 
@@ -284,6 +314,16 @@ impl Session {
             child.send(text);
         }
     }
+}
+
+/// The message with other params.
+pub(super) fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
+    let mut text = Vec::new();
+    match RawValue::from_string(params.to_owned()) {
+        Ok(params) => envelope.write_with_params(&params, &mut text),
+        Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
+    }
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// What a client answered to `roots/list`.

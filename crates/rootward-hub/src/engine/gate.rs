@@ -121,7 +121,7 @@ impl Session {
         // (test: calls_without_paths_wait_until_the_roots_are_known_again)
         let is_known = self.era() == Era::Legacy && self.published().is_some();
         match if is_known { self.turn(way) } else { Turn::GoOn } {
-            Turn::GoOn if !self.is_in_place(way.link, way.arrived) => Turn::Wait { until: self.now },
+            Turn::GoOn if !self.is_in_place(way.link) => Turn::Wait { until: self.now },
             turn => turn,
         }
     }

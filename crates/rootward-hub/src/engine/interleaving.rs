@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::child::ChildId;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Event, MessageNumber, OnRecord, Place, Server, SessionId};
+use super::{Change, Effect, Engine, Event, Failure, MessageNumber, OnRecord, Place, Server, SessionId};
 use crate::scan::Expansion;
 
 /// How many clients there are; each has the server of its number, modulo two.
@@ -52,6 +52,8 @@ enum Step {
     Exit(usize),
     /// A look at the disk is done.
     Look,
+    /// A process is gone.
+    Gone,
     /// The record is written, or cannot be.
     Record(bool),
     Wait(u64),
@@ -71,6 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => client().prop_map(Step::Ask),
         1 => client().prop_map(Step::Exit),
         5 => Just(Step::Look),
+        4 => Just(Step::Gone),
         4 => prop::bool::weighted(0.9).prop_map(Step::Record),
         4 => prop_oneof![Just(1_u64), Just(260), Just(2100), Just(11_000)].prop_map(Step::Wait),
     ]
@@ -119,6 +122,8 @@ struct World {
     processes: BTreeMap<ChildId, Process>,
     looks: VecDeque<(Place, Placing)>,
     records: VecDeque<(SessionId, MessageNumber)>,
+    /// Processes that are about to be gone.
+    gone: VecDeque<ChildId>,
 }
 
 impl World {
@@ -157,8 +162,8 @@ impl World {
             over: false,
         });
         let clients = clients.collect();
-        let (processes, looks, records) = (BTreeMap::new(), VecDeque::new(), VecDeque::new());
-        World { engine, directory, now: Duration::ZERO, clients, processes, looks, records }
+        let (processes, looks, records, gone) = (BTreeMap::new(), VecDeque::new(), VecDeque::new(), VecDeque::new());
+        World { engine, directory, now: Duration::ZERO, clients, processes, looks, records, gone }
     }
 
     #[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
@@ -169,8 +174,11 @@ impl World {
     fn feed(&mut self, event: Event<'_>) {
         for effect in self.engine.step(self.now, event) {
             match effect {
-                Effect::Start(child, _) => drop(self.processes.insert(child, Process::default())),
-                Effect::End(child) => drop(self.processes.remove(&child)),
+                Effect::Start(child, ..) => drop(self.processes.insert(child, Process::default())),
+                Effect::End(child) => {
+                    self.processes.remove(&child);
+                    self.gone.push_back(child);
+                }
                 Effect::Kill(_) | Effect::Say(_) | Effect::Remember(_) => {}
                 Effect::Leave(session) => {
                     self.clients.iter_mut().filter(|client| client.session == session).for_each(|one| one.over = true);
@@ -318,12 +326,17 @@ impl World {
             Step::Exit(client) => {
                 for child in self.of(client) {
                     self.processes.remove(&child);
-                    self.feed(Event::ChildEnded(child, "code 1"));
+                    self.feed(Event::ChildEnded(child, &Failure::new("code 1")));
                 }
             }
             Step::Look => {
                 if let Some((whose, placing)) = self.looks.pop_front() {
                     self.feed(Event::Placed(whose, placing.run_ambient()));
+                }
+            }
+            Step::Gone => {
+                if let Some(child) = self.gone.pop_front() {
+                    self.feed(Event::Gone(child));
                 }
             }
             Step::Record(kept) => {
@@ -360,7 +373,8 @@ impl World {
                     }
                 }
             }
-            while !self.looks.is_empty() || !self.records.is_empty() {
+            while !self.looks.is_empty() || !self.records.is_empty() || !self.gone.is_empty() {
+                self.act(&Step::Gone);
                 self.act(&Step::Look);
                 self.act(&Step::Record(true));
             }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::Guard;
+use serde_json::value::RawValue;
 
 use super::backoff::Backoff;
 use super::child::{Child, Phase};
+use super::failure::Failure;
+use super::learning::Lesson;
 use super::memory::Remembered;
 use super::rules::Rules;
 use super::tools::Tools;
@@ -41,7 +44,15 @@ pub(super) struct Link {
     pub(super) tools: Tools,
     pub(super) backoff: Backoff,
     /// Why no child can be started in these roots.
-    pub(super) impossible: Option<(Guard, String)>,
+    pub(super) impossible: Option<(Guard, Failure)>,
+    /// How the last child ended, if it ended before it took calls.
+    pub(super) failure: Option<Failure>,
+    /// The learner that is at work.
+    pub(super) lesson: Option<Lesson>,
+    /// Learners whose processes are not gone yet.
+    pub(super) leaving: Vec<u64>,
+    /// What the server last answered to `initialize`.
+    pub(super) handshake: Option<Box<RawValue>>,
 }
 
 impl Link {
@@ -59,6 +70,10 @@ impl Link {
             tools: Tools::default(),
             backoff: Backoff::default(),
             impossible: None,
+            failure: None,
+            lesson: None,
+            leaving: Vec::new(),
+            handshake: None,
         }
     }
 
@@ -80,9 +95,14 @@ impl Link {
         (child.phase == Phase::Running).then_some(child)
     }
 
-    /// Whether a child may be started now.
+    /// Whether a child may be started now: not beside a learner.
     pub(super) fn may_start(&self, now: Duration) -> bool {
-        self.impossible.is_none() && self.backoff.not_before(now).is_none()
+        !self.is_learning() && self.impossible.is_none() && self.backoff.not_before(now).is_none()
+    }
+
+    /// Whether a learner is at work, or not gone yet.
+    pub(super) fn is_learning(&self) -> bool {
+        self.lesson.is_some() || !self.leaving.is_empty()
     }
 
     /// Whether this child runs in these roots.
@@ -93,6 +113,7 @@ impl Link {
 
     /// Whether a server is being started, or about to ask for its roots.
     pub(super) fn is_coming(&self, now: Duration) -> bool {
-        self.children.values().any(|child| child.phase == Phase::Greeting || child.settles_at > now)
+        self.is_learning()
+            || self.children.values().any(|child| child.phase == Phase::Greeting || child.settles_at > now)
     }
 }

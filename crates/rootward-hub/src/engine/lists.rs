@@ -1,53 +1,66 @@
 //! The lists of a server: answered from memory until it is up, learned from, and told again if the real ones differ.
 
 use rootward_protocol::frame::{Envelope, Members, object};
+use rootward_protocol::offer::{self, Offer, OfferedList};
 use rootward_protocol::{Era, keys, message, method};
 use serde_json::value::RawValue;
 
 use super::child::{Owed, Phase};
 use super::memory::Remembered;
-use super::session::{Client, Session};
-
-/// The lists that are remembered, and how a change of one is told.
-const LISTS: [(&str, &str); 4] = [
-    (method::LIST_TOOLS, method::TOOLS_CHANGED),
-    (method::LIST_PROMPTS, method::PROMPTS_CHANGED),
-    (method::LIST_RESOURCES, method::RESOURCES_CHANGED),
-    (method::LIST_TEMPLATES, method::RESOURCES_CHANGED),
-];
+use super::session::{Client, LISTS_WITHOUT_ROOTS, LISTS_WITHOUT_SERVER, Session, Way};
 
 /// What is owed to a request.
 pub(super) fn owed(envelope: &Envelope<'_>) -> Owed {
-    match LISTS.iter().find(|(list, _)| Some(*list) == envelope.method()) {
+    match envelope.method().and_then(OfferedList::of) {
+        None if envelope.method() == Some(method::DISCOVER) => Owed::Discovery,
         None => Owed::Plain,
-        Some((list, _)) if is_later_page(envelope) => Owed::Page(list),
-        Some((list, _)) => Owed::List(list),
+        Some(list) if is_later_page(envelope) => Owed::Page(list.method),
+        Some(list) => Owed::List(list.method),
     }
 }
 
 impl Session {
     /// The answer to a question for a list, from the last time, where the server is not up yet.
     pub(super) fn remembered_list(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<String> {
-        // A client that has no answer to `initialize` yet gets what its own child says.
-        let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
-        if !is_promised || self.links[link].running().is_some() {
-            return None;
-        }
-        let (list, _) = *LISTS.iter().find(|(list, _)| Some(*list) == envelope.method())?;
-        // A page is not the list.
-        if is_later_page(envelope) {
-            return None;
-        }
+        let list = self.list_to_answer(link, envelope)?;
         let of = &mut self.links[link];
-        let known = of.remembered.as_ref()?.lists.get(list)?.clone();
-        of.told_list(list, &known);
+        let known = of.remembered.as_ref()?.lists.get(list.method)?.clone();
+        of.told_list(list.method, known.get());
         Some(message::result(envelope.id()?.as_str(), known.get()))
+    }
+
+    /// The answer to a question for a list that nobody knows, where the client has waited long enough for the server: nothing. The real
+    /// list is announced when the server is up.
+    pub(super) fn list_in_absence(&mut self, envelope: &Envelope<'_>, way: &Way) -> Option<String> {
+        let list = self.list_to_answer(way.link, envelope)?;
+        let of = &self.links[way.link];
+        // A server that does not live says why. And a modern client might never hear that there is more.
+        if of.impossible.is_some() || of.failure.is_some() || self.era() == Era::Modern {
+            return None;
+        }
+        let wait = if self.guard().is_some() { LISTS_WITHOUT_SERVER } else { LISTS_WITHOUT_ROOTS };
+        let (_, nothing) = offer::nothing(list.method).filter(|_| self.now >= way.arrived + wait)?;
+        self.links[way.link].told_list(list.method, nothing);
+        Some(message::result(envelope.id()?.as_str(), nothing))
+    }
+
+    /// The list that a request asks for, where no server runs that could answer it.
+    fn list_to_answer(&mut self, link: usize, envelope: &Envelope<'_>) -> Option<OfferedList> {
+        // A legacy client that has no answer to `initialize` yet gets what its own child says.
+        let has_begun = match &self.client {
+            Client::Silent => false,
+            Client::Legacy(legacy) => legacy.promised.is_some(),
+            Client::Modern => true,
+        };
+        let list = envelope.method().and_then(OfferedList::of)?;
+        // A page is not the list.
+        (has_begun && self.links[link].running().is_none() && !is_later_page(envelope)).then_some(list)
     }
 
     /// The client gets a list, or its first page.
     pub(super) fn list_for_client(&mut self, link: usize, list: &'static str, result: &RawValue) {
         self.links[link].learn_list(list, result);
-        self.links[link].told_list(list, result);
+        self.links[link].told_list(list, result.get());
         self.remember_list(link, list, result);
     }
 
@@ -60,11 +73,15 @@ impl Session {
             return;
         };
         self.links[link].learn_list(list, result);
-        let told = LISTS.iter().find(|(known, _)| *known == list).map(|(_, told)| *told);
-        if let Some(told) = told.filter(|_| self.links[link].is_news(list, result)) {
-            self.tell_client(&message::notification(told));
-        }
+        self.announce(link, list, result.get());
         self.remember_list(link, list, result);
+    }
+
+    /// Tells the client where a list is another than it was told.
+    fn announce(&mut self, link: usize, list: &str, result: &str) {
+        if let Some(list) = OfferedList::of(list).filter(|list| self.links[link].is_news(list.method, result)) {
+            self.tell_client(&message::notification(list.changed));
+        }
     }
 
     /// Remembers a list that is whole; of any other, nothing.
@@ -84,9 +101,13 @@ impl Session {
 
     /// Asks a new child for the lists that the client was told, which were another's.
     pub(super) fn compare_lists(&mut self, link: usize, number: u64) {
-        for (list, _) in LISTS {
-            if self.links[link].is_told(list) {
-                self.ask_for_list(link, number, list);
+        for list in offer::LISTS {
+            let of = &self.links[link];
+            let offers = of.handshake.as_ref().is_none_or(|known| Offer::read(known).has(list.capability));
+            match offer::nothing(list.method) {
+                _ if !of.is_told(list.method) => {}
+                Some((_, nothing)) if !offers => self.announce(link, list.method, nothing),
+                _ => self.ask_for_list(link, number, list.method),
             }
         }
     }
@@ -140,5 +161,7 @@ fn is_whole(result: &RawValue) -> bool {
 
 /// Whether a question asks for another page than the first.
 fn is_later_page(envelope: &Envelope<'_>) -> bool {
-    envelope.params().is_some_and(|params| Members::read(params).is_none_or(|params| params.get("cursor").is_some()))
+    let Some(params) = envelope.params().filter(|params| params.get() != "null") else { return false };
+    let Some(params) = Members::read(params) else { return true };
+    params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
 }

@@ -18,6 +18,18 @@ const LARGEST: usize = 256 << 10;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
     handshakes: Vec<Handshake>,
+    /// It refused `server/discover`: it speaks the legacy era alone.
+    #[serde(default)]
+    legacy_only: bool,
+}
+
+/// Something that was learned of a server.
+#[derive(Clone, Debug)]
+pub(super) enum Learned {
+    /// What it answers a client that says this of itself.
+    Answers { fingerprint: String, remembered: Remembered },
+    /// It refuses `server/discover`.
+    LegacyOnly,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,19 +69,35 @@ impl Memory {
         self
     }
 
-    /// Keeps what it answered now; whether that is news.
-    pub(super) fn keep(&mut self, fingerprint: &str, mut remembered: Remembered) -> bool {
+    /// Whether the server speaks the legacy era alone.
+    pub(super) fn is_legacy_only(&self) -> bool {
+        self.legacy_only
+    }
+
+    /// Keeps what was learned; whether that is news.
+    pub(super) fn keep(&mut self, learned: Learned) -> bool {
+        match learned {
+            Learned::Answers { fingerprint, remembered } => self.keep_answers(fingerprint, remembered),
+            Learned::LegacyOnly => !std::mem::replace(&mut self.legacy_only, true),
+        }
+    }
+
+    fn keep_answers(&mut self, fingerprint: String, mut remembered: Remembered) -> bool {
         remembered.lists.retain(|_, list| list.get().len() <= LARGEST);
         if remembered.result.get().len() > LARGEST {
             return false;
         }
         let before = self.handshakes.iter().position(|handshake| handshake.fingerprint == fingerprint);
         let before = before.map(|position| self.handshakes.remove(position));
+        if before.as_ref().is_some_and(|before| before.remembered.result.get() != remembered.result.get()) {
+            // Another version of the server, which may speak another era.
+            self.legacy_only = false;
+        }
         let news = before.is_none_or(|before| !before.remembered.is_same(&remembered));
         if self.handshakes.len() == MOST_HANDSHAKES {
             self.handshakes.remove(0);
         }
-        self.handshakes.push(Handshake { fingerprint: fingerprint.to_owned(), remembered });
+        self.handshakes.push(Handshake { fingerprint, remembered });
         news
     }
 }
@@ -95,6 +123,10 @@ impl Remembered {
 mod tests {
     use super::*;
 
+    fn answers(fingerprint: &str, remembered: Remembered) -> Learned {
+        Learned::Answers { fingerprint: fingerprint.to_owned(), remembered }
+    }
+
     fn remembered(result: &str) -> Remembered {
         let result = RawValue::from_string(result.to_owned()).unwrap();
         Remembered { result, asks_for_roots: Some(true), lists: BTreeMap::new() }
@@ -105,31 +137,34 @@ mod tests {
         let mut memory = Memory::default();
         let message = r#"{"jsonrpc":"2.0","id":"rootward-roots-1","method":"roots/list"}"#;
         for broken in ["\n", "\r"] {
-            memory.keep("f", remembered(&format!("{{{broken}}}")));
+            memory.keep(answers("f", remembered(&format!("{{{broken}}}"))));
             assert!(memory.recall("f").is_none());
             let mut list = remembered("{}");
             let text = format!("[{broken}{message}{broken}]");
             list.lists.insert("tools/list".to_owned(), RawValue::from_string(text).unwrap());
-            memory.keep("f", list);
+            memory.keep(answers("f", list));
             assert!(memory.recall("f").is_none());
         }
-        memory.keep("f", remembered(r#"{"instructions":"a\nb"}"#));
+        memory.keep(answers("f", remembered(r#"{"instructions":"a\nb"}"#)));
         assert!(memory.recall("f").is_some());
     }
 
     #[test]
     fn what_a_server_said_is_remembered_for_the_same_question() {
         let mut memory = Memory::default();
-        assert!(memory.keep("f", remembered(r#"{ "a" : 1.0 }"#)));
-        assert!(!memory.keep("f", remembered(r#"{ "a" : 1.0 }"#)));
-        assert!(memory.keep("f", remembered(r#"{ "a" : 2.0 }"#)));
+        assert!(memory.keep(answers("f", remembered(r#"{ "a" : 1.0 }"#))));
+        assert!(!memory.keep(answers("f", remembered(r#"{ "a" : 1.0 }"#))));
+        assert!(memory.keep(answers("f", remembered(r#"{ "a" : 2.0 }"#))));
         assert_eq!(memory.recall("f").unwrap().result.get(), r#"{ "a" : 2.0 }"#);
         assert!(memory.recall("g").is_none());
         let text = serde_json::to_string(&memory).unwrap();
         let again: Memory = serde_json::from_str(&text).unwrap();
         assert_eq!(again.recall("f").unwrap().result.get(), r#"{ "a" : 2.0 }"#);
+        assert!(!memory.is_legacy_only() && memory.keep(Learned::LegacyOnly) && !memory.keep(Learned::LegacyOnly));
+        memory.keep(answers("f", remembered("{}")));
+        assert!(!memory.is_legacy_only(), "another version of the server may speak another era");
         for client in 0..MOST_HANDSHAKES {
-            memory.keep(&client.to_string(), remembered("{}"));
+            memory.keep(answers(&client.to_string(), remembered("{}")));
         }
         assert!(memory.recall("f").is_none() && memory.handshakes.len() == MOST_HANDSHAKES);
     }

@@ -18,12 +18,14 @@ mod arranging;
 mod backoff;
 mod child;
 mod closing;
+mod failure;
 mod from_child;
 mod from_client;
 mod gate;
 mod given;
 #[cfg(test)]
 mod interleaving;
+mod learning;
 mod link;
 mod lists;
 mod memory;
@@ -50,6 +52,7 @@ use rootward_protocol::frame::{Found, Line};
 use rootward_protocol::session::{Given, Placed, Placing, Terms};
 
 pub(crate) use child::ChildId;
+pub(crate) use failure::{Failure, Hope};
 pub use given::Lookout;
 pub(crate) use link::Change;
 pub(crate) use memory::Memory;
@@ -83,9 +86,11 @@ pub(crate) enum Event<'e> {
     /// A child sent a line.
     ChildLine(ChildId, Found<'e>),
     /// A child has ended, or closed its end: how.
-    ChildEnded(ChildId, &'e str),
+    ChildEnded(ChildId, &'e Failure),
     /// A child could not be started: why.
-    NotStarted(ChildId, &'e str),
+    NotStarted(ChildId, &'e Failure, Hope),
+    /// The process of a child that was let end, or ended, is no more.
+    Gone(ChildId),
     /// Roots were looked up.
     Placed(Place, Placed),
     /// Decisions about a message are on record, or cannot be put there.
@@ -100,8 +105,8 @@ pub(crate) enum Event<'e> {
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// Start a child, in these roots; report [`Event::NotStarted`] where that fails.
-    Start(ChildId, Guard),
-    /// Let a child end.
+    Start(ChildId, Guard, Purpose),
+    /// Let a child end; report [`Event::Gone`] when it has.
     End(ChildId),
     /// End a child at once; it was let end before.
     Kill(ChildId),
@@ -115,6 +120,15 @@ pub(crate) enum Effect {
     Record(SessionId, MessageNumber, Vec<AuditEvent>),
     /// Keep [`Engine::memory`] for the next time.
     Remember(ServerId),
+}
+
+/// What a child is started for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// To learn what the server offers, in an empty directory.
+    Learn,
+    /// To take calls, in its roots.
+    Serve,
 }
 
 /// Whose roots are looked up.
@@ -189,9 +203,9 @@ impl Engine {
         let mut effects = Vec::new();
         let mut advance = |session: &mut Session, happened: Happened<'_>| {
             session.step(now, happened, &mut effects);
-            for (server, fingerprint, remembered) in session.take_learned() {
+            for (server, learned) in session.take_learned() {
                 if let Some(known) = self.servers.get_mut(server.0)
-                    && Arc::make_mut(&mut known.memory).keep(&fingerprint, remembered)
+                    && Arc::make_mut(&mut known.memory).keep(learned)
                 {
                     effects.push(Effect::Remember(server));
                 }

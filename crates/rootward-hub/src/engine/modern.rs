@@ -7,18 +7,20 @@ use std::sync::Arc;
 
 use rootward_protocol::frame::{Envelope, Id, Kind, Message};
 use rootward_protocol::input::{Input, read_input};
-use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, Results};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Results};
 use rootward_protocol::round::{ModernRequest, NOT_OF_THIS_REQUEST, Said, ask, ask_for_roots, with_round};
 use rootward_protocol::session::{Placed, Published, SessionGuard};
 use rootward_protocol::{Pages, Refusal, keys, method};
 use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed};
+use super::from_client::with_params;
 use super::gate::Judgement;
 use super::lists::owed;
 use super::rounds::{Round, Rounds, Sent};
 use super::session::{Client, Done, Session, Way};
 use super::{Effect, MessageNumber, Place};
+use crate::scan::acts;
 
 /// How often a child may ask for roots in one call.
 const MOST_ASKED: u8 = 8;
@@ -77,6 +79,9 @@ impl Session {
         }
         let method = envelope.method().unwrap_or_default();
         let link = way.link;
+        if method == method::DISCOVER && self.answer_discovery(link, envelope, request, &modern) {
+            return Done::Yes;
+        }
         // Any child can tell.
         if method == method::CALL_TOOL
             && self.links[link].running().is_some()
@@ -107,10 +112,14 @@ impl Session {
         };
         let link = way.link;
         let known = self.published().is_some();
-        // SECURITY: a server that waits for roots is told those of this request, not those of one before
-        // (test: a_server_that_wants_roots_among_others_gets_those_of_the_client)
-        if !known && !modern.round.roots.is_empty() {
+        // SECURITY: no server gets a call before the directories it runs in are known, and one that waits for roots is told those of
+        // this request (test: a_modern_call_without_paths_asks_for_roots, a_server_that_wants_roots_among_others_gets_those_of_the_client)
+        if !known && method::RETRIED.contains(&method) {
             self.ask_for_roots(envelope, modern.round.clone());
+            return Done::Yes;
+        }
+        if !known && self.links[link].running().is_none() {
+            self.answer_without_roots(envelope, modern, way);
             return Done::Yes;
         }
         if let Some(waits) = self.stand_in(envelope, way) {
@@ -141,17 +150,62 @@ impl Session {
             }
             Judgement::Refused(Some(refusal)) => self.tell_client(&refusal),
             Judgement::Refused(None) => {}
-            // Roots are needed and not known: the answer is the question.
-            Judgement::Wait if !known && method::RETRIED.contains(&method) => {
-                self.ask_for_roots(envelope, modern.round.clone());
-            }
             Judgement::Wait if known => return Done::NotYet,
-            Judgement::Wait => {
-                let refusal = message::refusal(id, method, self.era(), Results::Free, &Refusal::pending());
-                self.tell_client(&refusal);
-            }
+            Judgement::Wait => self.refuse_without_roots(id, method),
         }
         Done::Yes
+    }
+
+    /// Answers `server/discover` from memory, or has a learner answer it. Whether it is answered so: not where the roots are known, and
+    /// the server itself can be asked.
+    fn answer_discovery(
+        &mut self,
+        link: usize,
+        envelope: &Envelope<'_>,
+        request: &ModernRequest<'_>,
+        modern: &Modern,
+    ) -> bool {
+        let Some(id) = envelope.id().map(Id::as_str) else { return true };
+        let of = &mut self.links[link];
+        if of.running().is_some() {
+            return false;
+        }
+        let fingerprint = request.fingerprint();
+        of.remembered = of.memory.recall(&fingerprint);
+        self.fingerprint = Some(fingerprint);
+        let of = &self.links[link];
+        if of.memory.is_legacy_only() {
+            self.tell_client(&message::error(id, METHOD_NOT_FOUND, "the server speaks the legacy era alone", None));
+            return true;
+        }
+        if modern.roots.published().is_some() && !of.is_learning() {
+            return false;
+        }
+        match of.remembered.as_ref().map(|remembered| remembered.result.clone()) {
+            Some(result) => self.tell_client(&message::result(id, result.get())),
+            None => self.ask_learner(link, id, Owed::Discovery, &with_params(envelope, modern.params.get())),
+        }
+        true
+    }
+
+    /// Answers a request that cannot be answered with a question for roots, before any server runs.
+    fn answer_without_roots(&mut self, envelope: &Envelope<'_>, modern: &Modern, way: &mut Way) {
+        let (Some(id), method) = (envelope.id().map(Id::as_str), envelope.method().unwrap_or_default()) else { return };
+        if let Some(answer) = self.remembered_list(way.link, envelope) {
+            return self.tell_client(&answer);
+        }
+        match self.judge(envelope, way) {
+            Judgement::Pass if !acts(method) || method == method::LISTEN => {
+                self.ask_learner(way.link, id, owed(envelope), &with_params(envelope, modern.params.get()));
+            }
+            Judgement::Refused(refusal) => refusal.into_iter().for_each(|refusal| self.tell_client(&refusal)),
+            Judgement::Pass | Judgement::Wait => self.refuse_without_roots(id, method),
+        }
+    }
+
+    fn refuse_without_roots(&mut self, id: &str, method: &str) {
+        let refusal = message::refusal(id, method, self.era(), Results::Free, &Refusal::pending());
+        self.tell_client(&refusal);
     }
 
     /// Reads what a request brings with it, and has its roots looked up.
@@ -224,6 +278,9 @@ impl Session {
     /// Sees that a child runs, in the roots of the request where they are known. What becomes of the request where none can.
     fn stand_in(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Option<Done> {
         let wanted = self.guard().cloned();
+        if wanted.is_some() {
+            self.end_lesson(way.link);
+        }
         let of = &mut self.links[way.link];
         let fits = match (&wanted, of.running()) {
             (Some(wanted), Some(child)) => wanted.decides_as(&child.guard),
@@ -237,12 +294,13 @@ impl Session {
         if let Some(guard) = &wanted {
             of.impossible.take_if(|(tried, _)| !tried.decides_as(guard));
         }
-        if !of.may_start(self.now) {
-            return Some(self.without_child(envelope, way));
+        match wanted.filter(|_| of.may_start(self.now)) {
+            Some(guard) => {
+                self.start_modern(way.link, guard);
+                None
+            }
+            None => Some(self.without_child(envelope, way)),
         }
-        let guard = wanted.unwrap_or_else(|| self.nothing());
-        self.start_modern(way.link, guard);
-        None
     }
 
     /// A child's answer that calls for another round. Whether it was dealt with here: what it asks of others is the client's.
@@ -306,16 +364,6 @@ impl Session {
     fn fail(&mut self, id: &str, says: &str) {
         self.tell_client(&message::error(id, INTERNAL_ERROR, says, None));
     }
-}
-
-/// The message with other params.
-fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
-    let mut text = Vec::new();
-    match RawValue::from_string(params.to_owned()) {
-        Ok(params) => envelope.write_with_params(&params, &mut text),
-        Err(_) => text.extend_from_slice(envelope.text().as_bytes()),
-    }
-    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Params with what is carried from round to round; with roots, the server's questions for them are answered.

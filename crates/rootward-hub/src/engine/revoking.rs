@@ -7,6 +7,7 @@ use rootward_core::{Access, Guard, PlacedRoot, RootSet};
 
 use super::Effect;
 use super::child::ChildId;
+use super::failure::Failure;
 use super::link::Change;
 use super::session::Session;
 
@@ -54,7 +55,7 @@ impl Session {
         self.say(format!("a root was removed, and the server did not finish its calls within {grace} ms: it is ended"));
         let says =
             format!("a root was removed, and the server did not finish this call within {grace} ms: it was ended");
-        self.lost(child, &says);
+        self.lost(child, &Failure::new(says));
         self.push(Effect::Kill(child));
     }
 

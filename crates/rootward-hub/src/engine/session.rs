@@ -10,16 +10,20 @@ use rootward_protocol::session::{Given, Placed, SessionGuard, Terms, Turn};
 use rootward_protocol::{Era, shown};
 
 use super::child::{Child, ChildId};
+use super::failure::{Failure, Hope};
 use super::gate::Decided;
 use super::link::Link;
-use super::memory::Remembered;
+use super::memory::Learned;
 use super::modern::Modern;
 use super::outlet::Outlet;
 use super::rounds::Rounds;
 use super::{Effect, Event, MessageNumber, OnRecord, Place, ServerId, SessionId};
 
-/// How long a request that needs no roots waits for a client to name them, before a child without roots is started for it.
-pub(super) const GRACE: Duration = Duration::from_millis(300);
+/// How long a request for a list waits for a client that owes its roots, before it is answered without a server.
+pub(super) const LISTS_WITHOUT_ROOTS: Duration = Duration::from_secs(1);
+
+/// How long it waits for a server that is being started in its roots: hosts give up on a list after five seconds.
+pub(super) const LISTS_WITHOUT_SERVER: Duration = Duration::from_secs(4);
 
 /// How long a message waits for a server that is being started: as long as clients commonly wait for an answer.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
@@ -43,8 +47,8 @@ pub(super) enum Client {
 pub(super) struct Legacy {
     /// What it said in `initialize`, with Rootward's own roots in place of its: what children are greeted with.
     pub(super) params: String,
-    /// By which the handshake is remembered.
-    pub(super) fingerprint: String,
+    /// The revision that it asked for.
+    pub(super) revision: Option<String>,
     /// The answer it got.
     pub(super) promised: Option<Box<str>>,
     /// Whether it said `initialized`.
@@ -114,8 +118,9 @@ pub(super) enum Happened<'e> {
     Closed,
     Left,
     ChildLine(ChildId, Found<'e>),
-    ChildEnded(ChildId, &'e str),
-    NotStarted(ChildId, &'e str),
+    ChildEnded(ChildId, &'e Failure),
+    NotStarted(ChildId, &'e Failure, Hope),
+    Gone(ChildId),
     Placed(Option<MessageNumber>, Placed),
     Recorded(MessageNumber, OnRecord),
     Given(&'e Arc<Given>),
@@ -132,6 +137,8 @@ pub(crate) struct Session {
     pub(super) terms: Arc<Terms>,
     pub(super) given: Arc<Given>,
     pub(super) client: Client,
+    /// By which what servers tell this client of themselves is remembered.
+    pub(super) fingerprint: Option<String>,
     /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
     pub(super) roots: Option<SessionGuard>,
     pub(super) links: Vec<Link>,
@@ -146,7 +153,7 @@ pub(crate) struct Session {
     pub(super) now: Duration,
     pub(super) longest: usize,
     effects: Vec<Effect>,
-    learned: Vec<(ServerId, String, Remembered)>,
+    learned: Vec<(ServerId, Learned)>,
     own_ids: u64,
     messages: u64,
 }
@@ -160,7 +167,8 @@ impl<'e> Happened<'e> {
             Event::Left(session) => (session, Happened::Left),
             Event::ChildLine(child, line) => (child.session, Happened::ChildLine(child, line)),
             Event::ChildEnded(child, how) => (child.session, Happened::ChildEnded(child, how)),
-            Event::NotStarted(child, why) => (child.session, Happened::NotStarted(child, why)),
+            Event::NotStarted(child, why, hope) => (child.session, Happened::NotStarted(child, why, hope)),
+            Event::Gone(child) => (child.session, Happened::Gone(child)),
             Event::Placed(Place::Session(session), placed) => (session, Happened::Placed(None, placed)),
             Event::Placed(Place::Request(session, message), placed) => {
                 (session, Happened::Placed(Some(message), placed))
@@ -186,6 +194,7 @@ impl Session {
             terms,
             given,
             client: Client::Silent,
+            fingerprint: None,
             roots: None,
             links,
             asked: HashMap::new(),
@@ -235,7 +244,8 @@ impl Session {
             Happened::Closed => self.client_closed(),
             Happened::Left => self.give_up(),
             Happened::ChildEnded(child, how) => self.ended(child, how),
-            Happened::NotStarted(child, why) => self.not_started(child, why),
+            Happened::NotStarted(child, why, hope) => self.not_started(child, why, hope),
+            Happened::Gone(child) => self.gone(child),
             Happened::Given(given) => self.take_given(given),
             Happened::Nothing => {}
         }
@@ -255,6 +265,7 @@ impl Session {
         }
         self.note_silence();
         self.end_revoked();
+        self.go_on_learning();
     }
 
     /// Passes on what has waited, as far as it can be now.
@@ -311,7 +322,8 @@ impl Session {
         let patience = self.patience();
         let arrived = || self.waiting.iter().map(|waiting| waiting.way.arrived);
         let patience = arrived().map(|arrived| arrived + patience).find(later);
-        let grace = arrived().map(|arrived| arrived + GRACE).find(later);
+        let lists = [LISTS_WITHOUT_ROOTS, LISTS_WITHOUT_SERVER];
+        let lists = lists.into_iter().filter_map(|wait| arrived().map(|arrived| arrived + wait).find(later)).min();
         let needs = self.waiting.iter().filter(|waiting| waiting.way.needs_roots);
         let looks = needs.filter_map(|waiting| match self.roots.as_ref()?.turn(waiting.way.arrived, self.now) {
             Turn::Wait { until } => Some(until).filter(later),
@@ -322,7 +334,9 @@ impl Session {
         });
         let again = self.links.iter().filter(|link| link.coming.is_none());
         let again = again.filter_map(|link| link.backoff.not_before(self.now)).min();
-        [roots, patience, grace, looks.min(), settles.min(), again, self.revoked_at()].into_iter().flatten().min()
+        let lessons = self.lessons_end_at();
+        let due = [roots, patience, lists, looks.min(), settles.min(), again, self.revoked_at(), lessons];
+        due.into_iter().flatten().min()
     }
 
     pub(super) fn era(&self) -> Era {
@@ -379,13 +393,19 @@ impl Session {
 
     /// What was learned of a server, for the next time.
     pub(super) fn learn(&mut self, link: usize) {
-        let Some(of) = self.links.get(link) else { return };
-        if let (Client::Legacy(legacy), Some(remembered)) = (&self.client, &of.remembered) {
-            self.learned.push((of.server, legacy.fingerprint.clone(), remembered.clone()));
+        let remembered = self.links.get(link).and_then(|of| of.remembered.clone());
+        if let (Some(fingerprint), Some(remembered)) = (self.fingerprint.clone(), remembered) {
+            self.learn_that(link, Learned::Answers { fingerprint, remembered });
         }
     }
 
-    pub(super) fn take_learned(&mut self) -> Vec<(ServerId, String, Remembered)> {
+    pub(super) fn learn_that(&mut self, link: usize, learned: Learned) {
+        if let Some(of) = self.links.get(link) {
+            self.learned.push((of.server, learned));
+        }
+    }
+
+    pub(super) fn take_learned(&mut self) -> Vec<(ServerId, Learned)> {
         std::mem::take(&mut self.learned)
     }
 

@@ -52,8 +52,8 @@ impl Link {
     }
 
     /// The client was told this list.
-    pub(super) fn told_list(&mut self, list: &'static str, result: &RawValue) {
-        self.tools.told.insert(list, result.get().into());
+    pub(super) fn told_list(&mut self, list: &'static str, result: &str) {
+        self.tools.told.insert(list, result.into());
     }
 
     /// Whether the client was told a list.
@@ -62,8 +62,8 @@ impl Link {
     }
 
     /// Whether this list is another than what the client was told.
-    pub(super) fn is_news(&self, list: &str, result: &RawValue) -> bool {
-        self.tools.told.get(list).is_some_and(|told| **told != *result.get())
+    pub(super) fn is_news(&self, list: &str, result: &str) -> bool {
+        self.tools.told.get(list).is_some_and(|told| **told != *result)
     }
 }
 

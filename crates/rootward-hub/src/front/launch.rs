@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, RootKind, RootSet};
-use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, spawn_kept};
+use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, spawn_kept};
 
-use crate::engine::Change;
+use crate::engine::{Change, Purpose};
 
 /// What stands for the first root in a command line or a variable.
 const ROOT: &[u8] = b"${root}";
@@ -32,6 +32,12 @@ pub struct Launch {
     pub inject: Inject,
     /// How it is confined.
     pub confine: Confine,
+    /// Whether to tell what it tried and was refused.
+    pub trace: Trace,
+    /// The values of variables that it is given and nobody else may read: they are masked in what it says before it ends.
+    pub secrets: Vec<String>,
+    /// The names of variables that it is not given: named in the error when it ends early.
+    pub withheld: Vec<String>,
 }
 
 /// How a server is given its directories, besides being told when it asks.
@@ -63,6 +69,8 @@ pub(super) struct Started {
     pub(super) child: Child,
     pub(super) input: OwnedFd,
     pub(super) output: OwnedFd,
+    /// Its standard error; none for a learner, whose complaints about missing directories would only mislead.
+    pub(super) errors: Option<OwnedFd>,
     /// What ties it to this process.
     pub(super) line: Lifeline,
     /// Where one starts that has no roots and no home of its own.
@@ -105,16 +113,24 @@ impl Launch {
             Inject::Nothing | Inject::Known => {}
         }
         let directory = set.first_directory().map(|root| root.place.clone());
-        CommandLine { program: self.program.clone(), arguments, directory, variables }
+        let typed = Some(self.arguments.clone());
+        CommandLine { program: self.program.clone(), arguments, typed, directory, variables }
     }
 
     /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds. `known` is what earlier starts
     /// found out about the command.
-    pub(super) fn start_ambient(&self, guard: &Guard, known: &mut Option<KnownCommand>) -> Result<Started, StartError> {
+    pub(super) fn start_ambient(
+        &self,
+        guard: &Guard,
+        (purpose, trace): (Purpose, Trace),
+        known: &mut Option<KnownCommand>,
+    ) -> Result<Started, StartError> {
         let line = self.line(guard.root_set());
+        let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
-                let confinement = Confinement::new(guard.clone(), Options::clone(options))?;
+                let options = Options { trace, ..Options::clone(options) };
+                let confinement = Confinement::new(guard.clone(), options)?;
                 // SECURITY: between two starts, the server could change what would be found
                 // (test: a_restarted_server_gets_what_was_found_at_first)
                 let known = match known.take().filter(|known| known.is_for(&line)) {
@@ -122,7 +138,7 @@ impl Launch {
                     None => known.insert(KnownCommand::look_up_ambient(&line)?),
                 };
                 let mut prepared = confinement.prepare_known_ambient(&line, known)?;
-                prepared.command().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+                prepared.command().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors());
                 let confined = prepared.spawn()?;
                 started(confined.child, confined.line, None)
             }
@@ -133,7 +149,7 @@ impl Launch {
                     None => Some(tempfile::tempdir().map_err(StartError::Prepare)?),
                 };
                 line.directory = line.directory.or_else(|| empty.as_ref().map(|empty| empty.path().to_owned()));
-                let (child, line) = spawn_kept(&line)?;
+                let (child, line) = spawn_kept(&line, errors())?;
                 started(child, line, empty)
             }
         }
@@ -141,8 +157,11 @@ impl Launch {
 }
 
 fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -> Result<Started, StartError> {
+    let errors = child.stderr.take().map(OwnedFd::from);
     match (child.stdin.take(), child.stdout.take()) {
-        (Some(input), Some(output)) => Ok(Started { child, input: input.into(), output: output.into(), line, empty }),
+        (Some(input), Some(output)) => {
+            Ok(Started { child, input: input.into(), output: output.into(), errors, line, empty })
+        }
         _ => Err(StartError::Silent),
     }
 }

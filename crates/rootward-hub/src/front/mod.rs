@@ -1,6 +1,8 @@
 //! Fronts: they move bytes between clients, the engine and the servers' processes, and do what the engine wants done.
 
+mod errors;
 mod keeping;
+mod last_words;
 mod launch;
 mod pipe;
 mod process;

@@ -1,21 +1,29 @@
 //! A server's process: its pipes, and its end in order: its input closed, then asked to end, then killed with all it started.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::time::Duration;
 
-use rootward_sandbox::Lifeline;
+use rootward_core::Guard;
+use rootward_sandbox::{Lifeline, Refused, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::last_words::{Ended, LastWords};
 use super::launch::Started;
-use super::pipe::write;
-use crate::engine::Outlet;
+use super::pipe::{Read, read, write};
+use crate::engine::{Failure, Outlet, Purpose};
 use rootward_protocol::frame::FrameReader;
 
 /// How long a server has to end by itself once its input is closed, and again once it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a server that has closed its output may take to end, before it counts as ended.
+const ENDS_WITHIN: Duration = Duration::from_millis(250);
+
+/// A server that ends within this time after its start most likely could not do without something.
+const EARLY: Duration = Duration::from_secs(20);
 
 /// A process.
 #[derive(Debug)]
@@ -26,6 +34,17 @@ pub(super) struct Process {
     /// None once it is closed.
     pub(super) output: Option<OwnedFd>,
     pub(super) reader: FrameReader,
+    /// Its standard error; none once it is closed, or where nobody listens.
+    pub(super) errors: Option<OwnedFd>,
+    words: LastWords,
+    /// The roots it runs in.
+    guard: Guard,
+    purpose: Purpose,
+    trace: Trace,
+    /// What it tried and was refused.
+    refused: Vec<Refused>,
+    /// When it was started.
+    since: Duration,
     /// None once it was killed.
     line: Option<Lifeline>,
     ending: Ending,
@@ -46,13 +65,26 @@ enum Ending {
 }
 
 impl Process {
-    pub(super) fn new(started: Started, limit: usize) -> Process {
-        let Started { child, input, output, line, empty, .. } = started;
+    pub(super) fn new(
+        started: Started,
+        (purpose, trace): (Purpose, Trace),
+        guard: Guard,
+        since: Duration,
+        limit: usize,
+    ) -> Process {
+        let Started { child, input, output, errors, line, empty } = started;
         Process {
             child,
             input: Some(input),
             output: Some(output),
             reader: FrameReader::new(limit),
+            errors,
+            words: LastWords::default(),
+            guard,
+            purpose,
+            trace,
+            refused: Vec::new(),
+            since,
             line: Some(line),
             ending: Ending::NotAsked,
             deaf_until: None,
@@ -73,6 +105,57 @@ impl Process {
             (self.input, self.deaf_until) = (None, Some(now + GRACE));
             outlet.clear();
         }
+    }
+
+    /// It says no more: most often it has ended, and its exit code is known in a moment.
+    pub(super) fn hush(&mut self, now: Duration) {
+        self.output = None;
+        let soon = now + ENDS_WITHIN;
+        self.deaf_until = Some(self.deaf_until.map_or(soon, |until| until.min(soon)));
+    }
+
+    /// Reads a part of what it says on standard error, to `part`, and keeps its last words.
+    pub(super) fn read_errors(&mut self, part: &mut Vec<u8>) -> Read {
+        let Some(errors) = &self.errors else { return Read::End };
+        let read = read(errors, part);
+        match read {
+            Read::Some(_) => self.words.add(part),
+            Read::Later => {}
+            Read::End => self.errors = None,
+        }
+        read
+    }
+
+    /// What tells of places that it was refused, while that is traced.
+    pub(super) fn report(&self) -> Option<BorrowedFd<'_>> {
+        self.line.as_ref().filter(|_| self.trace == Trace::On)?.report().ok()
+    }
+
+    /// Takes note of places that it was refused.
+    pub(super) fn read_report(&mut self) {
+        // Only where it was told that reading must not block.
+        if self.report().is_some() {
+            let found = self.line.as_mut().map(Lifeline::refused_so_far).unwrap_or_default();
+            self.refused.extend(found);
+            self.refused.sort();
+            self.refused.dedup();
+        }
+    }
+
+    /// What it tried and was refused; nothing where that was not traced.
+    pub(super) fn refused(&self) -> Option<&[Refused]> {
+        (self.trace == Trace::On).then_some(&self.refused)
+    }
+
+    /// What its client is told of its end.
+    pub(super) fn failure(&self, code: Option<i32>, secrets: &[String], withheld: &[String]) -> Failure {
+        let (words, refused, guard) = (&self.words, self.refused.as_slice(), &self.guard);
+        Ended { code, words, refused, secrets, withheld, guard }.failure()
+    }
+
+    /// Whether it took calls, and ended so soon that it most likely never could.
+    pub(super) fn ends_early(&self, now: Duration) -> bool {
+        self.purpose == Purpose::Serve && now.saturating_sub(self.since) < EARLY
     }
 
     /// Whether it reads no more and has had its time to end.
@@ -127,6 +210,7 @@ impl Process {
     /// Goes on with its end; its exit code once it has ended.
     pub(super) fn go_on(&mut self, now: Duration) -> io::Result<Option<i32>> {
         if let Some(status) = self.child.try_wait()? {
+            self.read_report();
             self.kill();
             return Ok(Some(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))));
         }

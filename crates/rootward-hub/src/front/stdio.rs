@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rootward_core::{Audit, Guard, Shown};
-use rootward_sandbox::{KnownCommand, PassedSignals};
+use rootward_core::{Audit, Guard};
+use rootward_sandbox::{ConfinementError, KnownCommand, PassedSignals, ProgramError, StartError, Trace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
@@ -19,8 +19,10 @@ use super::keeping::Keeping;
 use super::launch::Launch;
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
-use crate::engine::{ChildId, Effect, Engine, Event, Lookout, OnRecord, Outlet, ServerId, Session, SessionId};
-use crate::wrap::Notice;
+use crate::engine::{
+    ChildId, Effect, Engine, Event, Failure, Hope, Lookout, OnRecord, Outlet, Purpose, ServerId, Session, SessionId,
+};
+use crate::wrap::Operator;
 use rootward_protocol::frame::{FrameReader, ROOM};
 
 /// How much may wait for one side before the other is not read any more.
@@ -77,10 +79,14 @@ pub(crate) struct Stdio<'n> {
     /// What the first start found out about the command.
     known: Option<KnownCommand>,
     limit: usize,
-    notice: &'n mut dyn FnMut(Notice<'_>),
-    processes: BTreeMap<ChildId, Process>,
+    operator: &'n mut dyn Operator,
+    /// Standard error has no room for what servers say.
+    pub(super) errors_wait: bool,
+    /// The last server ended so early that the next one is traced.
+    ended_early: bool,
+    pub(super) processes: BTreeMap<ChildId, Process>,
     /// Processes that the engine has done with.
-    leaving: Vec<(ChildId, Process)>,
+    pub(super) leaving: Vec<(ChildId, Process)>,
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
     reader: FrameReader,
@@ -98,13 +104,19 @@ pub(crate) struct Stdio<'n> {
 
 /// What a wait was for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
+pub(super) enum Source {
     Signals,
     Client,
     ClientWritable,
     Child(ChildId),
     Leaving(usize),
     Writable,
+    /// A child's standard error.
+    Errors(ChildId),
+    /// What tells of a child's refused places.
+    Report(ChildId),
+    /// This process's own standard error has room.
+    ErrorsWritable,
 }
 
 impl<'n> Stdio<'n> {
@@ -113,7 +125,7 @@ impl<'n> Stdio<'n> {
         (launch, keeping): (Launch, Keeping),
         audit: Option<Arc<dyn Audit>>,
         longest: usize,
-        notice: &'n mut dyn FnMut(Notice<'_>),
+        operator: &'n mut dyn Operator,
     ) -> io::Result<Stdio<'n>> {
         let signals = PassedSignals::hold()?;
         let (input, output) =
@@ -132,7 +144,9 @@ impl<'n> Stdio<'n> {
             audit,
             known: None,
             limit: longest,
-            notice,
+            operator,
+            errors_wait: false,
+            ended_early: false,
             processes: BTreeMap::new(),
             leaving: Vec::new(),
             input: Some(input),
@@ -176,6 +190,11 @@ impl<'n> Stdio<'n> {
                         self.read_child(number);
                     }
                     Source::Leaving(position) => self.drain(position),
+                    Source::Errors(number) => self.pass_errors_on(number),
+                    Source::Report(number) => {
+                        self.processes.get_mut(&number).into_iter().for_each(Process::read_report)
+                    }
+                    Source::ErrorsWritable => self.errors_wait = false,
                     // A client that reads no more is gone, whatever else it has open.
                     Source::ClientWritable if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
                         self.output = None;
@@ -212,7 +231,7 @@ impl<'n> Stdio<'n> {
     fn carry_out(&mut self, now: Duration) {
         while let Some(effect) = self.to_do.pop_front() {
             match effect {
-                Effect::Start(number, guard) => self.start(now, number, &guard),
+                Effect::Start(number, guard, purpose) => self.start(now, number, &guard, purpose),
                 Effect::End(number) => {
                     if let Some(mut process) = self.processes.remove(&number) {
                         process.end(now);
@@ -226,7 +245,7 @@ impl<'n> Stdio<'n> {
                 }
                 Effect::Leave(session) if session == self.session => self.leave(now),
                 Effect::Leave(_) => {}
-                Effect::Say(text) => (self.notice)(Notice::Event(&text)),
+                Effect::Say(text) => self.operator.says(&text),
                 Effect::Place(whose, placing) => self.feed(now, Event::Placed(whose, placing.run_ambient())),
                 Effect::Record(session, message, events) => {
                     let kept = |event| self.audit.as_ref().is_none_or(|audit| audit.record(event).is_ok());
@@ -238,30 +257,36 @@ impl<'n> Stdio<'n> {
         }
     }
 
-    fn start(&mut self, now: Duration, number: ChildId, guard: &Guard) {
+    fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
         if matches!(self.state, State::Leaving { .. }) {
-            return self.feed(now, Event::NotStarted(number, "the session ends"));
+            return self.feed(now, Event::NotStarted(number, &Failure::new("the session ends"), Hope::OtherRoots));
         }
         // SECURITY: a child that the engine has let go meanwhile was meant for roots that are not in force any more
         // (test: a_child_that_was_let_go_is_not_wanted)
         if !self.session().is_some_and(|session| session.wants(number)) {
             return;
         }
-        match self.launch.start_ambient(guard, &mut self.known) {
+        let trace = if self.ended_early && purpose == Purpose::Serve { Trace::On } else { self.launch.trace };
+        match self.launch.start_ambient(guard, (purpose, trace), &mut self.known) {
             Ok(started) => {
                 widen(&started.output);
-                for pipe in [&started.input, &started.output] {
+                for pipe in [Some(&started.input), Some(&started.output), started.errors.as_ref()].into_iter().flatten()
+                {
                     let _ = do_not_block(pipe);
                 }
-                (self.notice)(Notice::Started(guard.roots(), started.line.enforcement()));
-                self.processes.insert(number, Process::new(started, self.limit));
+                if purpose == Purpose::Serve {
+                    self.operator.started(guard.roots(), started.line.enforcement());
+                }
+                let process = Process::new(started, (purpose, trace), guard.clone(), now, self.limit);
+                self.processes.insert(number, process);
             }
             Err(error) => {
-                (self.notice)(Notice::NotStarted(error));
                 self.code = (Some(number), 2);
-                let program = Shown::new(&self.launch.program);
-                let says = format!("server `{program}` was not started: Rootward's messages on standard error say why");
-                self.feed(now, Event::NotStarted(number, &says));
+                let hope = hope(&error);
+                // The real start will tell.
+                let is_told = purpose == Purpose::Serve || hope == Hope::None;
+                let says = if is_told { self.operator.not_started(error) } else { error.to_string() };
+                self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
             }
         }
     }
@@ -316,14 +341,20 @@ impl<'n> Stdio<'n> {
 
     /// Takes note of processes that have ended, and goes on with the end of others.
     fn reap(&mut self, now: Duration) -> io::Result<()> {
-        let mut kept = Vec::new();
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for (number, mut process) in std::mem::take(&mut self.leaving) {
             match process.go_on(now)? {
-                Some(code) => self.note(number, code),
+                Some(code) => {
+                    self.note(number, code);
+                    gone.push(number);
+                }
                 None => kept.push((number, process)),
             }
         }
         self.leaving = kept;
+        for number in gone {
+            self.feed(now, Event::Gone(number));
+        }
         // A server that reads no more and lives on answers nobody.
         let deaf: Vec<ChildId> =
             self.processes.iter().filter(|(_, process)| process.is_deaf(now)).map(|(number, _)| *number).collect();
@@ -465,6 +496,7 @@ impl<'n> Stdio<'n> {
                 watched.push((Source::Leaving(position), output.as_fd(), PollFlags::IN));
             }
         }
+        self.watch_errors(&mut watched);
         watched
     }
 
@@ -533,7 +565,7 @@ impl<'n> Stdio<'n> {
                     self.to_do.extend(self.engine.step(now, Event::ChildLine(number, line)));
                 }
             }
-            Read::End => self.gone(number),
+            Read::End => process.hush(now),
         }
         read
     }
@@ -548,9 +580,14 @@ impl<'n> Stdio<'n> {
         process.output = None;
         process.end(now);
         let code = process.go_on(now).ok().flatten();
-        let how = code.map_or_else(|| "it closed its pipes".to_owned(), |code| format!("code {code}"));
+        self.drain_errors(&mut process);
+        let failure = process.failure(code, &self.launch.secrets, &self.launch.withheld);
+        self.ended_early = process.ends_early(now);
+        if let (Trace::On, Some(refused)) = (self.launch.trace, process.refused()) {
+            self.operator.refused(refused);
+        }
         self.leaving.push((number, process));
-        self.feed(now, Event::ChildEnded(number, &how));
+        self.feed(now, Event::ChildEnded(number, &failure));
     }
 
     /// Reads what somebody says whom nobody listens to any more, so that it can end.
@@ -561,6 +598,15 @@ impl<'n> Stdio<'n> {
         {
             process.output = None;
         }
+    }
+}
+
+/// Whether a server that was not started may start in other roots.
+fn hope(error: &StartError) -> Hope {
+    match error {
+        StartError::Program(ProgramError::NotFound(_) | ProgramError::NotExecutable(_))
+        | StartError::Confinement(ConfinementError::Kernel(_)) => Hope::None,
+        _ => Hope::OtherRoots,
     }
 }
 

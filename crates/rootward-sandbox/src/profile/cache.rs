@@ -24,7 +24,7 @@ pub(crate) fn make_ambient(
     let name = Path::new(&line.program).file_name().and_then(OsStr::to_str);
     let (Some(name), Some(base)) = (name.filter(|name| FETCH.contains(name)), base) else { return Ok(None) };
     let mut hasher = DefaultHasher::new();
-    (&line.program, &line.arguments).hash(&mut hasher);
+    (&line.program, line.typed.as_ref().unwrap_or(&line.arguments)).hash(&mut hasher);
     let cache = base.join("packages").join(format!("{name}-{:016x}", hasher.finish()));
     // Before it is made, so that nothing is made behind a link; and after, when all of it is there.
     find_ambient(&cache, base, material)?;

@@ -5,6 +5,7 @@ mod cancelling;
 mod ending;
 mod frames;
 mod given;
+mod learning;
 mod paging;
 mod restarting;
 mod revoking;
@@ -25,7 +26,7 @@ use super::child::ChildId;
 use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Event, OnRecord, Server, ServerId, Session, SessionId};
+use super::{Change, Effect, Engine, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
 use crate::scan::Expansion;
 
 /// The longest line that the client may send in a script.
@@ -38,6 +39,8 @@ struct Play {
     session: SessionId,
     now: Duration,
     seen: Vec<Seen>,
+    /// Processes that are about to be gone: after the next moment.
+    leaving: Vec<ChildId>,
     directory: tempfile::TempDir,
 }
 
@@ -104,7 +107,7 @@ impl Play {
         let mut engine = Engine::new(terms, given, LIMIT);
         let server = engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() });
         let session = engine.open(server, "test".to_owned()).unwrap();
-        Play { engine, server, session, now: Duration::ZERO, seen: Vec::new(), directory }
+        Play { engine, server, session, now: Duration::ZERO, seen: Vec::new(), leaving: Vec::new(), directory }
     }
 
     /// Another client of the same server comes; the one before is gone.
@@ -126,13 +129,13 @@ impl Play {
         play
     }
 
-    /// The client and the first server shake hands.
+    /// The client and the first server shake hands. With a client that has roots, the first is a learner, and gone afterwards.
     fn begin(&mut self, client: Client) {
         let roots = if client == Client::WithRoots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": roots});
         self.client(&json!({"id": "i", "method": "initialize", "params": params}));
         if self.started() == [1] {
-            self.child(1, &json!({"id": "i", "result": {"capabilities": {"tools": {}}}}));
+            self.child(1, &json!({"id": "i", "result": {"capabilities": {}}}));
         }
         assert_eq!(self.heard()[0]["id"], "i");
         self.client(&json!({"method": "notifications/initialized"}));
@@ -151,7 +154,7 @@ impl Play {
 
     /// A server that Rootward has greeted answers, and lists its tools where it is asked to.
     fn greet(&mut self, number: u64) {
-        self.greet_with(number, &json!({"capabilities": {"tools": {}}}));
+        self.greet_with(number, &json!({"capabilities": {}}));
     }
 
     fn greet_with(&mut self, number: u64, result: &Value) {
@@ -162,7 +165,7 @@ impl Play {
 
     /// The server that takes the calls: the second, where one was started for the roots.
     fn serving(&mut self) -> u64 {
-        let second = self.started() == [2];
+        let second = self.started().contains(&2);
         if second {
             self.greet(2);
         }
@@ -227,7 +230,8 @@ impl Play {
     }
 
     fn ended(&mut self, number: u64) {
-        self.feed(Event::ChildEnded(self.id(number), "code 7"));
+        self.feed(Event::ChildEnded(self.id(number), &Failure::new("code 7")));
+        self.settle();
     }
 
     fn id(&self, number: u64) -> ChildId {
@@ -243,8 +247,11 @@ impl Play {
         let mut effects = std::collections::VecDeque::from(self.engine.step(self.now, event));
         while let Some(effect) = effects.pop_front() {
             match effect {
-                Effect::Start(child, _) => self.seen.push(Seen::Start(child.number)),
-                Effect::End(child) => self.seen.push(Seen::End(child.number)),
+                Effect::Start(child, ..) => self.seen.push(Seen::Start(child.number)),
+                Effect::End(child) => {
+                    self.seen.push(Seen::End(child.number));
+                    self.leaving.push(child);
+                }
                 Effect::Kill(child) => self.seen.push(Seen::Kill(child.number)),
                 Effect::Leave(_) => self.seen.push(Seen::Leave),
                 Effect::Say(text) => self.seen.push(Seen::Say(text)),
@@ -276,6 +283,9 @@ impl Play {
     /// A moment passes.
     fn settle(&mut self) {
         self.feed(Event::Tick);
+        for child in std::mem::take(&mut self.leaving) {
+            self.feed(Event::Gone(child));
+        }
     }
 
     /// The servers that were started since the last look.

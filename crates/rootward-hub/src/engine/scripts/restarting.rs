@@ -2,17 +2,21 @@
 
 use serde_json::json;
 
-use super::super::{Change, Event};
+use super::super::{Change, Event, Failure, Hope};
 use super::{Ceiling, Client, Play};
 
+/// The second time it is traced; then the client is told.
 #[test]
-fn a_server_that_ends_before_it_answers_is_not_started_again() {
+fn a_server_that_ends_before_it_answers_is_started_once_more() {
     let mut play = Play::new(Change::NewChild, Ceiling::Project);
     play.client(&json!({"id": 1, "method": "initialize", "params": {}}));
     play.ended(1);
+    assert!(play.heard().is_empty() && !play.leaves() && play.started() == [1, 2]);
+    assert_eq!(play.given_methods(2), ["initialize 1"]);
+    play.ended(2);
     let heard = play.heard();
     assert_eq!((&heard[0]["id"], &heard[0]["error"]["code"]), (&json!(1), &json!(-32603)), "{heard:?}");
-    assert!(play.leaves() && play.started() == [1]);
+    assert!(play.leaves() && play.started().is_empty());
 }
 
 #[test]
@@ -64,24 +68,27 @@ fn a_server_that_always_ends_is_started_ever_more_seldom() {
     }
 }
 
-/// The client names no roots and the server never lives: the pauses hold all the same.
+/// Nobody waits through the pauses: the client hears at once why the server does not live.
 #[test]
-fn pauses_hold_for_a_server_without_roots() {
+fn a_server_that_does_not_live_says_why() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
-    play.ended(1);
-    play.client(&json!({"id": 1, "method": "x"}));
-    let mut starts = 0;
-    for _ in 0..90 {
-        play.pass(100);
-        for number in play.started() {
-            starts += 1;
-            play.ended(number);
-        }
+    play.share(&["project"]);
+    for number in 2..=3 {
+        assert_eq!(play.started().last(), Some(&number));
+        play.ended(number);
     }
-    assert!((1..=8).contains(&starts), "{starts} starts in nine seconds");
-    play.pass(3000);
-    assert!(play.heard().iter().any(|message| message["id"] == 1 && message["error"].is_object()));
+    for (id, method) in [(1, "tools/list"), (2, "tools/call"), (3, "x")] {
+        play.client(&json!({"id": id, "method": method, "params": {"name": "where"}}));
+    }
+    let heard = play.heard();
+    let errors: Vec<_> = heard.iter().filter(|message| message["error"]["message"] == "code 7").collect();
+    assert_eq!(errors.len(), 3, "{heard:?}");
+    play.pass(150);
+    assert_eq!(play.started(), [4]);
+    play.greet(4);
+    play.client(&json!({"id": 4, "method": "x"}));
+    assert!(play.given_methods(4).contains(&"x 4".to_owned()));
 }
 
 /// A server that could not be replaced keeps what it had, and the client took that away: it takes no calls any more.
@@ -92,7 +99,7 @@ fn where_no_server_can_be_started_in_the_new_roots_calls_are_told_so() {
     play.pass(300);
     play.share(&["other"]);
     assert_eq!(play.started(), [2, 3]);
-    play.feed(Event::NotStarted(play.id(3), "the server was not started"));
+    play.feed(Event::NotStarted(play.id(3), &Failure::new("the server was not started"), Hope::OtherRoots));
     play.settle();
     for id in [1, 2] {
         play.client(&json!({"id": id, "method": "tools/call", "params": {"name": "where"}}));

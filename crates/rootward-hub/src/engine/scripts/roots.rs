@@ -10,16 +10,17 @@ fn code(heard: &[Value], id: u64) -> Option<&Value> {
 }
 
 #[test]
-fn a_call_before_initialize_is_not_waited_for_for_ever() {
-    let mut play = Play::new(Change::NewChild, Ceiling::None);
+fn a_call_before_initialize_reaches_no_server() {
+    let mut play = Play::new(Change::NewChild, Ceiling::Project);
     play.client(&json!({"id": 1, "method": "ping"}));
-    assert_eq!(play.given_methods(1), ["ping 1"]);
-    play.child(1, &json!({"id": 1, "error": {"code": -32600, "message": "not initialized"}}));
-    assert_eq!(play.heard()[0]["error"]["message"], "not initialized");
     play.read(2, "project/file.txt");
+    play.client(&json!({"id": 3, "method": "tools/list"}));
+    play.client(&json!({"method": "notifications/x"}));
     play.pass(30_000);
-    assert_eq!(code(&play.heard(), 2), Some(&json!("roots_pending")));
-    assert_eq!(play.given_methods(1).iter().filter(|given| given.starts_with("tools/call")).count(), 0);
+    let heard = play.heard();
+    assert_eq!(heard[0]["result"], json!({}));
+    assert!(heard[1..].iter().all(|message| message["error"]["code"] == -32600), "{heard:?}");
+    assert_eq!((heard.len(), play.started()), (3, Vec::new()));
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn a_ceiling_stands_in_for_a_client_that_names_nothing() {
     }
 }
 
-/// A client that never answers is served without roots, and is told in the end.
+/// A client that never answers gets lists, and no server gets its calls: nobody knows where that would run.
 #[test]
 fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
     let mut play = Play::begun(Change::NewChild, Client::WithRoots);
@@ -82,14 +83,17 @@ fn a_client_that_never_names_its_roots_gets_lists_all_the_same() {
     assert_eq!(play.started(), Vec::<u64>::new());
     play.client(&json!({"id": 1, "method": "tools/list"}));
     play.read(2, "project/file.txt");
-    play.pass(250);
+    play.client(&json!({"id": 3, "method": "tools/call", "params": {"name": "where"}}));
+    play.pass(990);
+    assert!(!play.heard().iter().any(|message| message["id"] == 1));
+    play.pass(20);
+    assert_eq!(play.heard(), [json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})]);
+    play.pass(8000);
     assert_eq!(play.started(), Vec::<u64>::new());
-    play.pass(100);
+    // The client is given up, and the server starts without directories.
+    play.pass(2000);
     assert_eq!(play.started(), [1]);
     play.greet(1);
-    assert_eq!(play.given_methods(1), ["notifications/initialized null", "tools/list 1"]);
-    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
-    assert_eq!(play.heard().iter().filter(|message| message["id"] == 1).count(), 1);
     play.pass(20_000);
     let heard = play.heard();
     assert!(matches!(code(&heard, 2).and_then(Value::as_str), Some("roots_pending" | "roots_failed")), "{heard:?}");
@@ -116,37 +120,20 @@ fn a_storm_of_changes_is_one_question_and_one_new_server() {
     assert!(play.given_methods(3).contains(&"tools/call 1".to_owned()));
 }
 
-/// Where a new server comes for the roots, a call that acts waits for it: the old one is where the roots were.
+/// A call that acts waits for the server in the roots, and so does a list that nobody knows.
 #[test]
 fn a_call_without_paths_waits_for_the_server_in_the_roots() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
-    play.client(&json!({"id": 1, "method": "tools/list"}));
-    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
     play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "where"}}));
     play.client(&json!({"id": 3, "method": "tools/list"}));
-    assert!(!play.given_methods(1).contains(&"tools/call 2".to_owned()));
-    let question = play.session().asked.keys().next().unwrap().clone();
-    let uri = play.uri("project");
-    play.client_bytes(format!("{{\"id\":{question},\"result\":{{\"roots\":[{{\"uri\":\"{uri}\"}}]}}}}\n").as_bytes());
+    assert!(play.started().is_empty());
+    play.share(&["project"]);
     play.client(&json!({"id": 4, "method": "tools/call", "params": {"name": "where"}}));
     play.greet(2);
-    assert_eq!(play.given_methods(1), Vec::<String>::new());
+    play.child(2, &json!({"id": 3, "result": {"tools": []}}));
     let given = play.given_methods(2);
     assert!(given.ends_with(&["tools/call 2".to_owned(), "tools/call 4".to_owned()]), "{given:?}");
-}
-
-/// Nobody names roots: the call is made where the server is.
-#[test]
-fn a_call_without_paths_does_not_wait_for_roots_that_never_come() {
-    let mut play = Play::new(Change::NewChild, Ceiling::None);
-    play.begin(Client::WithRoots);
-    play.client(&json!({"id": 1, "method": "tools/list"}));
-    play.child(1, &json!({"id": 1, "result": {"tools": []}}));
-    play.given(1);
-    play.client(&json!({"id": 2, "method": "tools/call", "params": {"name": "where"}}));
-    play.pass(400);
-    assert_eq!(play.given_methods(1), ["tools/call 2"]);
 }
 
 #[test]

@@ -113,11 +113,14 @@ impl Wire {
         let mut effects = VecDeque::from(self.engine.step(self.now, event));
         while let Some(effect) = effects.pop_front() {
             match effect {
-                Effect::Start(child, guard) => {
+                Effect::Start(child, guard, _) => {
                     let directory = guard.root_set().first_directory().map(|root| root.place.clone());
                     self.servers.insert(child, FileServer::new(directory));
                 }
-                Effect::End(child) => drop(self.servers.remove(&child)),
+                Effect::End(child) => {
+                    self.servers.remove(&child);
+                    effects.extend(self.engine.step(self.now, Event::Gone(child)));
+                }
                 Effect::Leave(_) => self.state = State::Over,
                 Effect::Kill(_) | Effect::Say(_) => {}
                 Effect::Place(whose, placing) => {

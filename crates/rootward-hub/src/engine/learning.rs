@@ -1,0 +1,186 @@
+//! Learning what a server offers before the roots are known.
+//!
+//! A client names its roots only after it was told what the server offers, and no server gets a call before the directories it runs in are
+//! known. So a process is started in an empty directory, asked what it offers, and ended before the real one starts: the *learner*. If it
+//! dies or is late, Rootward answers in its place, and what the real server lacks is answered as nothing.
+
+use std::time::Duration;
+
+use rootward_protocol::message::{self, METHOD_NOT_FOUND};
+use rootward_protocol::method;
+use rootward_protocol::offer::{self, Offer};
+use serde_json::value::RawValue;
+
+use super::child::{ChildId, Owed, Phase};
+use super::failure::{Failure, Hope};
+use super::memory::Learned;
+use super::session::{Client, Session};
+use super::{Effect, Purpose};
+
+/// How long a learner may take to answer a client's first request: what starts it may have to fetch it first.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long it may take to list what it offers. The real server waits for its end.
+const LISTS_WITHIN: Duration = Duration::from_secs(2);
+
+/// A learner at work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Lesson {
+    pub(super) child: u64,
+    /// Until when it may take to answer what it was asked.
+    until: Duration,
+}
+
+impl Session {
+    /// Asks a learner something on the client's behalf; starts it where none runs.
+    pub(super) fn ask_learner(&mut self, link: usize, id: &str, owed: Owed, text: &str) {
+        let number = match self.links[link].lesson {
+            Some(lesson) => lesson.child,
+            None => {
+                let guard = self.nothing();
+                self.start(link, guard, Phase::Learning)
+            }
+        };
+        self.links[link].lesson = Some(Lesson { child: number, until: self.now + ANSWERS_WITHIN });
+        if let Some(child) = self.links[link].children.get_mut(&number) {
+            child.ask(id, owed, text);
+        }
+    }
+
+    /// A learner has told a legacy client what it offers: it is asked for its lists, so that they can be told at once.
+    pub(super) fn ask_for_all_lists(&mut self, link: usize, result: &RawValue) {
+        let Some(lesson) = &mut self.links[link].lesson else { return };
+        lesson.until = self.now + LISTS_WITHIN;
+        let number = lesson.child;
+        if let Some(child) = self.links[link].children.get_mut(&number) {
+            child.send(&message::notification(method::INITIALIZED));
+        }
+        let offer = Offer::read(result);
+        for list in offer::LISTS.iter().filter(|list| offer.has(list.capability)) {
+            self.ask_for_list(link, number, list.method);
+        }
+    }
+
+    /// Ends lessons that are over, and answers for learners that are late.
+    pub(super) fn go_on_learning(&mut self) {
+        for link in 0..self.links.len() {
+            let Some(lesson) = self.links[link].lesson else { continue };
+            let Some(child) = self.links[link].children.get(&lesson.child) else { continue };
+            let is_late = self.now >= lesson.until;
+            let owes = |owed: &Owed| child.owes.values().any(|known| known == owed);
+            let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
+            if is_late && owes(&Owed::Discovery) {
+                // The client goes on with `initialize`; the learner may still be fetching.
+                self.answer_for(link, lesson.child, Owed::Discovery);
+            } else if (is_late && owes(&Owed::Handshake)) || (is_promised && (is_late || child.owes.is_empty())) {
+                self.end_lesson(link);
+            }
+        }
+    }
+
+    /// Ends a lesson: what the learner still owes is answered in its place. Nobody starts before it is gone.
+    pub(super) fn end_lesson(&mut self, link: usize) {
+        let Some(lesson) = self.links[link].lesson.take() else { return };
+        let id = self.child_id(link, lesson.child);
+        self.answer_for_all(id);
+        self.links[link].children.remove(&lesson.child);
+        // SECURITY: two processes of a server never run in different places at a time, and the learner holds nothing worth a farewell
+        // (test: the_learner_is_gone_before_the_server_starts)
+        self.links[link].leaving.push(lesson.child);
+        self.push(Effect::End(id));
+        self.push(Effect::Kill(id));
+    }
+
+    /// A learner has ended by itself. That is no failure: the server may need its roots to live.
+    pub(super) fn learner_ended(&mut self, id: ChildId) {
+        self.links[id.link].lesson = None;
+        self.answer_for_all(id);
+        self.links[id.link].children.remove(&id.number);
+        self.links[id.link].leaving.push(id.number);
+        self.push(Effect::End(id));
+    }
+
+    /// A learner could not be started.
+    pub(super) fn learner_not_started(&mut self, id: ChildId, failure: &Failure, hope: Hope) {
+        self.links[id.link].lesson = None;
+        match hope {
+            Hope::OtherRoots => {
+                self.answer_for_all(id);
+                self.links[id.link].children.remove(&id.number);
+            }
+            Hope::None => {
+                self.lost(id, failure);
+                self.push(Effect::Leave(self.id));
+            }
+        }
+    }
+
+    /// The process of a child is no more.
+    pub(super) fn gone(&mut self, id: ChildId) {
+        self.links[id.link].leaving.retain(|number| *number != id.number);
+    }
+
+    /// Answers everything that a learner owes to the client.
+    fn answer_for_all(&mut self, id: ChildId) {
+        let child = self.child_mut(id).map(|child| child.owes.values().copied().collect::<Vec<Owed>>());
+        for owed in child.unwrap_or_default() {
+            self.answer_for(id.link, id.number, owed);
+        }
+    }
+
+    /// Answers what a learner owes, in its place.
+    fn answer_for(&mut self, link: usize, number: u64, owed: Owed) {
+        let Some(child) = self.links[link].children.get_mut(&number) else { return };
+        let ids: Vec<Box<str>> = child.owes.extract_if(|_, known| *known == owed).map(|(id, _)| id).collect();
+        for id in ids {
+            match owed {
+                Owed::Handshake => self.improvise(&id),
+                Owed::Discovery => {
+                    let says = "the server did not say which revision it speaks; begin with `initialize`";
+                    self.tell_client(&message::error(&id, METHOD_NOT_FOUND, says, None));
+                }
+                Owed::Plain | Owed::List(_) | Owed::Page(_) => {
+                    let says = "the server is being started in the client's directories; send the request again";
+                    self.tell_client(&Failure::new(says).answer(&id));
+                }
+                Owed::OwnHandshake | Owed::OwnList(_) => {}
+            }
+        }
+    }
+
+    /// Answers `initialize` although nobody knows what the server will offer.
+    fn improvise(&mut self, id: &str) {
+        let Client::Legacy(legacy) = &self.client else { return };
+        let result = offer::improvised(legacy.revision.as_deref());
+        self.tell_client(&message::result(id, &result));
+        self.promise(&result);
+    }
+
+    /// A learner has answered `server/discover`.
+    pub(super) fn discovered(&mut self, link: usize, result: Option<&RawValue>) {
+        match result {
+            Some(result) => self.remember(link, result),
+            None => self.learn_that(link, Learned::LegacyOnly),
+        }
+    }
+
+    /// When a learner is late.
+    pub(super) fn lessons_end_at(&self) -> Option<Duration> {
+        let until = self.links.iter().filter_map(|link| link.lesson).map(|lesson| lesson.until);
+        until.filter(|until| *until > self.now).min()
+    }
+
+    /// What a process is started for.
+    pub(super) fn purpose(phase: Phase) -> Purpose {
+        if phase == Phase::Learning { Purpose::Learn } else { Purpose::Serve }
+    }
+
+    /// The answer to a request for something that the client was promised and the server lacks.
+    pub(super) fn lacking(&self, link: usize, id: &str, method: &str) -> Option<String> {
+        let (capability, nothing) = offer::nothing(method)?;
+        let Client::Legacy(legacy) = &self.client else { return None };
+        let promised = RawValue::from_string(legacy.promised.as_deref()?.to_owned()).ok()?;
+        let offers = Offer::read(self.links[link].handshake.as_ref()?).has(capability);
+        (!offers && Offer::read(&promised).has(capability)).then(|| message::result(id, nothing))
+    }
+}

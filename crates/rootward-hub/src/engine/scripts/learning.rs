@@ -1,0 +1,280 @@
+//! A server is asked what it offers before the roots are known: by a process that gets no calls, or not at all.
+
+use serde_json::{Value, json};
+
+use super::super::{Change, Event, Failure, Hope};
+use super::{Ceiling, Client, Play, Seen};
+
+const WITH_TOOLS: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}"#;
+
+fn hello(version: &str) -> Value {
+    let params = json!({"protocolVersion": version, "capabilities": {"roots": {"listChanged": true}}});
+    json!({"id": "i", "method": "initialize", "params": params})
+}
+
+impl Play {
+    fn with_learner() -> Play {
+        let mut play = Play::new(Change::NewChild, Ceiling::None);
+        play.client(&hello("2025-06-18"));
+        assert_eq!(play.started(), [1]);
+        play
+    }
+
+    /// The learner answers `initialize`, and the client goes on.
+    fn learn(&mut self, result: &str) {
+        self.child(1, &json!({"id": "i", "result": serde_json::from_str::<Value>(result).unwrap()}));
+        self.client(&json!({"method": "notifications/initialized"}));
+    }
+
+    /// The client was answered in the learner's place.
+    fn improvised(&mut self) -> Value {
+        let mut heard = self.heard();
+        assert_eq!(heard[0]["id"], "i", "{heard:?}");
+        self.client(&json!({"method": "notifications/initialized"}));
+        heard[0]["result"].take()
+    }
+
+    /// The ids of list questions that a server was asked, by their methods.
+    fn answer_lists(&mut self, number: u64, answer: impl Fn(&str) -> Value) -> Vec<String> {
+        let mut asked = Vec::new();
+        for question in self.given(number) {
+            let method = question["method"].as_str().unwrap_or_default().to_owned();
+            if method.ends_with("/list") {
+                self.child(number, &json!({"id": question["id"], "result": answer(&method)}));
+                asked.push(method);
+            }
+        }
+        asked
+    }
+}
+
+#[test]
+fn a_learner_tells_what_the_server_offers_and_ends() {
+    let mut play = Play::with_learner();
+    play.learn(r#"{"capabilities":{"tools":{},"resources":{}}}"#);
+    let asked = play.answer_lists(1, |_| json!({"tools": [{"name": "a"}], "resources": []}));
+    assert_eq!(asked, ["tools/list", "resources/list", "resources/templates/list"]);
+    assert!(play.is_let_end(1) && play.seen.contains(&Seen::Kill(1)));
+    play.heard();
+    // The lists are known at once, before the roots are.
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    assert_eq!(play.heard()[0]["result"]["tools"][0]["name"], "a");
+}
+
+#[test]
+fn the_learner_is_gone_before_the_server_starts() {
+    let mut play = Play::with_learner();
+    play.learn(WITH_TOOLS);
+    play.share(&["project"]);
+    assert!(play.started().is_empty(), "the learner still lists its tools");
+    play.feed(Event::Tick);
+    let question = play.given(1).into_iter().find(|message| message["method"] == "tools/list").unwrap();
+    let list = json!({"id": question["id"], "result": {"tools": []}}).to_string();
+    play.child_found(1, rootward_protocol::frame::Found::Among(list.as_bytes()));
+    play.feed(Event::Tick);
+    assert!(play.is_let_end(1) && play.started().is_empty(), "its process may still run");
+    play.settle();
+    assert_eq!(play.started(), [2]);
+}
+
+#[test]
+fn a_learner_that_lists_too_slowly_is_not_waited_for() {
+    let mut play = Play::with_learner();
+    play.learn(WITH_TOOLS);
+    play.share(&["project"]);
+    play.pass(1900);
+    assert!(play.started().is_empty());
+    play.pass(200);
+    assert_eq!(play.started(), [2]);
+}
+
+/// It ends because it has no directory, it never answers, or it cannot even be started: the client does not notice.
+#[test]
+fn a_learner_that_fails_is_no_failure() {
+    let ends: [fn(&mut Play); 3] = [
+        |play| play.ended(1),
+        |play| play.pass(20_100),
+        |play| {
+            play.feed(Event::NotStarted(play.id(1), &Failure::new("planted"), Hope::OtherRoots));
+            play.settle();
+        },
+    ];
+    for end in ends {
+        let mut play = Play::with_learner();
+        end(&mut play);
+        let result = play.improvised();
+        assert_eq!(result["protocolVersion"], "2025-06-18");
+        let mut offered: Vec<&str> = result["capabilities"].as_object().unwrap().keys().map(String::as_str).collect();
+        offered.sort_unstable();
+        assert_eq!(offered, ["completions", "logging", "prompts", "resources", "tools"]);
+        assert!(!play.leaves());
+        play.share(&["project"]);
+        assert_eq!(play.started(), [2]);
+        play.greet_with(2, &serde_json::from_str(WITH_TOOLS).unwrap());
+        // What the server lacks is answered as nothing; what it has is its own answer.
+        for (id, method, nothing) in [
+            (1, "prompts/list", json!({"prompts": []})),
+            (2, "resources/list", json!({"resources": []})),
+            (3, "resources/templates/list", json!({"resourceTemplates": []})),
+            (4, "completion/complete", json!({"completion": {"values": []}})),
+            (5, "logging/setLevel", json!({})),
+        ] {
+            play.heard();
+            play.client(&json!({"id": id, "method": method, "params": {}}));
+            assert_eq!(play.heard(), [json!({"jsonrpc": "2.0", "id": id, "result": nothing})], "{method}");
+        }
+        play.client(&json!({"id": 6, "method": "tools/list"}));
+        assert!(play.given_methods(2).contains(&"tools/list 6".to_owned()));
+    }
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_said_at_once() {
+    let mut play = Play::with_learner();
+    play.feed(Event::NotStarted(play.id(1), &Failure::new("there is no such program"), Hope::None));
+    assert_eq!(play.heard()[0]["error"]["message"], "there is no such program");
+    assert!(play.leaves());
+}
+
+#[test]
+fn a_list_that_was_empty_for_want_of_a_server_is_announced() {
+    let mut play = Play::with_learner();
+    play.ended(1);
+    play.improvised();
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.client(&json!({"id": 2, "method": "prompts/list"}));
+    play.pass(1010);
+    assert_eq!(play.heard().len(), 3, "a question and two lists");
+    play.client(&json!({"method": "notifications/roots/list_changed"}));
+    play.pass(300);
+    play.share(&["project"]);
+    play.greet_with(2, &serde_json::from_str(WITH_TOOLS).unwrap());
+    let asked = play.answer_lists(2, |_| json!({"tools": [{"name": "a"}]}));
+    assert_eq!(asked, ["tools/list"]);
+    let heard = play.heard();
+    assert_eq!(heard.iter().filter(|message| message.get("method").is_some()).count(), 1, "{heard:?}");
+    assert_eq!(heard.last().unwrap()["method"], "notifications/tools/list_changed");
+}
+
+/// Hosts wait five seconds for a list.
+#[test]
+fn a_list_waits_for_a_server_that_starts_but_not_for_ever() {
+    let mut play = Play::with_learner();
+    play.ended(1);
+    play.improvised();
+    play.share(&["project"]);
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.pass(3900);
+    assert!(!play.heard().iter().any(|message| message["id"] == 1));
+    play.pass(200);
+    assert_eq!(play.heard().last().unwrap()["result"], json!({"tools": []}));
+}
+
+#[test]
+fn a_server_of_an_older_revision_goes_on_and_one_of_a_newer_one_is_remembered() {
+    for (revision, goes_on) in [("2024-11-05", true), ("2025-06-18", true), ("2025-11-25", false)] {
+        let mut play = Play::with_learner();
+        play.ended(1);
+        play.improvised();
+        play.share(&["project"]);
+        play.greet_with(2, &json!({"protocolVersion": revision, "capabilities": {}}));
+        play.client(&json!({"id": 1, "method": "x"}));
+        assert_eq!(play.given_methods(2).contains(&"x 1".to_owned()), goes_on, "{revision}");
+        if !goes_on {
+            let heard = play.heard();
+            let says = heard.iter().find(|message| message["id"] == 1).unwrap()["error"]["message"].as_str().unwrap();
+            assert!(says.contains("2025-11-25") && says.contains("reconnect"), "{says}");
+            play.reopen();
+            play.client(&hello("2025-06-18"));
+            assert_eq!(play.heard()[0]["result"]["protocolVersion"], "2025-11-25");
+        }
+    }
+}
+
+#[test]
+fn a_learner_reaches_the_client_with_its_answers_alone() {
+    let mut play = Play::with_learner();
+    play.child(1, &json!({"method": "notifications/message", "params": {"data": "x"}}));
+    play.child(1, &json!({"id": "q", "method": "sampling/createMessage"}));
+    play.child(1, &json!({"id": "r", "method": "roots/list"}));
+    play.child(1, &json!({"id": "nobody", "result": {}}));
+    assert_eq!(play.heard(), Vec::<Value>::new());
+    let given = play.given(1);
+    assert_eq!(given[1]["error"]["code"], -32603, "{given:?}");
+    assert_eq!(given[2]["result"], json!({"roots": []}));
+}
+
+#[test]
+fn a_client_without_roots_is_answered_by_the_server_itself() {
+    let mut play = Play::new(Change::NewChild, Ceiling::Project);
+    play.begin(Client::WithoutRoots);
+    play.client(&json!({"id": 1, "method": "x"}));
+    assert_eq!(play.given_methods(1), [r#"initialize "i""#, "notifications/initialized null", "x 1"]);
+}
+
+/// A host tries the modern era first: a server that does not know it is not asked twice.
+#[test]
+fn a_server_that_refuses_to_be_discovered_is_remembered_as_legacy() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    let discover = json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}});
+    play.client(&discover);
+    assert_eq!(play.started(), [1]);
+    play.child(1, &json!({"id": "d", "error": {"code": -32601, "message": "Method not found"}}));
+    assert_eq!(play.heard()[0]["error"]["code"], -32601);
+    play.client(&hello("2025-11-25"));
+    assert!(play.started().is_empty(), "the same learner goes on");
+    play.learn(r#"{"capabilities":{}}"#);
+    play.share(&["project"]);
+    assert_eq!(play.started(), [2]);
+    play.reopen();
+    play.client(&discover);
+    play.client(&hello("2025-11-25"));
+    let heard = play.heard();
+    assert_eq!((&heard[0]["error"]["code"], &heard[1]["id"]), (&json!(-32601), &json!("i")), "{heard:?}");
+    assert!(play.started().is_empty(), "both answers come from memory");
+}
+
+#[test]
+fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    play.client(&json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}}));
+    play.pass(20_100);
+    assert_eq!(play.heard()[0]["error"]["code"], -32601);
+    play.client(&hello("2025-11-25"));
+    play.child(1, &json!({"id": "d", "result": {}}));
+    assert!(play.heard().is_empty(), "a late answer is nobody's");
+    play.learn(r#"{"capabilities":{}}"#);
+    assert_eq!(play.heard()[0]["id"], "i");
+}
+
+#[test]
+fn a_modern_call_without_paths_asks_for_roots() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    let params = json!({"name": "where", "arguments": {}, "_meta": meta});
+    play.client(&json!({"id": 1, "method": "tools/list", "params": {"_meta": meta}}));
+    play.child(1, &json!({"id": 1, "result": {"tools": [], "resultType": "complete"}}));
+    play.heard();
+    play.client(&json!({"id": 2, "method": "tools/call", "params": params}));
+    let asked = play.heard().remove(0);
+    assert_eq!(asked["result"]["inputRequests"]["rootward.dev/roots"]["method"], "roots/list", "{asked}");
+    assert_eq!(play.given_methods(1), ["tools/list 1"]);
+    let mut again = params;
+    again["requestState"] = asked["result"]["requestState"].clone();
+    again["inputResponses"] = json!({"rootward.dev/roots": {"roots": [{"uri": play.uri("project")}]}});
+    play.client(&json!({"id": 3, "method": "tools/call", "params": again}));
+    play.settle();
+    assert!(play.is_let_end(1));
+    assert_eq!(play.started(), [1, 2]);
+}

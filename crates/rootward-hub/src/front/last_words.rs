@@ -1,0 +1,124 @@
+//! What a server said and tried before it ended, put into the error that its client gets.
+
+use rootward_core::{Guard, Shown};
+use rootward_protocol::shown;
+use rootward_sandbox::Refused;
+use serde_json::json;
+
+use crate::engine::Failure;
+
+/// How much of what a server says on standard error is kept, in bytes.
+const KEPT: usize = 8 << 10;
+/// How many of its last lines are told.
+const MOST_LINES: usize = 8;
+/// How much of each, in characters.
+const LONGEST_LINE: usize = 500;
+/// How many refused places are told.
+const MOST_REFUSED: usize = 8;
+/// The shortest value that is masked: shorter ones are no secrets, and occur in any text.
+const SHORTEST_SECRET: usize = 6;
+
+/// The end of what a server says on standard error.
+#[derive(Debug, Default)]
+pub(super) struct LastWords {
+    bytes: Vec<u8>,
+    /// Whether there was more before it.
+    cut: bool,
+}
+
+impl LastWords {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() > 2 * KEPT {
+            self.bytes.drain(..self.bytes.len() - KEPT);
+            self.cut = true;
+        }
+    }
+
+    /// The last lines, without these values.
+    fn lines(&self, secrets: &[String]) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        // SECURITY: the first line may begin in the middle of a secret, which would not be found
+        // (test: values_of_variables_are_masked)
+        let mut text =
+            if self.cut { text.split_once('\n').map_or("", |(_, rest)| rest).to_owned() } else { text.into_owned() };
+        for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET) {
+            text = text.replace(secret.as_str(), "***");
+        }
+        let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        let lines: Vec<String> = lines.map(|line| shown(line, LONGEST_LINE)).collect();
+        lines[lines.len().saturating_sub(MOST_LINES)..].to_vec()
+    }
+}
+
+/// A server that has ended.
+#[derive(Debug)]
+pub(super) struct Ended<'e> {
+    /// Its exit code, if it is known by now.
+    pub(super) code: Option<i32>,
+    pub(super) words: &'e LastWords,
+    /// What it tried and was refused, where that was looked at.
+    pub(super) refused: &'e [Refused],
+    /// The values of variables that it was given.
+    pub(super) secrets: &'e [String],
+    /// The names of variables that it was not given.
+    pub(super) withheld: &'e [String],
+    /// The roots it ran in.
+    pub(super) guard: &'e Guard,
+}
+
+impl Ended<'_> {
+    /// What its client is told.
+    pub(super) fn failure(&self) -> Failure {
+        let how = self.code.map_or_else(|| "it closed its pipes".to_owned(), |code| format!("exit code {code}"));
+        let lines = self.words.lines(self.secrets);
+        let refused: Vec<&Refused> = self.refused.iter().take(MOST_REFUSED).collect();
+        let mut says = vec![format!("the server ended ({how}) before it answered")];
+        if let Some(last) = lines.last() {
+            says.push(format!("its last words were: {last}"));
+        }
+        for Refused { path, access } in &refused {
+            let flag = if access == "write" { "--allow-write" } else { "--allow-read" };
+            let path = Shown::new(path);
+            says.push(format!("it was refused to {access} `{path}` (`rootward wrap {flag} {path}` would permit it)"));
+        }
+        if let Some(name) = self.withheld.first() {
+            let names = self.withheld.join(", ");
+            says.push(format!(
+                "it was not given these variables: {names} (pass one with `rootward wrap --env {name}`)"
+            ));
+        }
+        if self.guard.roots().is_empty() {
+            says.push("it ran without directories: name one with `rootward wrap --root DIR`".to_owned());
+        }
+        let tried =
+            |refused: &Refused| json!({"path": Shown::new(&refused.path).to_string(), "access": refused.access});
+        let data = json!({
+            "exitCode": self.code,
+            "stderr": lines,
+            "refused": refused.into_iter().map(tried).collect::<Vec<_>>(),
+            "withheld": self.withheld,
+        });
+        Failure { how, says: says.join("; "), data: Some(data) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_variables_are_masked() {
+        let secrets = ["s3cr3t-value".to_owned(), "ab".to_owned()];
+        let mut words = LastWords::default();
+        words.add(b"one\n\nbad key s3cr3t-value, ab\x1b[31m\n");
+        assert_eq!(words.lines(&secrets), ["one", r"bad key ***, ab\u{1b}[31m"]);
+        let mut words = LastWords::default();
+        for _ in 0..KEPT {
+            words.add(b"s3cr3t-value ");
+        }
+        words.add(b"\nthe end\n");
+        assert_eq!(words.lines(&secrets), ["the end"]);
+        assert!(words.bytes.len() <= 2 * KEPT);
+    }
+}

@@ -1,0 +1,132 @@
+//! What a server offers, as its answer to `initialize` says, and the answers to requests for what it does not offer.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::frame::Members;
+use crate::method;
+
+/// The legacy revisions, the oldest first. As texts they sort by age.
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The lists of a server: the method that asks for one, the capability that offers it, and how a server announces a change.
+pub const LISTS: [OfferedList; 4] = [
+    OfferedList { method: method::LIST_TOOLS, capability: "tools", changed: method::TOOLS_CHANGED },
+    OfferedList { method: method::LIST_PROMPTS, capability: "prompts", changed: method::PROMPTS_CHANGED },
+    OfferedList { method: method::LIST_RESOURCES, capability: "resources", changed: method::RESOURCES_CHANGED },
+    OfferedList { method: method::LIST_TEMPLATES, capability: "resources", changed: method::RESOURCES_CHANGED },
+];
+
+/// A list that servers may offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OfferedList {
+    /// The method that asks for it.
+    pub method: &'static str,
+    /// The capability that offers it.
+    pub capability: &'static str,
+    /// The notification that announces a change.
+    pub changed: &'static str,
+}
+
+impl OfferedList {
+    /// The list that this method asks for.
+    pub fn of(method: &str) -> Option<OfferedList> {
+        LISTS.into_iter().find(|list| list.method == method)
+    }
+}
+
+/// A server's answer to `initialize`, read.
+#[derive(Debug)]
+pub struct Offer<'j> {
+    result: Option<Members<'j>>,
+    capabilities: Option<Members<'j>>,
+}
+
+impl<'j> Offer<'j> {
+    /// Reads the result of `initialize`.
+    pub fn read(result: &'j RawValue) -> Offer<'j> {
+        let result = Members::read(result);
+        let capabilities = result.as_ref().and_then(|result| result.object("capabilities"));
+        Offer { result, capabilities }
+    }
+
+    /// Whether the server declares this capability.
+    pub fn has(&self, capability: &str) -> bool {
+        let declared = self.capabilities.as_ref().and_then(|capabilities| capabilities.get(capability));
+        declared.is_some_and(|declared| declared.get() != "null")
+    }
+
+    /// The revision it chose.
+    pub fn revision(&self) -> Option<String> {
+        self.result.as_ref()?.text("protocolVersion")
+    }
+
+    /// Whether it chose a later revision than a client was told before: that client cannot go on with it.
+    pub fn is_newer_than(&self, told: &Offer<'_>) -> bool {
+        matches!((self.revision(), told.revision()), (Some(chosen), Some(told)) if chosen > told)
+    }
+}
+
+/// The answer to `initialize` while nobody knows what the server will offer: everything that can be taken back by an empty list.
+/// `asked` is the revision that the client asked for.
+pub fn improvised(asked: Option<&str>) -> String {
+    let revision = asked.filter(|asked| REVISIONS.contains(asked)).unwrap_or(REVISIONS[REVISIONS.len() - 1]);
+    let list = json!({"listChanged": true});
+    let capabilities = json!({"tools": list, "prompts": list, "resources": list, "completions": {}, "logging": {}});
+    let info = json!({"name": "rootward", "version": env!("CARGO_PKG_VERSION")});
+    json!({"protocolVersion": revision, "capabilities": capabilities, "serverInfo": info}).to_string()
+}
+
+/// The result that says "nothing" in answer to a method, and the capability that the method belongs to.
+pub fn nothing(method: &str) -> Option<(&'static str, &'static str)> {
+    Some(match method {
+        method::LIST_TOOLS => ("tools", r#"{"tools":[]}"#),
+        method::LIST_PROMPTS => ("prompts", r#"{"prompts":[]}"#),
+        method::LIST_RESOURCES => ("resources", r#"{"resources":[]}"#),
+        method::LIST_TEMPLATES => ("resources", r#"{"resourceTemplates":[]}"#),
+        method::COMPLETE => ("completions", r#"{"completion":{"values":[]}}"#),
+        method::SET_LEVEL => ("logging", "{}"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn what_is_improvised_can_be_taken_back() {
+        let check = |asked: Option<&str>, expect: &str| {
+            let result: Value = serde_json::from_str(&improvised(asked)).unwrap();
+            assert_eq!(result["protocolVersion"], expect);
+            for absent in ["tasks", "experimental", "extensions"] {
+                assert_eq!(result["capabilities"].get(absent), None);
+            }
+            assert_eq!(result["capabilities"]["resources"].get("subscribe"), None);
+            let declared: Vec<&String> = result["capabilities"].as_object().unwrap().keys().collect();
+            for capability in declared {
+                let is_answered = |method: &str| nothing(method).is_some_and(|(of, _)| of == capability);
+                let methods = LISTS.iter().map(|list| list.method).chain([method::COMPLETE, method::SET_LEVEL]);
+                assert!(methods.into_iter().any(is_answered), "{capability}");
+            }
+        };
+        check(Some("2025-06-18"), "2025-06-18");
+        check(Some("2024-11-05"), "2024-11-05");
+        check(Some("2099-01-01"), "2025-11-25");
+        check(Some("2026-07-28"), "2025-11-25");
+        check(None, "2025-11-25");
+    }
+
+    #[test]
+    fn revisions_sort_by_age() {
+        let offer = |text: &'static str| -> Offer<'static> { Offer::read(serde_json::from_str(text).unwrap()) };
+        assert!(REVISIONS.is_sorted());
+        let older = offer(r#"{"protocolVersion":"2024-11-05","capabilities":{"tools":{},"prompts":null}}"#);
+        let newer = offer(r#"{"protocolVersion":"2025-11-25"}"#);
+        assert!(newer.is_newer_than(&older) && !older.is_newer_than(&newer) && !older.is_newer_than(&older));
+        assert!(!offer("7").is_newer_than(&older) && !newer.is_newer_than(&offer("{}")));
+        assert!(older.has("tools") && !older.has("prompts") && !newer.has("tools"));
+    }
+}
