@@ -161,9 +161,7 @@ impl Session {
 
     /// A message for a server that does not run now.
     pub(super) fn without_child(&mut self, envelope: &Envelope<'_>, way: &mut Way) -> Done {
-        let pong = envelope.id().filter(|_| envelope.method() == Some(method::PING));
-        let pong = pong.map(|id| message::result(id.as_str(), "{}"));
-        if let Some(answer) = pong.or_else(|| self.list_in_absence(envelope, way)) {
+        if let Some(answer) = self.pong(envelope).or_else(|| self.list_in_absence(envelope, way)) {
             self.tell_client(&answer);
             return Done::Yes;
         }
@@ -183,6 +181,13 @@ impl Session {
             self.tell_client(&failure.answer(id.as_str()));
         }
         Done::Yes
+    }
+
+    /// The answer to `ping` where no server can give it; not before that to `initialize`.
+    fn pong(&self, envelope: &Envelope<'_>) -> Option<String> {
+        let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
+        let id = envelope.id().filter(|_| is_promised && envelope.method() == Some(method::PING))?;
+        Some(message::result(id.as_str(), "{}"))
     }
 
     /// The client begins.

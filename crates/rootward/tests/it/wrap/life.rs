@@ -33,7 +33,7 @@ fn a_server_that_cannot_be_started() {
         let mut command = scene.wrap_command(&[&scene.text("project"), "--sandbox", strength], &["no-such-server"]);
         let mut client = start(command.stderr(Stdio::piped()));
         let answer = client.ask("initialize", json!({"capabilities": {}}));
-        assert!(answer["error"]["message"].as_str().unwrap().contains("`no-such-server` was not started"), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("`no-such-server` was not found"), "{answer}");
         let (code, says) = client.end_with_errors();
         assert_eq!(code, Some(2));
         assert!(says.contains("no-such-server") && !says.contains("launcher"), "{says}");
@@ -285,11 +285,12 @@ fn a_remembered_handshake_starts_the_server_once() {
 }
 
 #[test]
-fn what_is_asked_before_initialize_is_the_servers_to_answer() {
+fn what_is_asked_before_initialize_reaches_no_server() {
     let scene = Scene::new();
     let mut client = start(&mut scene.wrap(&[&scene.text("project")]));
     client.send(json!({"jsonrpc": "2.0", "id": "first", "method": "ping", "params": null}));
-    assert_eq!(client.answer_to("first")["result"]["method"], "ping");
+    assert_eq!(client.answer_to("first")["result"], json!({}));
+    assert_eq!(client.ask("tools/call", json!({"name": "where"}))["error"]["code"], -32600);
     let answer = client.ask("initialize", json!({"capabilities": {}}));
     assert_eq!(answer["result"]["serverInfo"]["name"], "server");
     client.notify("notifications/initialized", ());

@@ -32,7 +32,7 @@ fn call_in(client: &mut Client, root: &str, name: &str, arguments: Value) -> Val
 }
 
 #[test]
-fn a_call_with_a_path_takes_a_round_and_one_without_does_not() {
+fn a_call_takes_a_round_with_a_path_or_without() {
     let scene = Scene::new();
     let mut client = with_roots(&scene);
     let discovered = client.ask("server/discover", message::modern(&json!({"roots": {}}), json!({})));
@@ -46,7 +46,7 @@ fn a_call_with_a_path_takes_a_round_and_one_without_does_not() {
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");
         assert_eq!(refused["result"]["resultType"], "complete", "{refused}");
     }
-    let plain = call(&mut client, &json!({"roots": {}}), "capabilities", &json!({}), &json!({}));
+    let plain = call_in(&mut client, &scene.uri("project"), "capabilities", json!({}));
     assert_eq!(said(&plain), r#"{"roots": {}}"#);
     assert_eq!(client.end(), Some(0));
 }
@@ -160,15 +160,15 @@ fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
     let capabilities = json!({"roots": {}, "elicitation": {}});
     // Roots of an earlier call, which are none of the next one's.
     call_in(&mut client, &scene.uri("other"), "read", json!({"path": "file.txt"}));
-    let question = call(&mut client, &capabilities, "both", &json!({}), &json!({}));
-    assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
     let carried = |answer: &Value, responses: Value| json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
-    let accepted = carried(&question, json!({"w": {"action": "accept"}}));
-    let again = call(&mut client, &capabilities, "both", &json!({}), &accepted);
-    assert_eq!(again["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{again}");
+    let asked = call(&mut client, &capabilities, "both", &json!({}), &json!({}));
+    assert_eq!(asked["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{asked}");
     let roots = json!({"roots": [{"uri": scene.uri("project")}]});
-    let again = carried(&again, json!({"rootward.dev/roots": roots}));
-    let answer = call(&mut client, &capabilities, "both", &json!({}), &again);
+    let named = carried(&asked, json!({"rootward.dev/roots": roots}));
+    let question = call(&mut client, &capabilities, "both", &json!({}), &named);
+    assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));
+    let accepted = carried(&question, json!({"w": {"action": "accept"}}));
+    let answer = call(&mut client, &capabilities, "both", &json!({}), &accepted);
     let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
     assert_eq!(seen["inputResponses"], json!({"r": roots, "w": {"action": "accept"}}), "{answer}");
     assert_eq!(client.end(), Some(0));
