@@ -140,10 +140,10 @@ impl Session {
                     [] => judged,
                     _ => with_params(envelope, &carried_on(&modern.params, &modern.round, self.published())),
                 };
-                let said = modern.round.said.clone();
+                let (said, given) = (modern.round.said.clone(), Arc::clone(&self.given));
                 if let (Some(child), Some(key)) = (self.links[link].running(), envelope.id().map(Id::key)) {
                     if method::RETRIED.contains(&method) {
-                        child.sent.insert(key, Sent { text: text.as_str().into(), said, known, asked: 0 });
+                        child.sent.insert(key, Sent { text: text.as_str().into(), said, known, given, asked: 0 });
                     }
                     child.ask(id, owed(envelope), &text);
                 }
@@ -339,6 +339,12 @@ impl Session {
         if !sent.known {
             // The call itself needed none, so the client was not asked for them yet.
             self.ask_for_roots(&call, round);
+            return true;
+        }
+        // SECURITY: the call would leave once more, decided by what was given before
+        // (test: a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again)
+        if !Arc::ptr_eq(&sent.given, &self.given) {
+            self.fail(id, "the roots changed while the server worked on this call; call again");
             return true;
         }
         if sent.asked == MOST_ASKED {

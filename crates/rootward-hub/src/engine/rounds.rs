@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_protocol::round::{Said, call_identity};
+use rootward_protocol::session::Given;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -39,6 +41,8 @@ pub(super) struct Sent {
     pub(super) said: Said,
     /// Whether the roots of the call are known: otherwise the client is asked where the child wants them.
     pub(super) known: bool,
+    /// What the operator and the user gave when the call was decided.
+    pub(super) given: Arc<Given>,
     /// How often the child has asked for roots.
     pub(super) asked: u8,
 }

@@ -154,7 +154,7 @@ impl SessionGuard {
 
     /// A call that arrived at `arrived` needs roots: said when it arrives, and again each time it looks where it stands.
     pub fn needed(&mut self, now: Duration, arrived: Duration) -> Vec<Order> {
-        let mut orders = self.handle(now, [Event::Needed { arrived }]);
+        let mut orders = self.handle(now, [Event::Needed { arrived: self.clock(arrived) }]);
         orders.extend(self.look_again(now).map(Order::Place));
         orders
     }
@@ -261,6 +261,7 @@ impl SessionGuard {
 
     /// What a call that arrived at `arrived` does now, after [`SessionGuard::needed`] was said for it.
     pub fn turn(&self, arrived: Duration, now: Duration) -> Turn {
+        let (arrived, now) = (self.clock(arrived), self.clock(now));
         let patience = arrived.saturating_add(self.terms.policy.timeout);
         match self.machine.standing(arrived, now) {
             // The disk is being looked at. That is worth a wait, but one that does not answer costs no call more than its patience.
@@ -332,8 +333,19 @@ impl SessionGuard {
         Some(Placing { question, what, terms: Arc::clone(&self.terms) })
     }
 
+    /// The time as the machine counts it. A request is one moment: its list comes with it, and cannot come too late or grow old.
+    fn clock(&self, now: Duration) -> Duration {
+        match self.numbering {
+            Numbering::Counted => now,
+            // SECURITY: where the disk takes long, the client has answered all the same, and nobody stands in for it
+            // (test: the_list_of_a_request_counts_however_long_the_disk_takes)
+            Numbering::OfContent => Duration::ZERO,
+        }
+    }
+
     /// Has the machine take notice; what is to be done.
     fn handle(&mut self, now: Duration, events: impl IntoIterator<Item = Event>) -> Vec<Order> {
+        let now = self.clock(now);
         let mut orders = Vec::new();
         let mut changed = false;
         for event in events {

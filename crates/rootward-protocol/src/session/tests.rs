@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::session::{Policy, RequestNumber, Sources, State, Support};
-use rootward_core::{Code, Denial, GuardOptions, Restrictions, Validation};
+use rootward_core::{Code, Denial, GuardOptions, Origin, Restrictions, Root, RootSet, Validation};
 use serde_json::{Value, json};
 
 use super::*;
@@ -184,4 +184,22 @@ fn requests_with_the_same_roots_have_the_same_number() {
     assert!(!first.guard().decides_as(number(&["a"], &Arc::new(Restrictions::none())).guard()));
     let mut asked = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(stage.given.clone()), Support::Listed);
     assert!(asked.told(at(0), Said::Nothing).is_none() && asked.published().is_none());
+}
+
+#[test]
+fn the_list_of_a_request_counts_however_long_the_disk_takes() {
+    let stage = Stage::new();
+    let saved = Root::from_path(stage.place("b"), Origin::Store).unwrap();
+    let saved = RootSet::place_ambient([saved], &Validation::new(None));
+    let given = Given { sources: Sources { saved, ..Sources::default() }, ..stage.given.clone() };
+    let given = Arc::new(given);
+    let mut request = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::clone(&given), Support::Listed);
+    let placing = request.told(at(0), Said::List(stage.page(&["a"], None))).unwrap();
+    request.given(at(60_000), &given);
+    assert!(matches!(request.turn(at(0), at(60_000)), Turn::Wait { .. }) && request.published().is_none());
+    request.placed(at(900_000), placing.run_ambient());
+    assert!(request.needed(at(900_000), at(900_000)).is_empty());
+    assert_eq!(request.turn(at(900_000), at(900_000)), Turn::GoOn);
+    let list = request.published().unwrap().list();
+    assert_eq!(list.iter().map(|root| root.place.clone()).collect::<Vec<_>>(), [stage.place("a")]);
 }

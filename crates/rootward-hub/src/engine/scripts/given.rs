@@ -181,3 +181,23 @@ fn a_child_goes_with_what_was_taken_back_whatever_the_last_request_said() {
     play.save(&["project"], &restrictions);
     assert!(play.is_let_end(1), "{:?}", play.seen);
 }
+
+/// Rootward answers such a question by sending the call again.
+#[test]
+fn a_server_that_asks_for_roots_after_they_changed_does_not_get_the_call_again() {
+    let restrictions = standard();
+    let asks = json!({"resultType": "input_required", "inputRequests": {"where": {"method": "roots/list"}}});
+    for (changed, expect) in [(None, [1].as_slice()), (Some("project"), &[])] {
+        let mut play = Play::new(Change::NewChild, Ceiling::None);
+        play.save(&["project", "other"], &restrictions);
+        play.read_modern(1, "other/file.txt");
+        assert_eq!(play.calls(1), [1]);
+        if let Some(saved) = changed {
+            play.save(&[saved], &restrictions);
+        }
+        play.child(1, &json!({"id": 1, "result": asks}));
+        assert_eq!(play.calls(1), expect, "{changed:?}");
+        let heard = play.heard();
+        assert_eq!(heard.iter().filter(|message| message["id"] == 1).count(), 1 - expect.len(), "{heard:?}");
+    }
+}
