@@ -68,6 +68,8 @@ pub struct Confined {
 #[derive(Debug)]
 pub struct Lifeline {
     enforcement: Enforcement,
+    /// The command's process, whose parent is the one that stands for it.
+    process: Option<u32>,
     _held: OwnedFd,
     report: BufReader<std::fs::File>,
 }
@@ -196,9 +198,9 @@ impl Handshake {
         // Not before: closing them takes time that the launcher can use.
         drop(self.handles);
         match told {
-            Some(Told::Confined) => {
+            Some(Told::Confined { process }) => {
                 self.private.hand_over();
-                Ok(Lifeline { enforcement: self.enforcement, _held: self.lifeline, report })
+                Ok(Lifeline::of(self.enforcement, process.try_into().ok(), self.lifeline, report))
             }
             Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
             Some(Told::Refused { .. }) | None => Err(StartError::Silent),
@@ -207,8 +209,18 @@ impl Handshake {
 }
 
 impl Lifeline {
-    pub(crate) fn of(enforcement: Enforcement, held: OwnedFd, report: BufReader<std::fs::File>) -> Lifeline {
-        Lifeline { enforcement, _held: held, report }
+    pub(crate) fn of(
+        enforcement: Enforcement,
+        process: Option<u32>,
+        held: OwnedFd,
+        report: BufReader<std::fs::File>,
+    ) -> Lifeline {
+        Lifeline { enforcement, process, _held: held, report }
+    }
+
+    /// The id of the command's own process, which is not the one that stands for it.
+    pub fn process(&self) -> Option<u32> {
+        self.process
     }
 
     /// How strongly the command is confined.
@@ -220,7 +232,7 @@ impl Lifeline {
     pub fn next_refused(&mut self) -> Option<Refused> {
         match next(&mut self.report)? {
             Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
-            Told::Confined | Told::Failed { .. } => None,
+            Told::Confined { .. } | Told::Failed { .. } => None,
         }
     }
 }
