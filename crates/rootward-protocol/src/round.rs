@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::era;
 use crate::frame::{Members, object};
+use crate::implementation::read_peer_name;
 use crate::pages::{Pages, Turned};
 use crate::{keys, method};
 
@@ -108,6 +109,11 @@ impl<'m> ModernRequest<'m> {
     /// What the client says of itself, as JSON: for questions of Rootward's own.
     pub fn meta(&self) -> Option<&'m RawValue> {
         self.params.get(keys::META)
+    }
+
+    /// What the client calls itself, as it is shown.
+    pub fn client(&self) -> Option<String> {
+        self.meta.object(keys::CLIENT_INFO).as_ref().and_then(read_peer_name)
     }
 
     /// What it declares about roots. It cannot announce changes: a request is too short for that.

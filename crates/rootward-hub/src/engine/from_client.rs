@@ -163,11 +163,12 @@ impl Session {
             self.tell_client(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
             return;
         }
-        let Some(Hello { params, fingerprint, support }) = envelope.params().and_then(Hello::read) else {
+        let Some(Hello { params, fingerprint, support, client }) = envelope.params().and_then(Hello::read) else {
             let says = "the params of `initialize` are refused: no object, or a key stands twice";
             self.tell_client(&message::error(id, INVALID_PARAMS, says, None));
             return;
         };
+        self.client_name = client;
         let mut greeting = Vec::new();
         if let Ok(params) = RawValue::from_string(params.clone()) {
             envelope.write_with_params(&params, &mut greeting);

@@ -143,7 +143,7 @@ impl World {
                 treatments: Treatments::default(),
                 audit,
             };
-            engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() })
+            engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() })
         };
         let servers = [server(Change::NewChild, Some(Arc::new(Looked))), server(Change::Told, None)];
         let clients = (0..CLIENTS).map(|number| Client {

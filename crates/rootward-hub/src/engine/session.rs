@@ -132,6 +132,8 @@ pub(crate) struct Session {
     pub(super) terms: Arc<Terms>,
     pub(super) given: Arc<Given>,
     pub(super) client: Client,
+    /// What the client calls itself, for the record. In the modern era, what the last request says.
+    pub(super) client_name: Option<String>,
     /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
     pub(super) roots: Option<SessionGuard>,
     pub(super) links: Vec<Link>,
@@ -186,6 +188,7 @@ impl Session {
             terms,
             given,
             client: Client::Silent,
+            client_name: None,
             roots: None,
             links,
             asked: HashMap::new(),

@@ -2,6 +2,7 @@
 
 mod keeping;
 mod launch;
+mod naming;
 mod pipe;
 mod process;
 mod stdio;

@@ -28,6 +28,8 @@ pub(super) struct Process {
     pub(super) reader: FrameReader,
     /// None once it was killed.
     line: Option<Lifeline>,
+    /// The server's own process, behind the one that stands for it.
+    server: u32,
     ending: Ending,
     /// Until when one that reads no more may say its last words.
     deaf_until: Option<Duration>,
@@ -49,6 +51,7 @@ impl Process {
     pub(super) fn new(started: Started, limit: usize) -> Process {
         let Started { child, input, output, line, empty, .. } = started;
         Process {
+            server: line.process().unwrap_or_else(|| child.id()),
             child,
             input: Some(input),
             output: Some(output),
@@ -58,6 +61,11 @@ impl Process {
             deaf_until: None,
             _empty: empty,
         }
+    }
+
+    /// The id of the server's process, for the record.
+    pub(super) fn id(&self) -> u32 {
+        self.server
     }
 
     /// Its input, where it is open.
