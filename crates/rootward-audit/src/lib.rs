@@ -11,8 +11,15 @@
 //! # let directory = directory.path();
 //! let log = AuditLog::open_ambient(directory)?;
 //! let denial = Denial::new(Code::OutsideRoots, "/etc/passwd", Access::READ);
-//! let occasion =
-//!     Occasion { time: std::time::SystemTime::now(), session: "1", requester: "tools/call read", generation: 1 };
+//! let occasion = Occasion {
+//!     time: std::time::SystemTime::now(),
+//!     session: "1",
+//!     client: Some("my-editor 1.0"),
+//!     server: Some("my-server"),
+//!     process: Some(std::process::id()),
+//!     requester: "tools/call read",
+//!     generation: 1,
+//! };
 //! log.record(&AuditEvent::new(occasion, denial.path(), denial.access(), Err(&denial)))?;
 //!
 //! let verdict = verify_ambient(&files_ambient(directory)?)?;

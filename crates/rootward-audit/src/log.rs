@@ -184,6 +184,9 @@ mod tests {
         AuditEvent {
             time: SystemTime::UNIX_EPOCH,
             session: "1".to_owned(),
+            client: Some("editor 1.0".to_owned()),
+            server: Some("files".to_owned()),
+            process: Some(7),
             requester: "tools/call read".to_owned(),
             path: path.to_owned(),
             resolved: None,

@@ -29,11 +29,20 @@ pub struct AuditEvent {
     pub time: SystemTime,
     /// The session it was made in.
     pub session: String,
+    /// What the client calls itself, if it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The server: its package, its program, or what it calls itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The id of the server's process that the call goes to, where one runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
     /// What asked: a tool, a method, a command.
     pub requester: String,
     /// The path as asked for.
     pub path: String,
-    /// Where it leads, as far as it is known.
+    /// Where it leads, as far as it is known; for a path that does not exist, where it would be.
     pub resolved: Option<String>,
     /// The access asked for.
     pub access: Access,
@@ -54,6 +63,12 @@ pub struct Occasion<'o> {
     pub time: SystemTime,
     /// In which session.
     pub session: &'o str,
+    /// What the client calls itself, if it says.
+    pub client: Option<&'o str>,
+    /// The server, if it has a name.
+    pub server: Option<&'o str>,
+    /// The server's process, where one runs.
+    pub process: Option<u32>,
     /// What asked.
     pub requester: &'o str,
     /// Which guard decided.
@@ -148,6 +163,9 @@ impl AuditEvent {
         AuditEvent {
             time: occasion.time,
             session: occasion.session.to_owned(),
+            client: occasion.client.map(str::to_owned),
+            server: occasion.server.map(str::to_owned),
+            process: occasion.process,
             requester: occasion.requester.to_owned(),
             // A refusal has it without the part that is longer than any path.
             path: text(decision.err().map_or(path, Denial::path)),

@@ -2,8 +2,9 @@
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
-use rootward_core::{Access, Cause, Code, Denial, Guard, TextError};
+use rootward_core::{Access, Cause, Code, Denial, Grant, Guard, TextError};
 use rootward_protocol::shortened;
 
 use crate::fold::begins;
@@ -30,8 +31,28 @@ pub struct Finding {
     pub why: Why,
     /// What is done with it.
     pub need: Need,
+    /// What it names, unless it is refused.
+    pub named: Named,
     /// The refusal, if it is refused.
     pub refusal: Option<RefusedPath>,
+}
+
+/// What a string that counts as a path turned out to name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Named {
+    /// A place, as far as it is known where.
+    Place(Option<GrantedPlace>),
+    /// No path after all: an address of another scheme, a text, a word by which nothing is called. Or it is refused.
+    Nothing,
+}
+
+/// Where a path leads that is allowed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GrantedPlace {
+    /// The path, resolved and absolute; where it would be, if it does not exist.
+    pub path: PathBuf,
+    /// The root that it lies in.
+    pub root: PathBuf,
 }
 
 /// Why a path is refused.
@@ -57,12 +78,16 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
     let mut verdict = Verdict::default();
     scan(call, &mut |candidate| {
         let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
-        let refusal = asked.check(guard, expansion).err();
+        let (named, refusal) = match asked.check(guard, expansion) {
+            Ok(named) => (named, None),
+            Err(refusal) => (Named::Nothing, Some(refusal)),
+        };
         verdict.findings.push(Finding {
             key: candidate.key.into_owned(),
             path: shortened(&candidate.text, LONGEST_PATH),
             why: candidate.why,
             need: candidate.need,
+            named,
             refusal,
         });
     })?;
@@ -71,7 +96,32 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
 
 /// Decides one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
-    Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion)
+    Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion).map(drop)
+}
+
+impl Finding {
+    /// Whether it goes on record: it is a path, or refused.
+    pub fn is_on_record(&self) -> bool {
+        // SECURITY: whatever it is, a refusal is on record (test: refusals_are_on_record_whatever_was_refused)
+        self.refusal.is_some() || self.named != Named::Nothing
+    }
+}
+
+impl GrantedPlace {
+    fn of(grant: &Grant) -> GrantedPlace {
+        GrantedPlace { path: grant.path(), root: grant.root().root.path.clone() }
+    }
+}
+
+/// Why a reading passes.
+enum Passed {
+    Granted(Grant),
+    /// The first root, if there is one.
+    WorkingDirectory(Option<GrantedPlace>),
+    /// Nothing can be opened by it.
+    DeadEnd,
+    /// It is no path.
+    NoPath,
 }
 
 /// A path that is asked for.
@@ -82,11 +132,15 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<(), RefusedPath> {
+    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<Named, RefusedPath> {
         let mut refusal = None;
+        let mut named = Named::Nothing;
         let readings =
             Reader::each(expansion, self.path, &mut |reading, form| match self.judge(guard, reading, form) {
-                Ok(()) => ControlFlow::Continue(()),
+                Ok(passed) => {
+                    self.note(&mut named, reading, &passed);
+                    ControlFlow::Continue(())
+                }
                 Err(denial) if reading == self.path => {
                     refusal = Some(RefusedPath { denial, reading: None });
                     ControlFlow::Break(())
@@ -100,7 +154,7 @@ impl Asked<'_> {
                 }
             });
         match (readings, refusal) {
-            (Ok(()), None) => Ok(()),
+            (Ok(()), None) => Ok(named),
             (_, Some(refusal)) => Err(refusal),
             // SECURITY: what has more readings than are looked at is not known to lie inside
             // (test: too_many_readings_are_refused)
@@ -114,29 +168,48 @@ impl Asked<'_> {
         Denial::new(code, self.path, self.need.access)
     }
 
-    fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<(), Denial> {
+    /// Takes note of what a reading names. The text itself is a path where that is sure; whatever else may be one is only if something
+    /// is there.
+    fn note(&self, named: &mut Named, reading: &str, passed: &Passed) {
+        let is_meant = self.certainty == Certainty::Sure && reading == self.path;
+        match (&*named, passed) {
+            (Named::Nothing, Passed::Granted(grant)) if is_meant || grant.exists() => {
+                *named = Named::Place(Some(GrantedPlace::of(grant)));
+            }
+            (Named::Nothing, Passed::WorkingDirectory(place)) if is_meant => *named = Named::Place(place.clone()),
+            (Named::Nothing, Passed::DeadEnd) if is_meant => *named = Named::Place(None),
+            // What the text is once collapsed.
+            (Named::Place(None), Passed::Granted(grant)) => *named = Named::Place(Some(GrantedPlace::of(grant))),
+            _ => {}
+        }
+    }
+
+    fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<Passed, Denial> {
         // The working directory, which is the first root.
         if reading.is_empty() {
-            return Ok(());
+            let first = guard.root_set().first_directory();
+            let first = first.map(|root| GrantedPlace { path: root.place.clone(), root: root.root.path.clone() });
+            return Ok(Passed::WorkingDirectory(first));
         }
         let is_uri = begins(reading, "file:");
         // A URI that was decoded is no URI any more: its path is a reading of its own.
         if is_uri && form == Form::Made {
-            return Ok(());
+            return Ok(Passed::NoPath);
         }
         if has_another_scheme(reading) {
             // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above it
             // (test: other_schemes_are_no_paths_unless_they_climb)
-            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
+            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         if !is_uri && names_nothing(reading) {
             // SECURITY: joined to a directory and collapsed as text, a thousand `../` are `/`
             // (test: a_long_text_that_may_be_a_path_is_decided)
-            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(()) };
+            return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         match self.need.check(guard, reading) {
-            Ok(_) => Ok(()),
-            Err(denial) if is_dead_end(reading, &denial) || self.is_only_a_word(guard, reading, &denial) => Ok(()),
+            Ok(grant) => Ok(Passed::Granted(grant)),
+            Err(denial) if is_dead_end(reading, &denial) => Ok(Passed::DeadEnd),
+            Err(denial) if self.is_only_a_word(guard, reading, &denial) => Ok(Passed::NoPath),
             Err(denial) => Err(denial),
         }
     }

@@ -56,4 +56,4 @@ mod front;
 pub mod scan;
 pub mod wrap;
 
-pub use check::{Finding, RefusedPath, Verdict, check, check_path};
+pub use check::{Finding, GrantedPlace, Named, RefusedPath, Verdict, check, check_path};

@@ -43,6 +43,19 @@ fn a_message_without_paths_allocates_nothing() {
         let (read, decided) = allocations(&guard, line);
         assert!(read <= 1 && decided == 0, "{read}, {decided}: {line}");
     }
-    let path = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"path":"a"}}}"#;
-    assert!(allocations(&guard, path).1 > 0, "the counter counts");
+}
+
+/// What a decision keeps: the path and its key in a list of findings, and of a path where it leads and in which root.
+#[test]
+fn a_path_costs_two_allocations_more_than_a_word() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = Root::from_path(directory.path(), Origin::Flag).unwrap();
+    let guard = Guard::new(RootSet::place_ambient([root], &Validation::new(None)), GuardOptions::default());
+    let call = |key: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"x","arguments":{{"{key}":"a"}}}}}}"#
+        )
+    };
+    assert_eq!(allocations(&guard, &call("target")).1, 3);
+    assert_eq!(allocations(&guard, &call("path")).1, 5);
 }

@@ -4,6 +4,7 @@ use rootward_core::session::Support;
 use serde_json::value::RawValue;
 
 use crate::frame::Members;
+use crate::implementation::read_peer_name;
 use crate::keys;
 
 /// Which revisions of the protocol a peer speaks.
@@ -29,6 +30,8 @@ pub struct Hello {
     pub revision: Option<String>,
     /// What it declares about roots.
     pub support: Support,
+    /// What it calls itself, as it is shown.
+    pub client: Option<String>,
 }
 
 impl Hello {
@@ -44,7 +47,8 @@ impl Hello {
         let version = params.get("protocolVersion").map(RawValue::get).unwrap_or_default();
         let fingerprint = format!("{version} {capabilities}");
         let revision = params.text("protocolVersion");
-        Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, revision, support })
+        let client = params.object("clientInfo").as_ref().and_then(read_peer_name);
+        Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, revision, support, client })
     }
 }
 
@@ -93,6 +97,20 @@ mod tests {
         for params in ["[]", "7", r#"{"capabilities":7}"#, r#"{"capabilities":{},"capabilities":{}}"#] {
             let params: &RawValue = serde_json::from_str(params).unwrap();
             assert_eq!(Hello::read(params), None, "{params}");
+        }
+    }
+
+    #[test]
+    fn what_clients_call_themselves() {
+        let check = |info: Value, expect: Option<&str>| {
+            let params = to_raw_value(&json!({"capabilities": {}, "clientInfo": info})).unwrap();
+            assert_eq!(Hello::read(&params).unwrap().client.as_deref(), expect, "{info}");
+        };
+        check(json!({"name": "claude-code", "title": "Claude", "version": "2.1.0"}), Some("claude-code 2.1.0"));
+        check(json!({"name": "x"}), Some("x"));
+        check(json!({"name": "x", "version": 7}), Some("x"));
+        for info in [json!(null), json!({}), json!("x"), json!({"name": 7, "version": "1"})] {
+            check(info, None);
         }
     }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::era;
 use crate::frame::{Members, object};
+use crate::implementation::read_peer_name;
 use crate::pages::{Pages, Turned};
 use crate::{keys, method};
 
@@ -114,6 +115,11 @@ impl<'m> ModernRequest<'m> {
     pub fn fingerprint(&self) -> String {
         let text = |key: &str| self.meta.get(key).map(RawValue::get).unwrap_or_default();
         format!("modern {} {}", text(keys::VERSION), text(keys::CAPABILITIES))
+    }
+
+    /// What the client calls itself, as it is shown.
+    pub fn client(&self) -> Option<String> {
+        self.meta.object(keys::CLIENT_INFO).as_ref().and_then(read_peer_name)
     }
 
     /// What it declares about roots. It cannot announce changes: a request is too short for that.

@@ -14,6 +14,11 @@ use crate::launch::Lifeline;
 use crate::profile::Program;
 use crate::{launcher, sys};
 
+/// The keeper's word where the command runs; the id of its process follows.
+pub(crate) const RUNS: &str = "runs ";
+/// The keeper's word where it does not; the number of the error follows.
+pub(crate) const FAILED: &str = "failed ";
+
 /// Starts a command with pipes for its input and output. The process that stands for it passes signals on and ends with its code; when
 /// the line is dropped, or this process ends, the command and all its descendants are killed.
 ///
@@ -39,9 +44,10 @@ pub fn spawn_kept(line: &CommandLine, errors: Stdio) -> Result<(Child, Lifeline)
     let mut report = BufReader::new(std::fs::File::from(report));
     let mut told = String::new();
     report.read_to_string(&mut told).map_err(StartError::Prepare)?;
-    if let Ok(number) = told.parse() {
+    if let Some(number) = told.strip_prefix(FAILED).and_then(|number| number.parse().ok()) {
         let _ = child.wait();
         return Err(StartError::Spawn(io::Error::from_raw_os_error(number)));
     }
-    Ok((child, Lifeline::of(Enforcement::off(), held, report)))
+    let process = told.strip_prefix(RUNS).and_then(|process| process.parse().ok());
+    Ok((child, Lifeline::of(Enforcement::off(), process, held, report)))
 }

@@ -68,6 +68,8 @@ pub struct Confined {
 #[derive(Debug)]
 pub struct Lifeline {
     enforcement: Enforcement,
+    /// The command's process, whose parent is the one that stands for it.
+    process: Option<u32>,
     _held: OwnedFd,
     report: BufReader<std::fs::File>,
     /// The part of a line that has come.
@@ -198,9 +200,9 @@ impl Handshake {
         // Not before: closing them takes time that the launcher can use.
         drop(self.handles);
         match told {
-            Some(Told::Confined) => {
+            Some(Told::Confined { process }) => {
                 self.private.hand_over();
-                Ok(Lifeline::of(self.enforcement, self.lifeline, report))
+                Ok(Lifeline::of(self.enforcement, process.try_into().ok(), self.lifeline, report))
             }
             Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
             Some(Told::Refused { .. }) | None => Err(StartError::Silent),
@@ -209,8 +211,18 @@ impl Handshake {
 }
 
 impl Lifeline {
-    pub(crate) fn of(enforcement: Enforcement, held: OwnedFd, report: BufReader<std::fs::File>) -> Lifeline {
-        Lifeline { enforcement, _held: held, report, part: Vec::new() }
+    pub(crate) fn of(
+        enforcement: Enforcement,
+        process: Option<u32>,
+        held: OwnedFd,
+        report: BufReader<std::fs::File>,
+    ) -> Lifeline {
+        Lifeline { enforcement, process, _held: held, report, part: Vec::new() }
+    }
+
+    /// The id of the command's own process, which is not the one that stands for it.
+    pub fn process(&self) -> Option<u32> {
+        self.process
     }
 
     /// How strongly the command is confined.
@@ -245,7 +257,7 @@ impl Lifeline {
 fn refused(told: Told) -> Option<Refused> {
     match told {
         Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
-        Told::Confined | Told::Failed { .. } => None,
+        Told::Confined { .. } | Told::Failed { .. } => None,
     }
 }
 

@@ -60,7 +60,10 @@ pub(crate) struct Orders {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
     /// Everything holds and the command runs.
-    Confined,
+    Confined {
+        /// As this process.
+        process: i32,
+    },
     /// It does not run.
     Failed { step: Step, reason: String },
     /// Something was refused; only while tracing.

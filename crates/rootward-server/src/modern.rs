@@ -20,6 +20,7 @@ use rootward_protocol::{Pages, Refusal, keys, method};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::record::Parties;
 use crate::roots::Roots;
 use crate::scope::{Outcome, Scope, Source};
 use crate::settings::Ground;
@@ -84,10 +85,20 @@ struct Carried {
     responses: Option<InputResponses>,
 }
 
+/// Who is at either end of a request.
+pub(crate) fn parties(
+    ground: &Ground,
+    context: &RequestContext<RoleServer>,
+    server: impl FnOnce() -> String,
+) -> Arc<Parties> {
+    let client = ground.client_name(|| context.client_info());
+    Arc::new(Parties { session: ground.number(), client, server: ground.server_name(server) })
+}
+
 /// Runs a call, or answers it with the question for the roots that it turns out to need.
 pub(crate) async fn run<P, R, F>(
     ground: &Arc<Ground>,
-    server: &str,
+    (name, version): (&str, &str),
     mut parameters: P,
     context: RequestContext<RoleServer>,
     call: impl Fn(P, RequestContext<RoleServer>) -> F,
@@ -98,7 +109,7 @@ where
     R: Rounds,
     F: Future<Output = Result<R, ErrorData>>,
 {
-    let binding = binding(&(ground.settings.principal)(&context), server, &parameters);
+    let binding = binding(&(ground.settings.principal)(&context), &format!("{name} {version}"), &parameters);
     let paging = wire::paging(context.client_capabilities().as_ref());
     let carried = match open(ground, &binding, &mut parameters, paging) {
         Ok(carried) => carried,
@@ -111,7 +122,9 @@ where
         return Ok(Ok(question(ground, &binding, &carried).ok_or_else(Refusal::pending)?));
     }
     let requester = ground.requester(P::METHOD, parameters.subject());
-    let scope = Scope::new(known(ground, &context, said.clone()).await, Source::Modern, ground, requester);
+    let parties = parties(ground, &context, || name.to_owned());
+    let known = known(ground, &context, &parties, said.clone()).await;
+    let scope = Scope::new(known, Source::Modern, ground, (parties, requester));
     let mut asked = parameters.clone();
     let result = scope.run(call(parameters, context)).await;
     match scope.take_outcome() {
@@ -144,7 +157,12 @@ fn question<R: Rounds>(ground: &Ground, binding: &[u8], carried: &Carried) -> Op
 }
 
 /// The roots in force for a request, unless its client is to be asked first.
-pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleServer>, said: Said) -> Option<Roots> {
+pub(crate) async fn known(
+    ground: &Arc<Ground>,
+    context: &RequestContext<RoleServer>,
+    parties: &Arc<Parties>,
+    said: Said,
+) -> Option<Roots> {
     let support = wire::support(context.client_capabilities().as_ref());
     // Taken once: roots that were given with a place closed are decided with it closed.
     let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), ground.given.now(), support);
@@ -153,7 +171,7 @@ pub(crate) async fn known(ground: &Arc<Ground>, context: &RequestContext<RoleSer
         owner.placed(Duration::ZERO, placed);
     }
     match owner.turn(Duration::ZERO, Duration::ZERO) {
-        Turn::GoOn => owner.published().map(|published| Roots::new(published.clone(), ground.number(), ground)),
+        Turn::GoOn => owner.published().map(|published| Roots::new(published.clone(), parties, ground)),
         Turn::Wait { .. } | Turn::Overdue => None,
     }
 }

@@ -5,6 +5,7 @@
 //! fetched and the call is run again, so that a call without paths costs the client no question.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, CompleteRequestParams,
@@ -27,6 +28,7 @@ use crate::announce::{Paging, RootsResource};
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Retried, Rounds};
+use crate::record::Parties;
 use crate::refusal::RefusalAnswer;
 use crate::scope::{Outcome, Scope, Source};
 use crate::session::Session;
@@ -48,8 +50,8 @@ impl RootsService {
     /// Wraps a handler, for one session: serve what this returns. Over HTTP, call it in the factory that makes the handlers.
     pub fn install<H: ServerHandler>(&self, handler: H) -> Rooted<H> {
         Rooted {
+            session: self.session_of(|| handler.get_info().server_info.name),
             handler,
-            session: self.session(),
             service: self.clone(),
             resource: RootsResource::NotOffered,
             paging: Paging::NotDeclared,
@@ -99,6 +101,14 @@ impl<H> Rooted<H> {
         Rooted { paging: Paging::Declared, ..self }.serve(stdio()).await
     }
 
+    /// Who is at either end of a modern request.
+    fn modern_parties(&self, context: &RequestContext<RoleServer>) -> Arc<Parties>
+    where
+        H: ServerHandler,
+    {
+        modern::parties(self.service.ground(), context, || self.handler.get_info().server_info.name)
+    }
+
     /// Whether cursors arrive with the transport of a request.
     fn paging_over(&self, context: &RequestContext<RoleServer>) -> Paging {
         if http::keeps_cursors(&context.extensions) { Paging::Declared } else { self.paging }
@@ -144,7 +154,7 @@ impl<H> Rooted<H> {
         // A look at the disk is for calls that turn out to need it.
         if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
-            let scope = Scope::new(Some(roots), source(), ground, requester);
+            let scope = Scope::new(Some(roots), source(), ground, (self.session.parties(), requester));
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
                 // The roots of this call stay what they were.
@@ -152,14 +162,14 @@ impl<H> Rooted<H> {
             }
             return scope.judged(result, failed);
         }
-        let first = Scope::new(None, source(), ground, requester.clone());
+        let first = Scope::new(None, source(), ground, (self.session.parties(), requester.clone()));
         let result = first.run(call(parameters.clone(), context.clone())).await;
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
                 let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
                 let roots = roots.map_err(|_| first.still_pending(path))?;
-                let second = Scope::new(Some(roots), source(), ground, requester);
+                let second = Scope::new(Some(roots), source(), ground, (self.session.parties(), requester));
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)
             }
@@ -184,8 +194,8 @@ impl<H> Rooted<H> {
     {
         if is_modern(&context) {
             let server = self.handler.get_info().server_info;
-            let server = format!("{} {}", server.name, server.version);
-            modern::run(self.service.ground(), &server, parameters, context, call, failed).await
+            let server = (server.name.as_str(), server.version.as_str());
+            modern::run(self.service.ground(), server, parameters, context, call, failed).await
         } else {
             let requester = self.service.ground().requester(P::METHOD, parameters.subject());
             self.run_in_session(parameters, requester, context, call, failed).await
@@ -251,8 +261,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         if is_modern(&context) {
             // A completion takes no rounds: what the client does not need to be asked for is all there is.
             let ground = self.service.ground();
-            let known = modern::known(ground, &context, Said::Nothing).await;
-            let scope = Scope::new(known, Source::Modern, ground, requester);
+            let parties = self.modern_parties(&context);
+            let known = modern::known(ground, &context, &parties, Said::Nothing).await;
+            let scope = Scope::new(known, Source::Modern, ground, (parties, requester));
             let result = scope.run(call(request, context)).await;
             return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
         }
@@ -364,15 +375,16 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     ) -> Result<ListToolsResult, ErrorData> {
         // A list waits for nobody: it sees what is known, and cannot ask.
         let ground = self.service.ground();
-        let (known, source) = if is_modern(&context) {
-            (modern::known(ground, &context, Said::Nothing).await, Source::Modern)
+        let (known, source, parties) = if is_modern(&context) {
+            let parties = self.modern_parties(&context);
+            (modern::known(ground, &context, &parties, Said::Nothing).await, Source::Modern, parties)
         } else {
             if let Err(error) = self.session.begin(&context.peer) {
                 return Err(ErrorData::internal_error(error.to_string(), None));
             }
-            (self.session.roots_settled(), Source::Told(self.session.clone()))
+            (self.session.roots_settled(), Source::Told(self.session.clone()), self.session.parties())
         };
-        let scope = Scope::new(known, source, ground, String::new());
+        let scope = Scope::new(known, source, ground, (parties, String::new()));
         scope.run(self.handler.list_tools(request, context)).await
     }
 
@@ -402,7 +414,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let source = Source::Told(self.session.clone());
-        let scope = Scope::new(None, source, self.service.ground(), String::new());
+        let scope = Scope::new(None, source, self.service.ground(), (self.session.parties(), String::new()));
         scope.run(self.handler.on_initialized(context)).await;
     }
 

@@ -11,7 +11,7 @@ use rootward_protocol::Refusal;
 use rootward_protocol::session::Published;
 
 use crate::error::PageError;
-use crate::record::{Decided, record};
+use crate::record::{Decided, Parties, record};
 use crate::scope::Scope;
 use crate::settings::Ground;
 
@@ -19,14 +19,14 @@ use crate::settings::Ground;
 #[derive(Clone, Debug)]
 pub struct Roots {
     published: Published,
-    /// The session that sees them.
-    session: u64,
+    /// Whose session sees them.
+    parties: Arc<Parties>,
     ground: Arc<Ground>,
 }
 
 impl Roots {
-    pub(crate) fn new(published: Published, session: u64, ground: &Arc<Ground>) -> Roots {
-        Roots { published, session, ground: Arc::clone(ground) }
+    pub(crate) fn new(published: Published, parties: &Arc<Parties>, ground: &Arc<Ground>) -> Roots {
+        Roots { published, parties: Arc::clone(parties), ground: Arc::clone(ground) }
     }
 
     /// Decides whether `path` may be used for `access`, and pins what it names. The decision goes on record.
@@ -96,10 +96,6 @@ impl Roots {
         self.ground.settings.policy.mode
     }
 
-    pub(crate) fn session(&self) -> u64 {
-        self.session
-    }
-
     /// Puts a decision of the guard's on record.
     pub(crate) fn on_record(
         &self,
@@ -113,7 +109,7 @@ impl Roots {
         }
         let scope = Scope::current().ok();
         let requester = scope.as_ref().map_or("", |scope| scope.requester());
-        let decided = Decided { session: self.session, requester, generation: self.generation() };
+        let decided = Decided { parties: &self.parties, requester, generation: self.generation() };
         // SECURITY: what is not on record does not happen (test: without_a_record_there_is_no_access)
         let decision = match record(&self.ground, decided, path, access, decision.as_ref()) {
             Ok(()) => decision,

@@ -15,7 +15,7 @@ use rootward_protocol::Refusal;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::PathError;
-use crate::record::{Decided, record};
+use crate::record::{Decided, Parties, record};
 use crate::roots::Roots;
 use crate::session::Session;
 use crate::settings::{Ground, RefusalForm};
@@ -33,6 +33,8 @@ pub(crate) struct Scope {
     roots: OnceLock<Roots>,
     source: Source,
     ground: Arc<Ground>,
+    /// Who asks whom, for the record.
+    parties: Arc<Parties>,
     /// What asks, for the record.
     requester: String,
     /// The last refusals that went on record.
@@ -60,11 +62,17 @@ pub(crate) enum Outcome {
 }
 
 impl Scope {
-    pub(crate) fn new(roots: Option<Roots>, source: Source, ground: &Arc<Ground>, requester: String) -> Arc<Scope> {
+    pub(crate) fn new(
+        roots: Option<Roots>,
+        source: Source,
+        ground: &Arc<Ground>,
+        (parties, requester): (Arc<Parties>, String),
+    ) -> Arc<Scope> {
         Arc::new(Scope {
             roots: roots.map_or_else(OnceLock::new, OnceLock::from),
             source,
             ground: Arc::clone(ground),
+            parties,
             requester,
             recorded: Mutex::default(),
             outcome: Mutex::default(),
@@ -145,9 +153,8 @@ impl Scope {
         {
             return Cow::Borrowed(denial);
         }
-        let (session, generation) = self.roots.get().map_or((0, 0), |roots| (roots.session(), roots.generation()));
-        let session = self.session().map_or(session, Session::number);
-        let decided = Decided { session, requester: &self.requester, generation };
+        let generation = self.roots.get().map_or(0, Roots::generation);
+        let decided = Decided { parties: &self.parties, requester: &self.requester, generation };
         match record(&self.ground, decided, denial.path(), denial.access(), Err(denial)) {
             Ok(()) => {
                 self.recorded(denial);

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::flight::{Flight, Landed};
+use crate::record::Parties;
 use crate::roots::Roots;
 use crate::settings::Ground;
 use crate::wire;
@@ -32,6 +33,10 @@ pub struct Session(Arc<Inner>);
 struct Inner {
     ground: Arc<Ground>,
     number: u64,
+    /// Who is at either end, once the client has said what it is called.
+    parties: OnceLock<Arc<Parties>>,
+    /// What the server is called on record.
+    server: Option<Arc<str>>,
     started: Instant,
     state: Mutex<State>,
     /// Whether HTTP's name for it is known.
@@ -81,9 +86,11 @@ pub enum NotKnown {
 }
 
 impl Session {
-    pub(crate) fn new(ground: Arc<Ground>) -> Session {
+    pub(crate) fn new(ground: Arc<Ground>, server: Option<Arc<str>>) -> Session {
         let session = Session(Arc::new(Inner {
             number: ground.number(),
+            parties: OnceLock::new(),
+            server,
             ground,
             started: Instant::now(),
             state: Mutex::default(),
@@ -228,6 +235,15 @@ impl Session {
         self.0.number
     }
 
+    /// Who is at either end, as far as it is known.
+    pub(crate) fn parties(&self) -> Arc<Parties> {
+        self.0.parties.get().cloned().unwrap_or_else(|| Arc::new(self.parties_with(None)))
+    }
+
+    fn parties_with(&self, client: Option<String>) -> Parties {
+        Parties { session: self.0.number, client, server: self.0.server.clone() }
+    }
+
     /// Makes the machine, now that the client has said what it can.
     pub(crate) fn begin(&self, peer: &Peer<RoleServer>) -> Result<(), NotKnown> {
         let mut state = self.state();
@@ -237,8 +253,11 @@ impl Session {
             return Err(NotKnown::OfAnother);
         }
         if state.owner.is_none() {
-            let support = wire::support(peer.peer_info().as_deref().map(|info| &info.capabilities));
+            let info = peer.peer_info();
+            let support = wire::support(info.as_deref().map(|info| &info.capabilities));
             let ground = &self.0.ground;
+            let client = ground.client_name(|| info.as_deref().map(|info| info.client_info.clone()));
+            self.0.parties.get_or_init(|| Arc::new(self.parties_with(client)));
             state.owner = Some(SessionGuard::new(Arc::clone(&ground.terms), ground.given.now(), support));
             self.publish(&mut state);
         }
@@ -305,7 +324,7 @@ impl Session {
     /// Makes known what is in force, if anything is.
     fn publish(&self, state: &mut State) {
         let Some(published) = state.owner.as_ref().and_then(SessionGuard::published) else { return };
-        let roots = Roots::new(published.clone(), self.0.number, &self.0.ground);
+        let roots = Roots::new(published.clone(), &self.parties(), &self.0.ground);
         state.roots = Some(roots.clone());
         if let Some(told) = self.0.in_force.get() {
             told.send_if_modified(|told| {

@@ -48,6 +48,8 @@ pub struct Settings {
     /// # }
     /// ```
     pub audit: Option<Arc<dyn Audit>>,
+    /// What the server is called on record, where that is not what it calls itself (`serverInfo.name`).
+    pub server: Option<String>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
     /// Who a request comes from. A modern call that is sent again must come from the same. By default all requests come
@@ -84,6 +86,7 @@ impl Settings {
             validation: Validation::new(guard.home.clone()),
             guard,
             audit: None,
+            server: None,
             refusals: RefusalForm::default(),
             principal: |_| String::new(),
             round_lifetime: Duration::from_mins(10),
@@ -207,7 +210,12 @@ impl RootsService {
 
     /// The roots of a new session. Its state goes when the last clone does.
     pub fn session(&self) -> Session {
-        Session::new(Arc::clone(&self.0))
+        self.session_of(String::new)
+    }
+
+    /// The same, of a server that calls itself so.
+    pub(crate) fn session_of(&self, server: impl FnOnce() -> String) -> Session {
+        Session::new(Arc::clone(&self.0), self.0.server_name(server))
     }
 }
 

@@ -3,9 +3,11 @@
 //! The record is Rootward's own and is read by name; what stands in it is not trusted. A path and the name of a tool come from a
 //! peer, and whoever can write the user's files can write the log.
 
+mod chosen;
 mod entry;
 mod in_order;
 mod show;
+mod since;
 mod tail;
 mod verify;
 
@@ -19,7 +21,6 @@ use rootward_core::env::{Directories, Environment};
 
 use crate::Outcome;
 use crate::message::{self, Hinted};
-use entry::Entry;
 
 /// Show the record of decisions, follow it, or check that it is whole
 ///
@@ -36,34 +37,6 @@ enum Verb {
     Show(show::Show),
     Tail(tail::Tail),
     Verify(verify::Verify),
-}
-
-/// Which decisions are printed, and how.
-#[derive(Args, Debug)]
-struct Chosen {
-    /// Only refusals
-    #[arg(long)]
-    denied: bool,
-    /// Print the lines as they are on record, one JSON object each; a character that would move the cursor is written `\uNNNN`,
-    /// which says the same
-    #[arg(long)]
-    json: bool,
-}
-
-impl Chosen {
-    fn has(&self, entry: &Entry) -> bool {
-        !self.denied || entry.is_denied()
-    }
-
-    fn line(&self, entry: &Entry) -> String {
-        if self.json { entry.as_json() } else { entry.to_string() }
-    }
-
-    /// What to say where there is nothing to print.
-    fn none(&self, place: &Place) -> String {
-        let what = if self.denied { "refusal" } else { "decision" };
-        format!("no {what} is on record in `{}`", place.shown())
-    }
 }
 
 /// Where the log lies.

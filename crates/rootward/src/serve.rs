@@ -95,6 +95,7 @@ impl Serve {
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
         settings.audit = self.recording.open_ambient(ground)?;
+        settings.server = Some("rootward serve".to_owned());
         Ok(settings)
     }
 }

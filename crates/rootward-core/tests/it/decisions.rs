@@ -91,21 +91,31 @@ fn an_audit_event_holds_the_whole_decision() {
     let occasion = Occasion {
         time: UNIX_EPOCH + Duration::from_millis(1500),
         session: "s1",
+        client: Some("editor 1.0"),
+        server: Some("files"),
+        process: Some(7),
         requester: "read_file",
         generation: guard.generation(),
     };
-    let event = |path: &str, access| {
+    let event = |occasion, path: &str, access| {
         let decision = guard.check(path, access);
         let event = AuditEvent::new(occasion, path.as_ref(), access, decision.as_ref());
         let text = serde_json::to_string(&event).unwrap();
         text.replace(yard.path("").to_str().unwrap().trim_end_matches('/'), "T")
     };
     assert_eq!(
-        event("top.txt", Access::READ),
-        r#"{"time":1500,"session":"s1","requester":"read_file","path":"top.txt","resolved":"T/root/top.txt","access":["read"],"decision":"allow","code":null,"root":"T/root","generation":0}"#
+        event(occasion, "top.txt", Access::READ),
+        r#"{"time":1500,"session":"s1","client":"editor 1.0","server":"files","process":7,"requester":"read_file","path":"top.txt","resolved":"T/root/top.txt","access":["read"],"decision":"allow","code":null,"root":"T/root","generation":0}"#
     );
     assert_eq!(
-        event("../outside/secret.txt", Access::READ),
+        event(
+            Occasion { client: None, server: None, process: None, ..occasion },
+            "../outside/secret.txt",
+            Access::READ
+        ),
         r#"{"time":1500,"session":"s1","requester":"read_file","path":"../outside/secret.txt","resolved":"T/outside/secret.txt","access":["read"],"decision":"deny","code":"outside_roots","root":null,"generation":0}"#
     );
+    // A place that does not exist yet.
+    let absent: serde_json::Value = serde_json::from_str(&event(occasion, "a/new.txt", Access::WRITE)).unwrap();
+    assert_eq!((&absent["decision"], &absent["resolved"]), (&"allow".into(), &"T/root/a/new.txt".into()));
 }

@@ -197,11 +197,13 @@ impl Session {
             self.tell_client(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
             return;
         }
-        let Some(Hello { params, fingerprint, revision, support }) = envelope.params().and_then(Hello::read) else {
+        let Some(hello) = envelope.params().and_then(Hello::read) else {
             let says = "the params of `initialize` are refused: not an object, or a duplicate key";
             self.tell_client(&message::error(id, INVALID_PARAMS, says, None));
             return;
         };
+        let Hello { params, fingerprint, revision, support, client } = hello;
+        self.client_name = client;
         let link = self.route(envelope);
         self.links[link].remembered = self.links[link].memory.recall(&fingerprint);
         self.fingerprint = Some(fingerprint);

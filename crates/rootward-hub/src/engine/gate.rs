@@ -1,5 +1,6 @@
 //! The gate: every path of a client's message is decided and put on record before the message is passed on.
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Guard, Occasion, Shown};
@@ -10,8 +11,8 @@ use rootward_protocol::{Era, Refusal, method, shown};
 
 use super::rules::Enforce;
 use super::session::{Session, Way};
-use super::{Effect, MessageNumber, OnRecord};
-use crate::check::{Finding, RefusedPath, Verdict, check};
+use super::{ChildId, Effect, Entries, MessageNumber, OnRecord};
+use crate::check::{Finding, Named, RefusedPath, Verdict, check};
 use crate::scan::{Call, ScanError, Tool, acts, scan, tool_name};
 
 /// How much of a method's or a tool's name is shown, in characters.
@@ -33,6 +34,8 @@ pub(super) struct Decided {
     /// By which guard.
     guard: Guard,
     verdict: Verdict,
+    /// The child that the message is for.
+    child: Option<u64>,
     /// Nothing while that is not known.
     on_record: Option<OnRecord>,
 }
@@ -74,7 +77,8 @@ impl Session {
                 (Turn::Overdue, ..) => self.pending(id, &call, way.link),
                 // By the roots that are in force now, or not at all.
                 (Turn::GoOn, Some(verdict), Some(guard)) if self.is_ready(way) && self.is_still(&guard) => {
-                    self.decide(id, &call, Decided { guard, verdict, on_record: None }, way)
+                    let child = self.links[way.link].current;
+                    self.decide(id, &call, Decided { guard, verdict, child, on_record: None }, way)
                 }
                 _ => self.wait_or_give_up(id, &call, way),
             },
@@ -91,13 +95,18 @@ impl Session {
             }
             // SECURITY: what is not on record does not happen (test: without_a_record_no_call_with_paths_passes)
             Some(OnRecord::No) => {
-                let finding = decided.verdict.findings.first()?;
+                let finding = decided.verdict.findings.iter().find(|finding| finding.is_on_record())?;
                 let denial = Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access);
                 Some(self.refused(id, call, &denial))
             }
             // SECURITY: the record may take its time, and the roots may be others by now
             // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
-            Some(OnRecord::Yes) if self.is_ready(way) && self.is_still(&decided.guard) => {
+            Some(OnRecord::Yes)
+                if self.is_ready(way)
+                    && self.is_still(&decided.guard)
+                    // The process on record is the one that gets the call.
+                    && self.links[way.link].current == decided.child =>
+            {
                 Some(self.act(id, call, &decided.verdict, way.link))
             }
             Some(OnRecord::Yes) => None,
@@ -158,9 +167,27 @@ impl Session {
         let path = first_path(call).ok().flatten().unwrap_or_default();
         let denial = Denial::new(code, path, Access::NONE);
         let (requester, generation) = (requester(call.method, call.tool), self.guard().map_or(0, Guard::generation));
-        let occasion = Occasion { time: SystemTime::now(), session: &self.name, requester: &requester, generation };
+        let occasion = self.occasion(link, &requester, generation);
         let event = AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial));
-        self.push(Effect::Record(self.id, NOBODYS, vec![event]));
+        let entries = Entries { child: self.current_child(link), events: vec![event] };
+        self.push(Effect::Record(self.id, NOBODYS, entries));
+    }
+
+    /// Who asks whom, now. The front fills in the process.
+    fn occasion<'o>(&'o self, link: usize, requester: &'o str, generation: u64) -> Occasion<'o> {
+        Occasion {
+            time: SystemTime::now(),
+            session: &self.name,
+            client: self.client_name.as_deref(),
+            server: Some(&self.links[link].name),
+            process: None,
+            requester,
+            generation,
+        }
+    }
+
+    fn current_child(&self, link: usize) -> Option<ChildId> {
+        self.links[link].current.map(|number| self.child_id(link, number))
     }
 
     /// Whether a call with paths can be decided and passed on now.
@@ -186,9 +213,15 @@ impl Session {
             return self.act(id, call, &decided.verdict, way.link);
         }
         let requester = requester(call.method, call.tool);
-        let events = decided.verdict.findings.iter().map(|finding| event(finding, &requester, roots, &self.name));
-        let events = events.collect();
-        self.push(Effect::Record(self.id, way.number, events));
+        let occasion = self.occasion(way.link, &requester, roots.generation());
+        let findings = decided.verdict.findings.iter().filter(|finding| finding.is_on_record());
+        let events: Vec<AuditEvent> = findings.map(|finding| event(finding, occasion, roots)).collect();
+        if events.is_empty() {
+            // Nothing in it is a path.
+            return self.act(id, call, &decided.verdict, way.link);
+        }
+        let entries = Entries { child: self.current_child(way.link), events };
+        self.push(Effect::Record(self.id, way.number, entries));
         way.decided = Some(Box::new(decided));
         Judgement::Wait
     }
@@ -249,23 +282,32 @@ fn malformed(id: &str, method: &str, error: &ScanError) -> String {
     message::error(id, INVALID_PARAMS, &says, None)
 }
 
-fn event(finding: &Finding, requester: &str, roots: &Published, session: &str) -> AuditEvent {
+fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditEvent {
     let denial = finding.refusal.as_ref().map(|refusal| match &refusal.reading {
         Some((_, denial)) => denial,
         None => &refusal.denial,
     });
-    let shown = |path: &std::path::Path| Shown::new(path).to_string();
+    let shown = |path: &Path| Shown::new(path).to_string();
+    let granted = match &finding.named {
+        Named::Place(place) => place.as_ref(),
+        Named::Nothing => None,
+    };
+    let resolved = denial.and_then(Denial::resolved).or(granted.map(|place| &*place.path));
+    let root = denial.and_then(Denial::root).map(|root| &*root.path).or(granted.map(|place| &*place.root));
     AuditEvent {
-        time: SystemTime::now(),
-        session: session.to_owned(),
-        requester: requester.to_owned(),
+        time: occasion.time,
+        session: occasion.session.to_owned(),
+        client: occasion.client.map(str::to_owned),
+        server: occasion.server.map(str::to_owned),
+        process: occasion.process,
+        requester: occasion.requester.to_owned(),
         path: Shown::new(&*finding.path).to_string(),
-        resolved: denial.and_then(Denial::resolved).map(shown),
+        resolved: resolved.map(shown),
         access: finding.need.access,
         decision: if denial.is_some() { Decision::Deny } else { Decision::Allow },
         code: denial.map(|denial| roots.told(denial.clone()).code()),
-        root: denial.and_then(Denial::root).map(|root| shown(&root.path)),
-        generation: roots.generation(),
+        root: root.map(shown),
+        generation: occasion.generation,
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) enum Change {
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) server: ServerId,
+    /// The server's name on record.
+    pub(super) name: Arc<str>,
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
     /// What was known of the server when the client came.
@@ -59,6 +61,7 @@ impl Link {
     pub(super) fn new(id: ServerId, server: &Server) -> Link {
         Link {
             server: id,
+            name: Arc::clone(&server.name),
             rules: Arc::clone(&server.rules),
             change: server.change,
             memory: Arc::clone(&server.memory),

@@ -117,7 +117,7 @@ pub(crate) enum Effect {
     /// Look roots up; report [`Event::Placed`].
     Place(Place, Placing),
     /// Put decisions about a message on record; report [`Event::Recorded`].
-    Record(SessionId, MessageNumber, Vec<AuditEvent>),
+    Record(SessionId, MessageNumber, Entries),
     /// Keep [`Engine::memory`] for the next time.
     Remember(ServerId),
 }
@@ -129,6 +129,14 @@ pub(crate) enum Purpose {
     Learn,
     /// To take calls, in its roots.
     Serve,
+}
+
+/// Decisions about one message.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    /// The child that the message is for. The front knows its process and writes that into the events.
+    pub(crate) child: Option<ChildId>,
+    pub(crate) events: Vec<AuditEvent>,
 }
 
 /// Whose roots are looked up.
@@ -150,6 +158,8 @@ pub(crate) enum OnRecord {
 /// A server as it is configured, and what is remembered of it.
 #[derive(Debug)]
 pub(crate) struct Server {
+    /// Its name on record.
+    pub(crate) name: Arc<str>,
     pub(crate) rules: Arc<Rules>,
     /// What a change of roots takes.
     pub(crate) change: Change,

@@ -56,6 +56,7 @@ impl Session {
         if envelope.method() != Some(method::DISCOVER) {
             self.client = Client::Modern;
         }
+        self.client_name = request.client();
         request.meta().into_iter().for_each(|meta| self.rounds.note_meta(meta));
         Some(request)
     }

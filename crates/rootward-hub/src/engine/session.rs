@@ -139,6 +139,8 @@ pub(crate) struct Session {
     pub(super) client: Client,
     /// By which what servers tell this client of themselves is remembered.
     pub(super) fingerprint: Option<String>,
+    /// What the client calls itself, for the record. In the modern era, what the last request says.
+    pub(super) client_name: Option<String>,
     /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
     pub(super) roots: Option<SessionGuard>,
     pub(super) links: Vec<Link>,
@@ -195,6 +197,7 @@ impl Session {
             given,
             client: Client::Silent,
             fingerprint: None,
+            client_name: None,
             roots: None,
             links,
             asked: HashMap::new(),

@@ -9,6 +9,7 @@ use std::process::{Child, Stdio};
 use rootward_core::{Guard, RootKind, RootSet};
 use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, spawn_kept};
 
+use super::naming::server_name;
 use crate::engine::{Change, Purpose};
 
 /// What stands for the first root in a command line or a variable.
@@ -84,6 +85,11 @@ impl Launch {
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
         let stands = texts.into_iter().any(|text| has_template(text));
         if confined || stands || self.injects() != Inject::Nothing { Change::NewChild } else { Change::Told }
+    }
+
+    /// What the server is called on record.
+    pub(crate) fn server_name(&self) -> String {
+        server_name(&self.program, &self.arguments)
     }
 
     /// How directories are given, now that the command is known.

@@ -4,6 +4,7 @@ mod errors;
 mod keeping;
 mod last_words;
 mod launch;
+mod naming;
 mod pipe;
 mod process;
 mod stdio;

@@ -47,6 +47,8 @@ pub(super) struct Process {
     since: Duration,
     /// None once it was killed.
     line: Option<Lifeline>,
+    /// The server's own process, behind the one that stands for it.
+    server: u32,
     ending: Ending,
     /// Until when one that reads no more may say its last words.
     deaf_until: Option<Duration>,
@@ -74,6 +76,7 @@ impl Process {
     ) -> Process {
         let Started { child, input, output, errors, line, empty } = started;
         Process {
+            server: line.process().unwrap_or_else(|| child.id()),
             child,
             input: Some(input),
             output: Some(output),
@@ -90,6 +93,11 @@ impl Process {
             deaf_until: None,
             _empty: empty,
         }
+    }
+
+    /// The id of the server's process, for the record.
+    pub(super) fn id(&self) -> u32 {
+        self.server
     }
 
     /// Its input, where it is open.

@@ -247,9 +247,11 @@ impl<'n> Stdio<'n> {
                 Effect::Leave(_) => {}
                 Effect::Say(text) => self.operator.says(&text),
                 Effect::Place(whose, placing) => self.feed(now, Event::Placed(whose, placing.run_ambient())),
-                Effect::Record(session, message, events) => {
+                Effect::Record(session, message, mut entries) => {
+                    let process = entries.child.and_then(|child| self.processes.get(&child)).map(Process::id);
+                    entries.events.iter_mut().for_each(|event| event.process = process);
                     let kept = |event| self.audit.as_ref().is_none_or(|audit| audit.record(event).is_ok());
-                    let on_record = if events.iter().all(kept) { OnRecord::Yes } else { OnRecord::No };
+                    let on_record = if entries.events.iter().all(kept) { OnRecord::Yes } else { OnRecord::No };
                     self.feed(now, Event::Recorded(session, message, on_record));
                 }
                 Effect::Remember(server) => self.to_keep = Some(server),

@@ -4,6 +4,7 @@
 //! What a confined command's supervisor does for the wall's sake is a courtesy here: an editor that is killed leaves no servers behind,
 //! nor what they started, in whatever session of its own that may be.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -19,9 +20,10 @@ use super::ending::Realm;
 use super::supervisor::{SIGNALS, ended, let_go_of_the_standard_three};
 use super::waiting::received;
 use crate::confinement::CommandLine;
-use crate::sys;
+use crate::{kept, sys};
 
-/// Keeps a command until it or the host ends; the exit code. Where it cannot be started, the report carries the number of the error.
+/// Keeps a command until it or the host ends; the exit code. The report carries the id of its process, or the number of the error where
+/// it cannot be started.
 pub(crate) fn keep(line: &CommandLine, program: &Path, lifeline: RawFd, report: RawFd) -> i32 {
     sys::ignore_broken_pipes();
     // Another server's input, held here, would never close.
@@ -35,7 +37,7 @@ pub(crate) fn keep(line: &CommandLine, program: &Path, lifeline: RawFd, report: 
     // In a group of its own: what a terminal sends reaches it through the host, once.
     match sys::tie(command.process_group(0)).spawn() {
         Ok(child) => {
-            drop(report);
+            tell(report, kept::RUNS, child.id());
             let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
             let code = child.map_or(FAILED, |child| watch(child, &signals, &lifeline));
             Realm::LookedUp.end();
@@ -43,10 +45,16 @@ pub(crate) fn keep(line: &CommandLine, program: &Path, lifeline: RawFd, report: 
         }
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(libc::EINVAL);
-            let _ = std::fs::File::from(report).write_all(number.to_string().as_bytes());
+            tell(report, kept::FAILED, number);
             FAILED
         }
     }
+}
+
+/// Tells the host, once.
+fn tell(report: OwnedFd, what: &str, number: impl Display) {
+    // A host that is gone is noticed by its lifeline.
+    let _ = std::fs::File::from(report).write_all(format!("{what}{number}").as_bytes());
 }
 
 /// Passes signals on until the command or the host ends; the exit code.

@@ -128,7 +128,7 @@ pub(super) fn supervise(
             }
         }
         if start == Start::UnderWay && !ready[2].is_empty() {
-            start = go_on(&watched.socket, &mut listener, &mut own, report);
+            start = go_on(watched, &mut listener, &mut own, report);
         }
         if let (Start::Done, Some(broker)) = (start, &mut asked_for) {
             for (path, access) in broker.take_refused() {
@@ -143,7 +143,7 @@ pub(super) fn supervise(
         {
             // A short command may have ended before its start was heard of.
             while start == Start::UnderWay {
-                start = go_on(&watched.socket, &mut listener, &mut own, report);
+                start = go_on(watched, &mut listener, &mut own, report);
             }
             break code;
         }
@@ -158,8 +158,8 @@ pub(super) fn supervise(
 }
 
 /// Takes the next word of the copy.
-fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedFd>, report: &mut Report) -> Start {
-    match heard(socket) {
+fn go_on(watched: &Watched, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedFd>, report: &mut Report) -> Start {
+    match heard(&watched.socket) {
         Heard::Listener(end, held) => {
             *listener = Some(end);
             *own = held;
@@ -171,7 +171,7 @@ fn go_on(socket: &OwnedFd, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedFd
         }
         // The exec has closed the other end: the command runs.
         Heard::End if listener.is_some() => {
-            report.tell(&Told::Confined);
+            report.tell(&Told::Confined { process: watched.child.as_raw_pid() });
             Start::Done
         }
         Heard::End => {

@@ -10,6 +10,7 @@ use rootward_server::{AuditLines, RootsService};
 use serde_json::{Value, json};
 
 use crate::client::{self, Client, Read as _, roots};
+use crate::modern::request;
 use crate::require::Names;
 use crate::rooted::Files;
 use crate::stage::{Stage, settings};
@@ -190,4 +191,29 @@ async fn sessions_are_told_apart() {
         }
     }
     assert_eq!(*sessions.0.lock().unwrap(), ["1", "1", "2", "2"]);
+}
+
+/// In both eras, and where a path comes before any roots are known.
+#[tokio::test]
+async fn who_asks_whom_is_on_record() {
+    let (stage, log) = (Stage::new(), Log::default());
+    let own = Files::new().get_info().server_info.name;
+    for (named, server) in [(None, own.as_str()), (Some("my server"), "my server")] {
+        let mut settings = settings();
+        settings.audit = Some(Arc::new(AuditLines::new(log.clone())));
+        settings.server = named.map(str::to_owned);
+        let service = RootsService::new(settings);
+        let mut legacy = client::start_rooted(service.install(Files::new()), json!({})).await;
+        assert_eq!(legacy.reads(1, &stage.path("a/file")).await, "no_roots");
+        let mut modern = client::connect(service.install(Files::new()));
+        modern.send(request(&json!({}), json!({"name": "read", "arguments": {"path": stage.path("a/file")}}))).await;
+        modern.receive().await;
+        let lines = std::mem::take(&mut *log.lines.lock().unwrap());
+        let lines: Vec<Value> = serde_json::Deserializer::from_slice(&lines).into_iter().map(Result::unwrap).collect();
+        assert_eq!(lines.len(), 2);
+        for line in lines {
+            let parties = json!([line["client"], line["server"], line["process"]]);
+            assert_eq!(parties, json!(["test 1", server, std::process::id()]), "{line}");
+        }
+    }
 }

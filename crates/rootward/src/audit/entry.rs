@@ -6,8 +6,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use rootward_core::Shown;
 use serde::Deserialize;
 
+use super::chosen::{last_part, without_version};
+
 /// The first moment that has no date of four digits, in milliseconds since 1970.
 const YEAR_10000: u64 = 253_402_300_800_000;
+
+/// How much of a client's or a server's name is shown in a line for people, in characters.
+const LONGEST_NAME: usize = 32;
 
 /// A decision or a change, and the line that it stands in.
 #[derive(Debug)]
@@ -19,7 +24,7 @@ pub(super) struct Entry {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Event {
-    Decided(Decided),
+    Decided(Box<Decided>),
     Changed(Changed),
 }
 
@@ -51,6 +56,9 @@ enum Change {
 struct Decided {
     time: u64,
     session: String,
+    /// Neither stands in lines of older versions, nor where nobody says it.
+    client: Option<String>,
+    server: Option<String>,
     requester: String,
     path: String,
     access: Vec<String>,
@@ -104,6 +112,22 @@ impl Entry {
         match &self.event {
             Event::Decided(decided) => decided.time,
             Event::Changed(changed) => changed.time,
+        }
+    }
+
+    /// The client's name, if the entry has one.
+    pub(super) fn client(&self) -> Option<&str> {
+        match &self.event {
+            Event::Decided(decided) => decided.client.as_deref(),
+            Event::Changed(_) => None,
+        }
+    }
+
+    /// The server's name, if the entry has one.
+    pub(super) fn server(&self) -> Option<&str> {
+        match &self.event {
+            Event::Decided(decided) => decided.server.as_deref(),
+            Event::Changed(_) => None,
         }
     }
 
@@ -178,7 +202,7 @@ impl Display for Changed {
 
 impl Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decided { time, session, requester, path, access, decision, code } = self;
+        let Decided { time, session, client, server, requester, path, access, decision, code } = self;
         let decision = match decision {
             Decision::Allow => "allow",
             Decision::Deny => "deny",
@@ -191,7 +215,21 @@ impl Display for Decided {
         if !requester.is_empty() {
             write!(f, "by {}, ", Quoted(requester))?;
         }
+        if let Some(client) = client {
+            write!(f, "from {}, ", Quoted(&shortened(without_version(client))))?;
+        }
+        if let Some(server) = server {
+            write!(f, "to {}, ", Quoted(&shortened(last_part(server))))?;
+        }
         write!(f, "session {}", Shown::new(session))
+    }
+}
+
+/// A name of a client or a server, in a line that also has a path.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }
 
@@ -245,6 +283,17 @@ mod tests {
             assert_eq!(entry(&event.to_string()).to_string(), expect);
         };
         check(json!({}), "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, session 1");
+        check(
+            json!({"client": "claude-code 2.1.0", "server": "@modelcontextprotocol/server-filesystem", "process": 7}),
+            "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, from `claude-code`, to `server-filesystem`, session 1",
+        );
+        check(
+            json!({"client": "a`\u{1b}", "server": "x".repeat(100), "requester": ""}),
+            &format!(
+                "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  from `a\\u{{60}}\\u{{1b}}`, to `{}…`, session 1",
+                "x".repeat(32)
+            ),
+        );
         let denied = json!({"decision": "deny", "code": "outside_roots", "access": ["read", "write"], "requester": ""});
         check(denied, "2026-01-02T03:04:05.678Z  deny   read, write  `/p/a`  outside_roots  session 1");
         check(

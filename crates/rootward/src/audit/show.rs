@@ -6,16 +6,17 @@ use std::io::{self, BufWriter, Write};
 use anyhow::Result;
 use clap::Args;
 
+use super::Place;
+use super::chosen::Chosen;
 use super::entry::Entry;
 use super::in_order::{InOrder, Seen};
-use super::{Chosen, Place};
 use crate::Outcome;
 use crate::message;
 
 /// Print the decisions on record, oldest first
 ///
-/// A line for each: when (UTC), `allow` or `deny`, the access and the path that were asked for, why not, and who asked in which
-/// session. `--json` also tells where the path leads and which root holds it.
+/// A line for each: when (UTC), `allow` or `deny`, the access and the path that were asked for, why not, and who asked whom in which
+/// session, by short names. `--json` also tells the whole names, the server's process, where the path leads and which root holds it.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Show {

@@ -11,10 +11,11 @@ use rootward_core::Shown;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::chosen::Chosen;
 use super::entry::Entry;
 use super::in_order::{InOrder, Reading, Seen};
 use super::show::last_ambient;
-use super::{Chosen, Place, unread};
+use super::{Place, unread};
 use crate::Outcome;
 use crate::message;
 

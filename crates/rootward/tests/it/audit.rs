@@ -38,6 +38,9 @@ fn event(time: u64, path: &str) -> AuditEvent {
     AuditEvent {
         time: SystemTime::UNIX_EPOCH + Duration::from_millis(THEN + time),
         session: "1".to_owned(),
+        client: None,
+        server: None,
+        process: None,
         requester: "tools/call read_file".to_owned(),
         path: path.to_owned(),
         resolved: None,
@@ -114,6 +117,66 @@ fn decisions_of_many_logs_are_shown_in_order() {
     for line in run.stdout.lines() {
         assert!(on_record.iter().any(|text| text.lines().any(|written| written == line)), "{line}");
     }
+}
+
+/// A log as it was written before entries named a client and a server.
+const OLD: &str = r#"{"log":"00000000000001-2-0","after":"","chain":"e9882a8ec7eb453e383f0dd46d33af15116105ee18ae87225fcfc751bf2c2804"}
+{"time":1767323045678,"session":"1","requester":"tools/call read_file","path":"src/main.rs","resolved":"/home/me/app/src/main.rs","access":["read"],"decision":"allow","code":null,"root":"/home/me/app","generation":1,"chain":"27acb2e185ef188a0c1a27ba557d7b64d54ac5ca6178a9261d70b96666587dcc"}
+{"time":1767323046001,"session":"1","requester":"tools/call read_file","path":"/etc/passwd","resolved":"/etc/passwd","access":["read"],"decision":"deny","code":"outside_roots","root":null,"generation":1,"chain":"47a293e4b45405d9340ed5303f747929ee9b80a13066becc3d77845579836c8a"}
+"#;
+
+#[test]
+fn logs_of_older_versions_are_read_and_hold() {
+    let stage = Stage::new();
+    stage.write(&format!("{LOG}/00000000000001-2-0-000000.jsonl"), OLD);
+    open(&stage).record(&asked(0, "editor 1.0", "files")).unwrap();
+    assert_audit_told!(
+        "audit_old",
+        stage,
+        ["audit", "show"],
+        ["audit", "show", "--json"],
+        ["audit", "show", "--server", "files"],
+        ["audit", "verify"],
+    );
+}
+
+fn asked(time: u64, client: &str, server: &str) -> AuditEvent {
+    let (client, server) = (Some(client.to_owned()), Some(server.to_owned()));
+    AuditEvent { client, server, process: Some(7), resolved: Some("/p/a".to_owned()), ..event(time, "a") }
+}
+
+#[test]
+fn entries_are_chosen_by_server_client_time_and_refusal() {
+    let stage = Stage::new();
+    let log = open(&stage);
+    let (minute, day) = (60_000, 86_400_000);
+    let files = "@modelcontextprotocol/server-filesystem";
+    log.record(&asked(0, "claude-code 2.1.0", files)).unwrap();
+    let denied = |event| AuditEvent { decision: Decision::Deny, code: Some(Code::OutsideRoots), ..event };
+    log.record(&denied(asked(minute, "claude-code 2.1.0", files))).unwrap();
+    log.record(&asked(2 * minute, "Visual Studio Code", "mcp-server-git")).unwrap();
+    log.record(&denied(asked(day, "Visual Studio Code", files))).unwrap();
+    log.record(&event(day + minute, "nobody")).unwrap();
+    assert_audit_told!(
+        "audit_chosen",
+        stage,
+        ["audit", "show"],
+        ["audit", "show", "--server", "Server-Filesystem", "--client", "claude-code"],
+        ["audit", "show", "--server", files, "--denied"],
+        ["audit", "show", "--client", "visual studio code", "--since", "2100-01-02"],
+        ["audit", "show", "--since", "2100-01-01T03:02:00+03:00", "--denied", "--json"],
+        ["audit", "show", "--client", "claude"],
+        ["audit", "show", "--server", "mcp-server-git", "--denied"],
+        ["audit", "show", "--since", "9000d", "--last", "1"],
+        ["audit", "show", "--since", "soon"],
+        ["audit", "verify"],
+    );
+    let mut tail = Tail::start(&stage, &["--server", "mcp-server-git", "--since", "1h"]);
+    assert!(tail.line().contains("to `mcp-server-git`"));
+    log.record(&asked(day, "x", files)).unwrap();
+    log.record(&asked(day, "y", "mcp-server-git")).unwrap();
+    assert!(tail.line().contains("from `y`, to `mcp-server-git`"));
+    tail.end();
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl World {
                 treatments: Treatments::default(),
                 audit,
             };
-            engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() })
+            engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() })
         });
         let clients = habits.into_iter().enumerate().map(|(number, habit)| {
             let server = servers[number % SERVERS.len()];

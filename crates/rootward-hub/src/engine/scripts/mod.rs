@@ -7,6 +7,7 @@ mod frames;
 mod given;
 mod learning;
 mod paging;
+mod recording;
 mod restarting;
 mod revoking;
 mod roots;
@@ -26,7 +27,7 @@ use super::child::ChildId;
 use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
+use super::{Change, Effect, Engine, Entries, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
 use crate::scan::Expansion;
 
 /// The longest line that the client may send in a script.
@@ -41,6 +42,7 @@ struct Play {
     seen: Vec<Seen>,
     /// Processes that are about to be gone: after the next moment.
     leaving: Vec<ChildId>,
+    recorded: Vec<Entries>,
     directory: tempfile::TempDir,
 }
 
@@ -105,9 +107,11 @@ impl Play {
         let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
         let terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
         let mut engine = Engine::new(terms, given, LIMIT);
-        let server = engine.add(Server { rules: Arc::new(rules), change, memory: Arc::default() });
+        let server =
+            engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() });
         let session = engine.open(server, "test".to_owned()).unwrap();
-        Play { engine, server, session, now: Duration::ZERO, seen: Vec::new(), leaving: Vec::new(), directory }
+        let (now, seen, leaving, recorded) = (Duration::ZERO, Vec::new(), Vec::new(), Vec::new());
+        Play { engine, server, session, now, seen, leaving, recorded, directory }
     }
 
     /// Another client of the same server comes; the one before is gone.
@@ -132,7 +136,8 @@ impl Play {
     /// The client and the first server shake hands. With a client that has roots, the first is a learner, and gone afterwards.
     fn begin(&mut self, client: Client) {
         let roots = if client == Client::WithRoots { json!({"roots": {"listChanged": true}}) } else { json!({}) };
-        let params = json!({"protocolVersion": "2025-06-18", "capabilities": roots});
+        let client = json!({"name": "editor", "version": "1.0"});
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": roots, "clientInfo": client});
         self.client(&json!({"id": "i", "method": "initialize", "params": params}));
         if self.started() == [1] {
             self.child(1, &json!({"id": "i", "result": {"capabilities": {}}}));
@@ -258,7 +263,8 @@ impl Play {
                 Effect::Place(whose, placing) => {
                     effects.extend(self.engine.step(self.now, Event::Placed(whose, placing.run_ambient())));
                 }
-                Effect::Record(session, message, _) => {
+                Effect::Record(session, message, entries) => {
+                    self.recorded.push(entries);
                     effects.extend(self.engine.step(self.now, Event::Recorded(session, message, OnRecord::Yes)));
                 }
                 Effect::Remember(_) => {}

@@ -77,7 +77,7 @@ impl Server for Wrapped {
         let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         let mut engine = Engine::new(terms, given, LONGEST);
         let memory = Arc::new(self.memory.borrow().clone());
-        let server = engine.add(Configured { rules: Arc::new(rules), change, memory });
+        let server = engine.add(Configured { name: "files".into(), rules: Arc::new(rules), change, memory });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;
         let (clock, memory) = (Rc::clone(&self.clock), Rc::clone(&self.memory));
         let (servers, heard) = (BTreeMap::new(), VecDeque::new());

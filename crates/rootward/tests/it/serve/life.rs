@@ -242,6 +242,7 @@ fn every_decision_of_a_session_is_on_record() {
     let place = Place::new();
     fs::write(place.path("root/f"), "text").unwrap();
     let mut client = place.serve(&["root"]);
+    let process = client.line.child.id();
     let outside = place.text("outside/secret.txt");
     let mut expect: Vec<(&str, String, &str)> = Vec::new();
     for (tool, arguments, paths, decision) in [
@@ -261,6 +262,9 @@ fn every_decision_of_a_session_is_on_record() {
     }
     assert_eq!(client.end(), Some(0));
     let found = place.decisions();
+    let first = &found[0];
+    let parties = json!([first["client"], first["server"], first["process"]]);
+    assert_eq!(parties, json!(["test 1", "rootward serve", process]), "{first}");
     let found: Vec<(String, String, String)> = found
         .iter()
         .map(|line| {

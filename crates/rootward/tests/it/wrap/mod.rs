@@ -6,6 +6,7 @@ mod life;
 mod modern;
 mod pressure;
 mod questions;
+mod recording;
 mod roots;
 mod saved;
 pub(crate) mod scene;
