@@ -12,6 +12,7 @@ use rootward_hub::wrap::{
     Confine, Enforce, Inject, LONGEST, Launch, Lookout, Notice, Rules, Treatments, Wrap as Wrapped,
 };
 
+use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message;
@@ -25,12 +26,12 @@ use crate::saved::AskingAs;
 /// directories named here, and everything works as before, except for what lies outside: calls with such paths are refused with an
 /// explanation, and the kernel holds the server itself.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Wrap {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
-    /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
-    #[arg(value_name = "DIR")]
+    /// (read, write) or `:rwx` (all) at its end; may be repeated. If the client names no roots, these are the roots. Without any, those
+    /// of `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the saved roots (`rootward roots`)
+    #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,
     #[command(flatten)]
     asking: AskingAs,
@@ -49,10 +50,13 @@ pub(crate) struct Wrap {
     treatments: Vec<(String, String, Treatment)>,
     #[command(flatten)]
     recording: Recording,
-    /// The server's command and its arguments
+    /// The server's command. Everything after its first word belongs to it, also what looks like an option of Rootward's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
+
+const USAGE: &str = "rootward wrap [--root DIR]... [OPTIONS] [--] COMMAND...
+       rootward wrap [OPTIONS] DIR... -- COMMAND...";
 
 const AFTER_HELP: &str =
     "Exit codes: the server's own, 128 and the signal that ended it, or 2 where it was not started";
@@ -97,7 +101,7 @@ fn treatment(text: &str) -> Result<(String, String, Treatment), String> {
 impl Wrap {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(told::no_command("wrap", &self.roots));
+            return Err(no_command(Verb::Wrap));
         };
         let ground = Ground::load_ambient()?;
         let confine = match self.confinement.strength {

@@ -1,35 +1,15 @@
 //! What `sandbox` tells a person: why a command was not started, and what a running one was refused.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, Program, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld, Untrusted,
-    Withheld,
+    ConfinementError, Enforcement, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld, Untrusted, Withheld,
 };
 
 use super::hinted;
 use crate::message::{self, for_shell};
-
-/// That there is no command: most often the `--` before it is missing.
-pub(crate) fn no_command(verb: &str, roots: &[OsString]) -> anyhow::Error {
-    let path = std::env::var_os("PATH");
-    let here = std::env::current_dir().unwrap_or_default();
-    let is_program = |text: &OsString| Program::find_ambient(text, path.as_deref(), &here).is_ok();
-    let shown = |words: &[OsString]| {
-        words.iter().map(|word| for_shell(Path::new(word), None, "")).collect::<Vec<_>>().join(" ")
-    };
-    let hint = match roots.iter().position(is_program) {
-        Some(0) => format!("the command comes after `--`: `rootward {verb} DIR -- {}`", shown(roots)),
-        Some(first) => {
-            let (roots, command) = roots.split_at(first);
-            format!("the command comes after `--`: `rootward {verb} {} -- {}`", shown(roots), shown(command))
-        }
-        None => format!("the command comes after `--`: `rootward {verb} DIR -- COMMAND`"),
-    };
-    hinted("no command was named".to_owned(), &hint)
-}
 
 /// Why a command was not started, with the way out.
 pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {

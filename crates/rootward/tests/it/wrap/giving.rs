@@ -1,5 +1,7 @@
 //! How a server is given its directories, and what the user says about calls.
 
+use std::path::Path;
+
 use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
@@ -37,6 +39,19 @@ fn directories_are_given_as_the_user_says() {
             assert_eq!(client.end(), Some(0));
         }
     }
+}
+
+/// Some clients drop a `--` from a command line that they save.
+#[test]
+fn a_server_needs_no_dashes_before_its_command() {
+    let scene = Scene::new();
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+    let project = scene.text("project");
+    let words = ["wrap", "--root", &project, "python3", server.to_str().unwrap(), "--root", "x", "--help", "--", "y"];
+    let mut client = begin(&mut scene.rootward(&words), Says::Nothing, &[]);
+    assert_eq!(words_of(&mut client), json!(["--root", "x", "--help", "--", "y"]));
+    assert_eq!(client.text("where", json!({})), project);
+    assert_eq!(client.end(), Some(0));
 }
 
 #[test]
