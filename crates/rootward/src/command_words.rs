@@ -144,7 +144,7 @@ impl Line<'_> {
     fn root_without_option(&self, words: &[OsString], look: &impl Look) -> Hinted {
         let is_root = |word: &&OsString| matches!(look.meaning(word), Meaning::Root | Meaning::File | Meaning::Both);
         let roots: Vec<&OsString> = words.iter().take_while(is_root).collect();
-        let named: String = roots.iter().map(|root| format!("--root {} ", shown(root))).collect();
+        let named: Vec<String> = roots.iter().map(|root| format!("--root {}", shown(root))).collect();
         let command = match words.get(roots.len()) {
             Some(program) if look.meaning(program) == Meaning::Program => format!("{} …", shown(program)),
             _ => "COMMAND".to_owned(),
@@ -153,7 +153,7 @@ impl Line<'_> {
         let what = if looks_like_root(first.as_bytes()) { "looks like a root" } else { "is a directory" };
         Hinted {
             says: format!("the first word is the command, and `{}` {what}", Shown::new(first)),
-            hint: format!("name a root with `--root`: `rootward {} {named}{command}`", self.verb.name()),
+            hint: format!("name a root with `--root`: `rootward {} {} {command}`", self.verb.name(), named.join(" ")),
         }
     }
 
@@ -288,6 +288,7 @@ fn shown(word: &OsStr) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "plays the user")]
 mod tests {
     use super::*;
 

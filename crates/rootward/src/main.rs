@@ -25,6 +25,8 @@ mod saved;
 mod serve;
 mod settings;
 #[cfg(feature = "wrap")]
+mod withheld;
+#[cfg(feature = "wrap")]
 mod wrap;
 
 use std::process::ExitCode;

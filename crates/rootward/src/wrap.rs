@@ -19,6 +19,7 @@ use crate::message;
 use crate::recording::Recording;
 use crate::sandbox::told;
 use crate::saved::AskingAs;
+use crate::withheld;
 
 /// Run an MCP server that is held to the roots
 ///
@@ -113,10 +114,19 @@ impl Wrap {
             }
             Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
         };
+        let variables = variables_with_roots();
+        let withheld = match &confine {
+            Confine::To(options) => {
+                withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
+            }
+            Confine::Off => Vec::new(),
+        };
+        let mut note = withheld::line(&withheld);
         let launch = Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
-            variables: variables_with_roots(),
+            variables,
+            withheld,
             inject: self.inject.clone(),
             confine,
         };
@@ -124,7 +134,14 @@ impl Wrap {
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
-        let mut notice = |notice: Notice<'_>| tell(program, notice);
+        let mut notice = |notice: Notice<'_>| {
+            let is_start = matches!(notice, Notice::Started(..));
+            tell(program, notice);
+            // Once: a server that is started again lacks nothing new.
+            if let Some(note) = note.take_if(|_| is_start) {
+                message::line_in_passing(&note);
+            }
+        };
         let code = wrapped.run(&mut notice)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }

@@ -28,6 +28,8 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Variables in which `${root}` or `${roots}` stand.
     pub variables: Vec<(OsString, OsString)>,
+    /// Names of variables that the server does not get, never their values: named in the error when the server dies early.
+    pub withheld: Vec<String>,
     /// How the server is given its directories.
     pub inject: Inject,
     /// How it is confined.

@@ -9,6 +9,7 @@ mod environment;
 mod finding;
 mod known;
 mod node;
+mod passed;
 mod private;
 mod program;
 mod python;
@@ -28,6 +29,7 @@ pub use environment::withheld_variables;
 pub(crate) use finding::Finding;
 pub use finding::Why;
 pub use known::KnownCommand;
+pub use passed::{PassedVariable, VariableError};
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
 pub(crate) use system::is_device;
@@ -115,7 +117,12 @@ impl Surroundings<'_> {
 }
 
 /// What every start of a command needs: variables, the system's places, the private directories, and the cache.
-pub(crate) fn of_start(known: &KnownCommand, passed: &[OsString], private: &Private, cache: Option<&Path>) -> Profile {
+pub(crate) fn of_start(
+    known: &KnownCommand,
+    passed: &[PassedVariable],
+    private: &Private,
+    cache: Option<&Path>,
+) -> Profile {
     let mut profile = Profile::default();
     environment::add(known.variables(), passed, private, &mut profile);
     system::add(&mut profile);

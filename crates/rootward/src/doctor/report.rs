@@ -1,5 +1,6 @@
 //! What `doctor` says, for people and for programs.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -15,6 +16,9 @@ use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
 use rootward_core::env::{self, Directories, Environment};
+
+/// How many names of variables stand in one line.
+const NAMES_IN_LINE: usize = 4;
 
 /// Everything there is to say.
 #[derive(Debug, Serialize)]
@@ -37,8 +41,8 @@ pub(super) struct Report {
     relative_variables: Vec<&'static str>,
     /// Variables that a later version reads.
     unread_variables: Vec<&'static str>,
-    /// Variables that a confined command does not get because of their values.
-    withheld_variables: Vec<&'static str>,
+    /// Variables that a confined command does not get unless they are named.
+    withheld_variables: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,10 +102,13 @@ struct Left {
     reason: String,
 }
 
-/// What no setting names either.
-fn withheld(ground: &Ground) -> Vec<&'static str> {
-    let mut names = rootward_sandbox::withheld_variables(|name| ground.environment.get(name));
-    names.retain(|name| !ground.settings.sandbox.variables.value.iter().any(|named| named == name));
+/// What no setting passes on.
+fn withheld(ground: &Ground) -> Vec<String> {
+    let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+    let names = rootward_sandbox::withheld_variables(variables, &ground.settings.sandbox.variables.value);
+    let mut names: Vec<String> = names.iter().map(|name| Shown::new(name).to_string()).collect();
+    names.sort();
     names
 }
 
@@ -251,11 +258,13 @@ impl Report {
         }
         writeln!(out, "\nsettings of confined commands")?;
         write_lines(out, &sandbox)?;
-        for name in &self.withheld_variables {
-            let says = format_args!("{name}: its value may hold a secret; `--env {name}` passes it on");
-            row(out, "not passed on", &says)?;
+        for (number, names) in self.withheld_variables.chunks(NAMES_IN_LINE).enumerate() {
+            row(out, if number == 0 { "withheld" } else { "" }, &names.join(", "))?;
         }
-        Ok(())
+        match self.withheld_variables.first() {
+            Some(first) => row(out, "", &format_args!("`--env {first}` passes one on")),
+            None => Ok(()),
+        }
     }
 
     fn write_saved(&self, out: &mut impl Write) -> io::Result<()> {

@@ -83,6 +83,49 @@ fn variables_are_passed_on_where_they_are_named() {
 }
 
 #[test]
+fn variables_are_passed_on_by_prefix() {
+    let scene = Scene::new();
+    let mut wrap = scene.wrap(&["--env", "MY_*"]);
+    let mut client = begin(wrap.env("MY_TOKEN", "t").env("LD_OWN", "x").env("OTHER", "x"), Says::Nothing, &[]);
+    let seen = ["MY_TOKEN", "LD_OWN", "OTHER"].map(|name| variable(&mut client, name));
+    assert_eq!(seen, [json!("t"), Value::Null, Value::Null]);
+    assert_eq!(client.end(), Some(0));
+    for (pattern, says) in
+        [("*", "every secret"), ("M*", "at least 2"), ("*_KEY", "last character"), ("A=b", "not the name")]
+    {
+        let run = scene.wrap(&["--env", pattern]).output().unwrap();
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert!(run.status.code() == Some(2) && told.contains(says), "{pattern}: {told}");
+    }
+}
+
+#[test]
+fn a_person_is_told_once_which_variables_are_withheld() {
+    let scene = Scene::new();
+    let errors = |words: &[&str], restart: bool| {
+        let mut wrap = scene.wrap(words);
+        wrap.env("GITHUB_TOKEN", "s3cr3t").env("BRAVE_API_KEY", "s3cr3t").env("SHLVL", "1").env("LANG", "C");
+        let mut client = begin(wrap.stderr(std::process::Stdio::piped()), Says::Roots, &[scene.uri("project")]);
+        client.text("where", json!({}));
+        if restart {
+            client.share(&[scene.uri("other")]);
+            client.text("where", json!({}));
+        }
+        client.end_with_errors().1
+    };
+    let told = errors(&[], true);
+    let note = "note: 2 variables are withheld: BRAVE_API_KEY, GITHUB_TOKEN; pass one with --env BRAVE_API_KEY\n";
+    assert_eq!(told.matches(note).count(), 1, "{told}");
+    assert!(!told.contains("s3cr3t"), "{told}");
+    let told = errors(&["--env", "BRAVE_API_KEY"], false);
+    assert!(told.contains("note: 1 variable is withheld: GITHUB_TOKEN; pass it with --env GITHUB_TOKEN\n"), "{told}");
+    for words in [["--env", "BRAVE_API_KEY", "--env", "GITHUB_*"].as_slice(), &["--sandbox", "off"]] {
+        let told = errors(words, false);
+        assert!(!told.contains("withheld"), "{words:?}: {told}");
+    }
+}
+
+#[test]
 fn what_is_only_reported_is_done_and_on_record() {
     let scene = Scene::new();
     let words = [&*scene.text("project"), "--sandbox", "off", "--enforce", "report"];
