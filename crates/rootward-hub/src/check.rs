@@ -115,7 +115,7 @@ impl Asked<'_> {
     }
 
     fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<(), Denial> {
-        // The working directory, which is the first root.
+        // The working directory, which lies in a root.
         if reading.is_empty() {
             return Ok(());
         }

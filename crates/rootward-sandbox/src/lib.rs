@@ -67,5 +67,6 @@ pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{
-    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, withheld_variables,
+    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,
+    withheld_variables,
 };

@@ -176,7 +176,7 @@ impl Wrap {
         Ok(Rules {
             policy: ground.settings.policy(),
             sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
-            guard: ground.guard_options(None),
+            guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),
             enforce: match self.enforce {

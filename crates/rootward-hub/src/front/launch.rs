@@ -6,9 +6,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use rootward_core::{Guard, RootKind, RootSet};
+use rootward_core::{Guard, RootKind};
 use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, spawn_kept};
 
+use super::elsewhere::make_absolute_ambient;
 use crate::engine::Change;
 
 /// What stands for the first root in a command line or a variable.
@@ -91,8 +92,9 @@ impl Launch {
         }
     }
 
-    /// The command line in these roots.
-    fn line(&self, set: &RootSet) -> CommandLine {
+    /// The command line in a guard's roots, typed in the directory `here`.
+    fn line_ambient(&self, guard: &Guard, here: Option<&Path>) -> CommandLine {
+        let set = guard.root_set();
         let places: Vec<&Path> = set.roots().iter().map(|root| root.place.as_path()).collect();
         let mut arguments: Vec<OsString> =
             self.arguments.iter().flat_map(|argument| in_argument(argument, &places)).collect();
@@ -106,14 +108,20 @@ impl Launch {
             Inject::Variable(name) => variables.push((name, joined(&places))),
             Inject::Nothing | Inject::Known => {}
         }
-        let directory = set.first_directory().map(|root| root.place.clone());
-        CommandLine { program: self.program.clone(), arguments, directory, variables }
+        // SECURITY: where the guard's relative paths start, so that a path in a call means the same to both
+        // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)
+        let directory = guard.base().map(Path::to_owned);
+        let mut program = self.program.clone();
+        if let Some(here) = here.filter(|here| here.is_absolute() && directory.as_deref() != Some(*here)) {
+            make_absolute_ambient(&mut program, &mut arguments, here);
+        }
+        CommandLine { program, arguments, directory, variables }
     }
 
     /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds. `known` is what earlier starts
     /// found out about the command.
     pub(super) fn start_ambient(&self, guard: &Guard, known: &mut Option<KnownCommand>) -> Result<Started, StartError> {
-        let line = self.line(guard.root_set());
+        let line = self.line_ambient(guard, std::env::current_dir().ok().as_deref());
         match &self.confine {
             Confine::To(options) => {
                 let confinement = Confinement::new(guard.clone(), Options::clone(options))?;

@@ -1,5 +1,6 @@
 //! Fronts: they move bytes between clients, the engine and the servers' processes, and do what the engine wants done.
 
+mod elsewhere;
 mod keeping;
 mod launch;
 mod pipe;

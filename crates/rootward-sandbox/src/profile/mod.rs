@@ -132,20 +132,19 @@ pub(crate) fn of_start(
     profile
 }
 
-/// What an interpreter is asked to run: the first argument that is no option.
+/// Which argument an interpreter is asked to run: the first that is no option.
 // SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
 // (test: code_on_the_command_line_opens_nothing)
-fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
+pub fn script_position(arguments: &[OsString]) -> Option<usize> {
     const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
-    for argument in arguments {
-        if CODE.iter().any(|option| argument == option) {
-            return None;
-        }
-        if !argument.as_encoded_bytes().starts_with(b"-") {
-            return Some(argument);
-        }
-    }
-    None
+    let is_code = |argument: &OsString| CODE.iter().any(|option| argument == option);
+    let is_option = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"-");
+    let found = arguments.iter().position(|argument| is_code(argument) || !is_option(argument))?;
+    (!is_code(&arguments[found])).then_some(found)
+}
+
+fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
+    arguments.get(script_position(arguments)?)
 }
 
 /// The script that an interpreter is asked to run, if it is a file.

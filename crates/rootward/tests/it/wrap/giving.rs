@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Says, Scene, begin};
 
-fn words_of(client: &mut Client) -> Value {
+pub(super) fn words_of(client: &mut Client) -> Value {
     serde_json::from_str(&client.text("words", json!({}))).unwrap()
 }
 
