@@ -240,6 +240,26 @@ impl Ground {
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
+    /// A directory as a file server reads it in its arguments: neither a URI nor an access suffix.
+    #[cfg(feature = "wrap")]
+    pub(crate) fn directory_argument(&self, text: &OsStr) -> Result<NamedRoot> {
+        let below_home = match text.as_bytes() {
+            b"~" => Some(""),
+            [b'~', b'/', rest @ ..] => std::str::from_utf8(rest).ok(),
+            _ => None,
+        };
+        let here = self.working_directory.as_deref().unwrap_or(Path::new(""));
+        let path = match (below_home, self.home()) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => here.join(text),
+        };
+        // With a suffix of its own, so that none is read from the name.
+        let mut typed = path.into_os_string();
+        typed.push(":rw");
+        let root = self.typed_root(&typed)?.root;
+        Ok(NamedRoot { text: Shown::new(text).to_string(), root })
+    }
+
     /// Looks roots up on disk.
     pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
         let validation = Validation::of(&self.directories);

@@ -1,12 +1,14 @@
 //! `rootward wrap`: one server, held to the roots.
 
+mod arguments;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use rootward_core::Validation;
 use rootward_core::session::Sources;
+use rootward_core::{RootSet, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{
     Confine, Enforce, Inject, LONGEST, Launch, Lookout, Notice, Rules, Treatments, Wrap as Wrapped,
@@ -38,9 +40,9 @@ pub(crate) struct Wrap {
     asking: AskingAs,
     #[command(flatten)]
     confinement: ConfinementFlags,
-    /// How the server is given its directories besides being told: as arguments where it is a file server that is known to take
-    /// them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In arguments and variables
-    /// `${root}` and `${roots}` stand for them, too
+    /// How the server is given its directories besides being told: as arguments, in place of those that were typed, if it is a file server
+    /// that is known to take them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In
+    /// arguments and variables `${root}` and `${roots}` stand for them, too
     #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
     inject: Inject,
     /// What happens to a call with a path outside the roots
@@ -114,6 +116,10 @@ impl Wrap {
             }
             Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
         };
+        let operator = ground.in_force_of_operator(&self.roots)?;
+        operator.warn();
+        let arguments::Read { file_server, ceiling } =
+            arguments::read_ambient(&ground, operator.set, program, arguments)?;
         let variables = variables_with_roots();
         let withheld = match &confine {
             Confine::To(options) => {
@@ -127,10 +133,11 @@ impl Wrap {
             arguments: arguments.to_vec(),
             variables,
             withheld,
+            file_server,
             inject: self.inject.clone(),
             confine,
         };
-        let rules = self.rules(&ground)?;
+        let rules = self.rules(&ground, ceiling)?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
@@ -160,13 +167,11 @@ impl Wrap {
         None
     }
 
-    fn rules(&self, ground: &Ground) -> Result<Rules> {
-        let ceiling = ground.in_force_of_operator(&self.roots)?;
-        ceiling.warn();
+    fn rules(&self, ground: &Ground, ceiling: RootSet) -> Result<Rules> {
         let fallback = ground.fallback();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
-        if !ceiling.set.names_any() {
+        if !ceiling.names_any() {
             saved.warn();
         }
         let mut treatments = Treatments::default();
@@ -175,7 +180,7 @@ impl Wrap {
         }
         Ok(Rules {
             policy: ground.settings.policy(),
-            sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
+            sources: Sources { ceiling, saved: saved.set, fallback: fallback.set },
             guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),

@@ -1,5 +1,6 @@
 //! `rootward wrap`, before a server that does as it is told.
 
+mod file_servers;
 mod frames;
 mod giving;
 mod life;
