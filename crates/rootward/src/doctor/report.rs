@@ -10,12 +10,16 @@ use serde::Serialize;
 
 use super::confinement::Confinement;
 use super::kernel::Kernel;
+use super::unheld;
 use super::values::{Line, values};
 use crate::answer::text;
 use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
 use rootward_core::env::{self, Directories, Environment};
+
+/// How many places are listed for people.
+const MOST_PLACES: usize = 16;
 
 /// How many names of variables stand in one line.
 const NAMES_IN_LINE: usize = 4;
@@ -35,6 +39,8 @@ pub(super) struct Report {
     settings: Vec<Line>,
     roots: Vec<InForce>,
     left_out: Vec<Left>,
+    /// Places below them that are closed for writing and that the kernel cannot close; without roots, below the working directory.
+    open_for_writing: Vec<String>,
     /// Variables that look like settings and are none.
     unknown_variables: Vec<String>,
     /// Variables that should name a directory by an absolute path, and do not.
@@ -138,6 +144,7 @@ impl Report {
             settings: values(ground),
             roots: roots.collect(),
             withheld_variables: withheld(ground),
+            open_for_writing: unheld::look_ambient(ground, &in_force.set),
             left_out: in_force.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
             ..Report::without_settings(kernel, &ground.environment)
         })
@@ -167,6 +174,7 @@ impl Report {
             settings: Vec::new(),
             roots: Vec::new(),
             left_out: Vec::new(),
+            open_for_writing: Vec::new(),
             unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
             relative_variables: relative_directories(environment).collect(),
             unread_variables: settings_to_come(environment).collect(),
@@ -282,6 +290,21 @@ impl Report {
         self.mistake.is_none()
     }
 
+    fn write_open_for_writing(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.open_for_writing.is_empty() {
+            return Ok(());
+        }
+        let below = if self.roots.is_empty() { "the working directory" } else { "these roots" };
+        writeln!(out, "\nclosed for writing in calls, but open to the processes of a server in {below}")?;
+        for place in self.open_for_writing.iter().take(MOST_PLACES) {
+            writeln!(out, "  {place}")?;
+        }
+        match self.open_for_writing.len().saturating_sub(MOST_PLACES) {
+            0 => Ok(()),
+            more => writeln!(out, "  and {more} more; `doctor --json` names all"),
+        }
+    }
+
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nroots in force")?;
         if self.mistake.is_some() {
@@ -300,7 +323,7 @@ impl Report {
         for Left { root, reason } in &self.left_out {
             writeln!(out, "  {root}: {reason}")?;
         }
-        Ok(())
+        self.write_open_for_writing(out)
     }
 }
 

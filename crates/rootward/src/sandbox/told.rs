@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld, Untrusted, Withheld,
+    ConfinementError, Enforcement, ProgramError, Refused, SplitDirectory, StartError, Step, Untrusted, Withheld,
 };
 
 use super::hinted;
@@ -65,14 +65,13 @@ fn told(program: &OsStr, error: StartError) -> String {
     message::told(&anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))))
 }
 
-/// What the kernel cannot hold, and what the command does not get.
+/// What the kernel cannot hold, and what the command does not get. Not what is only closed for writing: every repository has such
+/// places, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
 pub(crate) fn enforcement(enforcement: &Enforcement) {
-    let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
-    for unheld in serious {
+    for unheld in enforcement.unheld.iter().filter(|unheld| unheld.is_serious()) {
         message::warning(&unheld.to_string());
     }
     split(&enforcement.split);
-    open_for_writing(&rest);
     withheld(&enforcement.withheld);
 }
 
@@ -99,19 +98,6 @@ fn split(directories: &[SplitDirectory]) {
     if !directories.is_empty() {
         message::line("hint: share the directories that the command needs, not one that contains closed places");
     }
-}
-
-/// The places that are closed for writing and stay open: one line, because every repository has some.
-fn open_for_writing(unheld: &[&Unheld]) {
-    const MOST: usize = 3;
-    if unheld.is_empty() {
-        return;
-    }
-    let places: Vec<String> =
-        unheld.iter().take(MOST).map(|unheld| format!("`{}`", Shown::new(&unheld.place))).collect();
-    let more = unheld.len().saturating_sub(MOST);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    message::warning(&format!("the kernel cannot close for writing below a root: {}{more}", places.join(", ")));
 }
 
 /// What was refused, each place once, with what would permit it.

@@ -110,6 +110,28 @@ fn variables_that_are_not_passed_on_are_named() {
 }
 
 #[test]
+fn what_the_kernel_cannot_close_for_writing_is_told_here_and_not_at_every_start() {
+    let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    std::fs::remove_dir_all(stage.path("project/.ssh")).unwrap();
+    let hooks = stage.path("project/.git/hooks").to_str().unwrap().to_owned();
+    let run = stage.run(["sandbox", ".", "--", "true"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let explained = stage.run(["sandbox", ".", "--explain", "--", "true"]).stdout;
+    assert!(explained.contains(&format!("`{hooks}` is closed by ")), "{explained}");
+    let check = |stage: &Stage, below: &str| {
+        let told = stage.run(["doctor"]).stdout;
+        let title = format!("closed for writing in calls, but open to the processes of a server in {below}\n");
+        let listed = told.split_once(&title).unwrap_or_else(|| panic!("{told}")).1;
+        assert!(listed.lines().any(|line| line.trim() == hooks), "{told}");
+        let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
+        assert!(report["open_for_writing"].as_array().unwrap().contains(&json!(hooks)), "{report}");
+    };
+    check(&stage, "the working directory");
+    let stage = stage.with_settings("roots = ['[STAGE]/project']");
+    check(&stage, "these roots");
+}
+
+#[test]
 fn variables_that_do_nothing() {
     let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_LOG", "debug").with("ROOTWARD_TOKEN", "x");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_variables", stage, ["doctor"]) });
