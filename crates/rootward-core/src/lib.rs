@@ -90,7 +90,7 @@ pub use grant::{
     Entry, FileKind, Grant, GrantError, Ignore, Metadata, OpenFile, Replace, Version, Visit, WalkEntry, WalkOptions,
     WalkSummary,
 };
-pub use guard::{ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Protects, Step, TextForm, WeakGuard};
+pub use guard::{Base, ClosedPlace, ClosedPlaces, Extent, Guard, GuardOptions, Protects, Step, TextForm, WeakGuard};
 pub use lookout::{Followed, follow_ambient, lookout_ambient, spellings_ambient};
 pub use material::{Material, WritableRecord, WritableRecordError};
 pub use pinned::{names_in, pin_entry};

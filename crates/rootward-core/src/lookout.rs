@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::access::Access;
 use crate::denial::Denial;
-use crate::guard::{Guard, GuardOptions};
+use crate::guard::{Base, Guard, GuardOptions};
 use crate::resolve::Resolver;
 use crate::resolve::guess::follow;
 use crate::restriction::Restrictions;
@@ -19,7 +19,8 @@ use crate::validate::Validation;
 pub fn lookout_ambient(resolver: Resolver) -> Guard {
     let top = Root::from_path("/", Origin::Flag).map(|root| root.with_access(Access::NONE));
     let restrictions = Arc::new(Restrictions::none());
-    let options = GuardOptions { home: None, base: None, restrictions, resolver, generation: 0, most_handles: 1 };
+    let options =
+        GuardOptions { home: None, base: Base::FirstRoot, restrictions, resolver, generation: 0, most_handles: 1 };
     Guard::new(RootSet::place_ambient(top, &Validation::new(None)), options)
 }
 

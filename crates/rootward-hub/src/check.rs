@@ -185,7 +185,7 @@ impl Asked<'_> {
     }
 
     fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<Passed, Denial> {
-        // The working directory, which is the first root.
+        // The working directory, which lies in a root.
         if reading.is_empty() {
             let first = guard.root_set().first_directory();
             let first = first.map(|root| GrantedPlace { path: root.place.clone(), root: root.root.path.clone() });

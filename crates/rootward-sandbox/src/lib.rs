@@ -66,4 +66,7 @@ pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use plan::{Because, Explanation, GivenPlace};
-pub use profile::{KnownCommand, Program, ProgramError, Untrusted, Why, withheld_variables};
+pub use profile::{
+    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,
+    withheld_variables,
+};

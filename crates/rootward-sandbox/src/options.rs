@@ -1,9 +1,10 @@
 //! What a confinement is asked for, besides its roots.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::profile::PassedVariable;
 
 /// Whether the network is open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -75,7 +76,7 @@ pub struct Options {
     /// Additions to the profile.
     pub filesystem: Filesystem,
     /// Variables that are passed on besides the usual ones.
-    pub variables: Vec<OsString>,
+    pub variables: Vec<PassedVariable>,
     /// The program that calls [`crate::launcher`] first thing in its `main`; this program itself where none is named.
     pub launcher: Option<PathBuf>,
 }

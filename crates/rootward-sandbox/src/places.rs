@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rootward_core::{
-    Access, Guard, GuardOptions, Origin, Resolver, Restrictions, Root, RootKind, RootSet, Validation, WhyRefused,
+    Access, Base, Guard, GuardOptions, Origin, Resolver, Restrictions, Root, RootKind, RootSet, Validation, WhyRefused,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat};
 use rustix::io::Errno;
@@ -112,7 +112,7 @@ pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String>
         restrictions: Arc::new(Restrictions::none()),
         resolver: Resolver::detect(),
         home: None,
-        base: None,
+        base: Base::FirstRoot,
         generation: 0,
         most_handles: 1,
     };

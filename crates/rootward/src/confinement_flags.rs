@@ -1,11 +1,11 @@
 //! The flags that say how a command is confined: the same for every verb that starts one.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rootward_sandbox::{Filesystem, Network, Options, UnheldPolicy, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, PassedVariable, UnheldPolicy, UnixSockets};
 
 use crate::ground::Ground;
 
@@ -37,9 +37,9 @@ pub(crate) struct ConfinementFlags {
     /// Not writable, whatever else says so; may be repeated (`sandbox.filesystem.denyWrite`)
     #[arg(long, value_name = "PATH")]
     deny_write: Vec<PathBuf>,
-    /// A variable of the environment to pass on; may be repeated
-    #[arg(long = "env", value_name = "NAME")]
-    variables: Vec<OsString>,
+    /// A variable of the environment to pass on, or all that begin alike: `GITHUB_TOKEN`, `'GITHUB_*'`; may be repeated
+    #[arg(long = "env", value_name = "NAME", value_parser = passed_variable())]
+    variables: Vec<PassedVariable>,
 }
 
 /// `--sandbox`.
@@ -67,6 +67,10 @@ pub(crate) enum Unheld {
 pub(crate) enum Switch {
     On,
     Off,
+}
+
+fn passed_variable() -> impl TypedValueParser<Value = PassedVariable> {
+    OsStringValueParser::new().try_map(PassedVariable::read)
 }
 
 impl ConfinementFlags {

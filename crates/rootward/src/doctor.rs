@@ -4,6 +4,7 @@ mod closed;
 mod confinement;
 mod kernel;
 mod report;
+mod unheld;
 mod values;
 
 use std::io::{self, Write};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rootward_client::store::StoreError;
 use rootward_client::watch;
-use rootward_core::{Restrictions, RootSet};
+use rootward_core::{Base, Restrictions, RootSet};
 
 use crate::ground::Ground;
 use crate::message;
@@ -38,7 +38,7 @@ struct Follower {
 
 impl Follower {
     fn new(ground: Ground, peer: Option<String>) -> Follower {
-        Follower { restrictions: ground.guard_options(None).restrictions, ground, peer, last: None }
+        Follower { restrictions: ground.guard_options(Base::FirstRoot).restrictions, ground, peer, last: None }
     }
 
     /// What is in force from now on; none where that cannot be told, so that what was stays.

@@ -13,7 +13,7 @@ use clap::Args;
 use rootward_core::env::{Directories, Environment, NamedRoot, OWN_USUAL};
 use rootward_core::session::Follow;
 use rootward_core::{
-    Access, Closed, FileKind, Guard, GuardOptions, Material, Origin, PathStyle, PathText, Resolver, Restriction,
+    Access, Base, Closed, FileKind, Guard, GuardOptions, Material, Origin, PathStyle, PathText, Resolver, Restriction,
     Restrictions, Root, RootError, RootSet, Shown, Validation, WhyRefused, lookout_ambient, spellings_ambient,
 };
 
@@ -240,6 +240,26 @@ impl Ground {
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
+    /// A directory as a file server reads it in its arguments: neither a URI nor an access suffix.
+    #[cfg(feature = "wrap")]
+    pub(crate) fn directory_argument(&self, text: &OsStr) -> Result<NamedRoot> {
+        let below_home = match text.as_bytes() {
+            b"~" => Some(""),
+            [b'~', b'/', rest @ ..] => std::str::from_utf8(rest).ok(),
+            _ => None,
+        };
+        let here = self.working_directory.as_deref().unwrap_or(Path::new(""));
+        let path = match (below_home, self.home()) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => here.join(text),
+        };
+        // With a suffix of its own, so that none is read from the name.
+        let mut typed = path.into_os_string();
+        typed.push(":rw");
+        let root = self.typed_root(&typed)?.root;
+        Ok(NamedRoot { text: Shown::new(text).to_string(), root })
+    }
+
     /// Looks roots up on disk.
     pub(crate) fn place(&self, named: &[NamedRoot], source: Source) -> InForce {
         let validation = Validation::of(&self.directories);
@@ -259,12 +279,19 @@ impl Ground {
     }
 
     pub(crate) fn guard(&self, set: RootSet, base: PathBuf) -> Guard {
-        Guard::new(set, self.guard_options(Some(base)))
+        Guard::new(set, self.guard_options(Base::At(base)))
     }
 
-    /// What guards are made with; without a base, relative paths start in the first root.
-    pub(crate) fn guard_options(&self, base: Option<PathBuf>) -> GuardOptions {
+    /// What guards are made with.
+    pub(crate) fn guard_options(&self, base: Base) -> GuardOptions {
         options(self.directories.home.clone(), base, &self.restrictions, self.resolver)
+    }
+
+    /// Where a server starts that may work in the working directory, and where its relative paths start: there if a root holds it,
+    /// otherwise in the first root.
+    #[cfg(feature = "wrap")]
+    pub(crate) fn base_of_server(&self) -> Base {
+        self.working_directory.clone().map_or(Base::FirstRoot, Base::Within)
     }
 
     /// Where relative paths start: `text`, itself relative to `above` or to the working directory.
@@ -329,12 +356,7 @@ fn path_from(bytes: Cow<'_, [u8]>) -> PathBuf {
 }
 
 /// All of them: taking the rest from the default would compile the standard restrictions a second time.
-fn options(
-    home: Option<PathBuf>,
-    base: Option<PathBuf>,
-    restrictions: &Arc<Restrictions>,
-    resolver: Resolver,
-) -> GuardOptions {
+fn options(home: Option<PathBuf>, base: Base, restrictions: &Arc<Restrictions>, resolver: Resolver) -> GuardOptions {
     GuardOptions {
         home,
         base,

@@ -5,6 +5,7 @@
 mod answer;
 mod audit;
 mod check;
+mod command_words;
 mod confinement_flags;
 mod decision;
 mod doctor;
@@ -23,6 +24,8 @@ mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+#[cfg(feature = "wrap")]
+mod withheld;
 #[cfg(feature = "wrap")]
 mod wrap;
 
@@ -98,7 +101,14 @@ impl From<Outcome> for u8 {
 fn main() -> ExitCode {
     // Confining a command takes a process with one thread: this program, started again.
     rootward_sandbox::launcher();
-    let result = match CommandLine::parse().verb {
+    let words = match command_words::arranged_ambient(std::env::args_os()) {
+        Ok(words) => words,
+        Err(mistake) => {
+            message::failure(&mistake.into());
+            return ExitCode::from(u8::from(Outcome::Failed));
+        }
+    };
+    let result = match CommandLine::parse_from(words).verb {
         #[cfg(feature = "serve")]
         Verb::Serve(serve) => serve.run(),
         Verb::Check(check) => check.run(),

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use rootward_sandbox::{CommandLine, Confinement, Enforcement, Options, PassedSignals, Prepared, StartError, Trace};
 
+use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message::{self, Hinted};
@@ -19,11 +20,11 @@ use crate::message::{self, Hinted};
 /// interpreter and packages, a home and a temporary directory of its own that are removed when it ends. Everything else on the
 /// disk is closed to it, whatever it tries. Its environment is reduced to what holds no secrets.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Sandbox {
     /// A directory or file to share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add` (read, write) or `:rwx` (all) at
-    /// its end. Without any, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the fallback directory
-    #[arg(value_name = "DIR")]
+    /// its end; may be repeated. Without any, the roots of `ROOTWARD_ROOTS`, else those of the settings file, else the fallback directory
+    #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,
     #[command(flatten)]
     confinement: ConfinementFlags,
@@ -37,10 +38,13 @@ pub(crate) struct Sandbox {
     /// print the places as JSON
     #[arg(long)]
     json: bool,
-    /// The command and its arguments
+    /// The command. Everything after its first word belongs to it, also what looks like an option of Rootward's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
+
+const USAGE: &str = "rootward sandbox [--root DIR]... [OPTIONS] [--] COMMAND...
+       rootward sandbox [OPTIONS] DIR... -- COMMAND...";
 
 const AFTER_HELP: &str =
     "Exit codes: the command's own, 128 and the signal that ended it, or 2 where it was not started";
@@ -48,7 +52,7 @@ const AFTER_HELP: &str =
 impl Sandbox {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(told::no_command("sandbox", &self.roots));
+            return Err(no_command(Verb::Sandbox));
         };
         if self.confinement.strength == Wanted::Off {
             return self.run_unconfined(program, arguments);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use rootward_core::Validation;
 use rootward_core::session::Sources;
+use rootward_core::{Base, Validation};
 use rootward_files::FileServer;
 use rootward_server::{RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
@@ -90,7 +90,7 @@ impl Serve {
         if !ceiling.set.names_any() {
             saved.warn();
         }
-        let mut settings = Settings::with_guard(ground.guard_options(None));
+        let mut settings = Settings::with_guard(ground.guard_options(Base::FirstRoot));
         settings.validation = Validation::of(&ground.directories);
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };

@@ -1,5 +1,7 @@
 //! `rootward wrap`: one server, held to the roots.
 
+mod arguments;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -7,19 +9,21 @@ use std::path::Path;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
-use rootward_core::{PlacedRoot, Validation};
+use rootward_core::{PlacedRoot, RootSet, Validation};
 use rootward_hub::scan::{Expansion, Need, Treatment};
 use rootward_hub::wrap::{
     Confine, Enforce, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
+use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message;
 use crate::recording::Recording;
 use crate::sandbox::told;
 use crate::saved::AskingAs;
+use crate::withheld;
 
 /// Run an MCP server that is held to the roots
 ///
@@ -27,20 +31,20 @@ use crate::saved::AskingAs;
 /// directories named here, and everything works as before, except for what lies outside: calls with such paths are refused with an
 /// explanation, and the kernel holds the server itself.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub(crate) struct Wrap {
     /// A directory or file that bounds what the client may share, with `:ro` (read), `:rw` (read, write, delete; the default), `:add`
-    /// (read, write) or `:rwx` (all) at its end. Where the client names no roots, these are the roots. Without any, those of
-    /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
-    #[arg(value_name = "DIR")]
+    /// (read, write) or `:rwx` (all) at its end; may be repeated. If the client names no roots, these are the roots. Without any, those
+    /// of `ROOTWARD_ROOTS`, else those of the settings file. If nobody names any, the saved roots (`rootward roots`)
+    #[arg(long = "root", value_name = "DIR")]
     roots: Vec<OsString>,
     #[command(flatten)]
     asking: AskingAs,
     #[command(flatten)]
     confinement: ConfinementFlags,
-    /// How the server is given its directories besides being told: as arguments where it is a file server that is known to take
-    /// them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In arguments and variables
-    /// `${root}` and `${roots}` stand for them, too
+    /// How the server is given its directories besides being told: as arguments, in place of those that were typed, if it is a file server
+    /// that is known to take them (`known`), as arguments at the end (`args`), in a variable (`env:NAME`), or not at all (`none`). In
+    /// arguments and variables `${root}` and `${roots}` stand for them, too
     #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
     inject: Inject,
     /// What happens to a call with a path outside the roots
@@ -54,10 +58,13 @@ pub(crate) struct Wrap {
     trace: bool,
     #[command(flatten)]
     recording: Recording,
-    /// The server's command and its arguments
+    /// The server's command. Everything after its first word belongs to it, also what looks like an option of Rootward's
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
+
+const USAGE: &str = "rootward wrap [--root DIR]... [OPTIONS] [--] COMMAND...
+       rootward wrap [OPTIONS] DIR... -- COMMAND...";
 
 const AFTER_HELP: &str =
     "Exit codes: the server's own, 128 and the signal that ended it, or 2 where it was not started";
@@ -102,7 +109,7 @@ fn treatment(text: &str) -> Result<(String, String, Treatment), String> {
 impl Wrap {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(told::no_command("wrap", &self.roots));
+            return Err(no_command(Verb::Wrap));
         };
         let ground = Ground::load_ambient()?;
         let confine = match self.confinement.strength {
@@ -114,23 +121,36 @@ impl Wrap {
             }
             Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
         };
+        let operator = ground.in_force_of_operator(&self.roots)?;
+        operator.warn();
+        let arguments::Read { file_server, ceiling } =
+            arguments::read_ambient(&ground, operator.set, program, arguments)?;
+        let variables = variables_with_roots();
+        let withheld = match &confine {
+            Confine::To(options) => {
+                withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
+            }
+            Confine::Off => Vec::new(),
+        };
+        let note = withheld::line(&withheld);
         let secrets = secrets(&confine);
         let launch = Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
-            variables: variables_with_roots(),
+            variables,
+            withheld,
+            file_server,
             inject: self.inject.clone(),
             confine,
             trace: if self.trace { Trace::On } else { Trace::Off },
             secrets,
-            withheld: Vec::new(),
         };
-        let rules = self.rules(&ground)?;
+        let rules = self.rules(&ground, ceiling)?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let home = ground.home().map(Path::to_owned);
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
-        let mut terminal = Terminal { program, home: home.as_deref() };
+        let mut terminal = Terminal { program, home: home.as_deref(), note };
         let code = wrapped.run(&mut terminal)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
@@ -149,13 +169,11 @@ impl Wrap {
         None
     }
 
-    fn rules(&self, ground: &Ground) -> Result<Rules> {
-        let ceiling = ground.in_force_of_operator(&self.roots)?;
-        ceiling.warn();
+    fn rules(&self, ground: &Ground, ceiling: RootSet) -> Result<Rules> {
         let fallback = ground.fallback();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
-        if !ceiling.set.names_any() {
+        if !ceiling.names_any() {
             saved.warn();
         }
         let mut treatments = Treatments::default();
@@ -164,8 +182,8 @@ impl Wrap {
         }
         Ok(Rules {
             policy: ground.settings.policy(),
-            sources: Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set },
-            guard: ground.guard_options(None),
+            sources: Sources { ceiling, saved: saved.set, fallback: fallback.set },
+            guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),
             enforce: match self.enforce {
@@ -194,11 +212,18 @@ fn variables_with_roots() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(|(_, value)| stands(value)).collect()
 }
 
-/// The values of variables that the server is given because somebody named them.
+/// What is in the names of variables that hold secrets.
+const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"];
+
+/// The values of variables that nobody but the server may read: those that were passed by name, or, where all are passed, those that
+/// are called like secrets.
 fn secrets(confine: &Confine) -> Vec<String> {
     let is_given = |name: &OsStr| match confine {
-        Confine::To(options) => options.variables.iter().any(|given| given == name),
-        Confine::Off => true,
+        Confine::To(options) => options.variables.iter().any(|given| given.passes(name)),
+        Confine::Off => {
+            let name = name.to_string_lossy().to_ascii_uppercase();
+            SECRET_WORDS.iter().any(|word| name.contains(word))
+        }
     };
     std::env::vars_os().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.into_string().ok()).collect()
 }
@@ -207,11 +232,17 @@ fn secrets(confine: &Confine) -> Vec<String> {
 struct Terminal<'t> {
     program: &'t OsStr,
     home: Option<&'t Path>,
+    /// What is said of variables that the server does not get, until it was said.
+    note: Option<String>,
 }
 
 impl Operator for Terminal<'_> {
     fn started(&mut self, _: &[PlacedRoot], enforcement: &Enforcement) {
         told::enforcement(enforcement);
+        // Once: a server that is started again lacks nothing new.
+        if let Some(note) = self.note.take() {
+            message::line_in_passing(&note);
+        }
     }
 
     fn not_started(&mut self, error: StartError) -> String {

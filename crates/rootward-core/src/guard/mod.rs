@@ -57,8 +57,8 @@ pub(crate) struct Inner {
 pub struct GuardOptions {
     /// What `~` means; without it, paths that begin with `~` are refused.
     pub home: Option<PathBuf>,
-    /// Where relative paths start; without it, at the first root that is a directory.
-    pub base: Option<PathBuf>,
+    /// Where relative paths start.
+    pub base: Base,
     /// The places that stay closed.
     pub restrictions: Arc<Restrictions>,
     /// How names are opened.
@@ -69,12 +69,47 @@ pub struct GuardOptions {
     pub most_handles: usize,
 }
 
+/// Where relative paths start.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Base {
+    /// At the first root that is a directory.
+    #[default]
+    FirstRoot,
+    /// At this directory, wherever it lies.
+    At(PathBuf),
+    /// At this directory, which is resolved, if a root holds it; otherwise at the first root that is a directory. A server whose paths are
+    /// judged starts there, too: [`Guard::base`].
+    Within(PathBuf),
+}
+
+impl Base {
+    /// The directory, where it is not the first root.
+    fn over(self, set: &RootSet) -> Option<PathBuf> {
+        match self {
+            Base::FirstRoot => None,
+            Base::At(base) => Some(base),
+            // SECURITY: on the way to the base a peer may learn what exists, so it is no base where it lies outside
+            // (test: a_base_outside_the_roots_is_the_first_root)
+            Base::Within(base) => {
+                set.governing(&base).is_some_and(|root| root.kind == RootKind::Directory).then_some(base)
+            }
+        }
+    }
+}
+
+/// This directory, wherever it lies; without one, the first root.
+impl From<Option<PathBuf>> for Base {
+    fn from(base: Option<PathBuf>) -> Base {
+        base.map_or(Base::FirstRoot, Base::At)
+    }
+}
+
 /// The standard restrictions, the best resolver, no home, relative paths from the first root, at most 128 handles.
 impl Default for GuardOptions {
     fn default() -> GuardOptions {
         GuardOptions {
             home: None,
-            base: None,
+            base: Base::FirstRoot,
             restrictions: Restrictions::standard(),
             resolver: Resolver::detect(),
             generation: 0,
@@ -96,7 +131,8 @@ impl Guard {
             })
             .collect();
         let missing = set.refused().iter().filter_map(|refused| refused.root.as_ref()).map(|root| root.path.as_path());
-        let starts = options.base.iter().chain(&options.home).map(PathBuf::as_path);
+        let base = options.base.over(&set);
+        let starts = base.iter().chain(&options.home).map(PathBuf::as_path);
         let directories = (0..).zip(set.roots()).filter(|(_, placed)| placed.kind == RootKind::Directory);
         let first_directory = directories.map(|(index, _)| index).next();
         let inner = Arc::new(Inner {
@@ -106,7 +142,7 @@ impl Guard {
             taken_at_root,
             restrictions: options.restrictions,
             home: options.home,
-            base: options.base,
+            base,
             resolver: options.resolver,
             set,
         });
@@ -171,6 +207,12 @@ impl Guard {
         &self.0.set
     }
 
+    /// Where relative paths start; nothing where there is no directory that they could start in.
+    pub fn base(&self) -> Option<&Path> {
+        let first = || self.0.first_directory.map(|root| self.placed(root).place.as_path());
+        self.0.base.as_deref().or_else(first)
+    }
+
     /// The number that tells this guard from earlier ones of the same session.
     pub fn generation(&self) -> u64 {
         self.1
@@ -182,10 +224,13 @@ impl Guard {
         Guard(Arc::clone(&self.0), generation)
     }
 
-    /// Whether both decide alike: over the same roots, objects on disk included, with the same places closed. Their numbers may differ.
+    /// Whether both decide alike: over the same roots, objects on disk included, with the same places closed and from the same base. Their
+    /// numbers may differ.
     pub fn decides_as(&self, other: &Guard) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-            || (Arc::ptr_eq(&self.0.restrictions, &other.0.restrictions) && self.0.set == other.0.set)
+            || (Arc::ptr_eq(&self.0.restrictions, &other.0.restrictions)
+                && self.0.set == other.0.set
+                && self.0.base == other.0.base)
     }
 
     /// A way back to this guard that does not keep it.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use rootward_core::{Access, AuditEvent, Code, Guard, GuardOptions, Occasion, RootSet, Step};
+use rootward_core::{Access, AuditEvent, Base, Code, Guard, GuardOptions, Occasion, Origin, RootSet, Step};
 
 use crate::yard::Yard;
 
@@ -28,6 +28,28 @@ fn a_peer_learns_nothing_of_what_lies_outside() {
     }
     answers.dedup();
     assert_eq!(answers, [(Code::OutsideRoots, "path `PATH` is outside every root".to_owned())]);
+}
+
+#[test]
+fn a_base_outside_the_roots_is_the_first_root() {
+    let yard = Yard::new();
+    yard.file("other/a/top.txt", "other");
+    for (base, expect) in
+        [("outside", "root"), ("", "root"), ("roots", "root"), ("other", "other"), ("other/a", "other/a")]
+    {
+        let set = yard.set(Origin::Flag, &["root", "other"]);
+        let base = Base::Within(yard.path(base));
+        let guard = Guard::new(set, GuardOptions { base: base.clone(), ..GuardOptions::default() });
+        assert_eq!(guard.base(), Some(yard.path(expect).as_path()), "{base:?}");
+        let up = "../".repeat(expect.split('/').count());
+        let code = |text: &str| guard.check(format!("{up}{text}"), Access::READ).unwrap_err().code();
+        assert_eq!((code("outside/secret.txt"), code("outside/gone.txt")), (Code::OutsideRoots, Code::OutsideRoots));
+        let found = guard.check("top.txt", Access::READ).unwrap().exists();
+        assert_eq!(found, expect != "other", "{base:?}");
+        assert!(guard.would_contain("top.txt"));
+    }
+    let nothing = GuardOptions { base: Base::Within(yard.path("root")), ..GuardOptions::default() };
+    assert_eq!(Guard::new(RootSet::default(), nothing).base(), None);
 }
 
 #[test]

@@ -31,8 +31,12 @@ pub(crate) fn guard(resolver: Resolver, request: &Request) -> Guard {
         root.expect("a usable root")
     });
     let set = RootSet::place_ambient(roots, &Validation::new(request.home.clone()));
-    let options =
-        GuardOptions { home: request.home.clone(), base: request.base.clone(), resolver, ..GuardOptions::default() };
+    let options = GuardOptions {
+        home: request.home.clone(),
+        base: request.base.clone().into(),
+        resolver,
+        ..GuardOptions::default()
+    };
     Guard::new(set, options)
 }
 

@@ -43,13 +43,12 @@ impl Session {
             // Overtaken by other roots before it was ready.
             self.drop_child(link, number);
         }
-        // SECURITY: the child reads relative paths from where it was started, so where the first root is another it is told nothing
-        // and started again (test: relative_paths_mean_the_first_root_after_a_change)
-        let first = |guard: &Guard| guard.root_set().first_directory().map(|root| root.place.clone());
+        // SECURITY: the child reads relative paths from where it was started, so where that would be elsewhere now it is told
+        // nothing and started again (test: relative_paths_mean_the_first_root_after_a_change)
         let now = self.now;
         let of = &mut self.links[link];
         if of.change == Change::Told
-            && let Some(child) = of.running().filter(|child| child.greeted && first(&child.guard) == first(guard))
+            && let Some(child) = of.running().filter(|child| child.greeted && child.guard.base() == guard.base())
         {
             child.guard = guard.clone();
             child.send(&message::notification(method::ROOTS_CHANGED));

@@ -6,9 +6,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use rootward_core::{Guard, RootKind, RootSet};
+use rootward_core::{Guard, RootKind};
 use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, spawn_kept};
 
+use super::elsewhere::make_absolute_ambient;
+use super::file_server::FileServer;
 use super::naming::server_name;
 use crate::engine::{Change, Purpose};
 
@@ -16,9 +18,6 @@ use crate::engine::{Change, Purpose};
 const ROOT: &[u8] = b"${root}";
 /// What stands for all of them.
 const ROOTS: &[u8] = b"${roots}";
-
-/// File servers that take their directories as arguments, by the last part of their package's or program's name.
-const FILE_SERVERS: [&str; 3] = ["server-filesystem", "mcp-server-filesystem", "rust-mcp-filesystem"];
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -29,6 +28,10 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Variables in which `${root}` or `${roots}` stand.
     pub variables: Vec<(OsString, OsString)>,
+    /// Names of variables that the server does not get, never their values: named in the error when the server dies early.
+    pub withheld: Vec<String>,
+    /// The known file server that this starts, if it is one: its directories are given in place of the arguments that were typed.
+    pub file_server: Option<FileServer>,
     /// How the server is given its directories.
     pub inject: Inject,
     /// How it is confined.
@@ -37,8 +40,6 @@ pub struct Launch {
     pub trace: Trace,
     /// The values of variables that it is given and nobody else may read: they are masked in what it says before it ends.
     pub secrets: Vec<String>,
-    /// The names of variables that it is not given: named in the error when it ends early.
-    pub withheld: Vec<String>,
 }
 
 /// How a server is given its directories, besides being told when it asks.
@@ -52,6 +53,15 @@ pub enum Inject {
     /// In this variable, with colons between them.
     Variable(OsString),
     /// Not at all.
+    Nothing,
+}
+
+/// What that comes to for one server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Giving<'l> {
+    InPlace(&'l FileServer),
+    AtTheEnd,
+    Variable(&'l OsString),
     Nothing,
 }
 
@@ -84,7 +94,7 @@ impl Launch {
         let confined = matches!(self.confine, Confine::To(_));
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
         let stands = texts.into_iter().any(|text| has_template(text));
-        if confined || stands || self.injects() != Inject::Nothing { Change::NewChild } else { Change::Told }
+        if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
     }
 
     /// What the server is called on record.
@@ -93,34 +103,45 @@ impl Launch {
     }
 
     /// How directories are given, now that the command is known.
-    fn injects(&self) -> Inject {
-        match &self.inject {
-            Inject::Known => {
-                let mut words = [&self.program].into_iter().chain(&self.arguments);
-                if words.any(|word| is_file_server(word)) { Inject::Arguments } else { Inject::Nothing }
-            }
-            other => other.clone(),
+    fn giving(&self) -> Giving<'_> {
+        match (&self.inject, &self.file_server) {
+            (Inject::Known | Inject::Arguments, Some(server)) => Giving::InPlace(server),
+            (Inject::Arguments, None) => Giving::AtTheEnd,
+            (Inject::Variable(name), _) => Giving::Variable(name),
+            (Inject::Known, None) | (Inject::Nothing, _) => Giving::Nothing,
         }
     }
 
-    /// The command line in these roots.
-    fn line(&self, set: &RootSet) -> CommandLine {
+    /// The command line in a guard's roots, typed in the directory `here`.
+    fn line_ambient(&self, guard: &Guard, here: Option<&Path>) -> CommandLine {
+        let set = guard.root_set();
         let places: Vec<&Path> = set.roots().iter().map(|root| root.place.as_path()).collect();
-        let mut arguments: Vec<OsString> =
-            self.arguments.iter().flat_map(|argument| in_argument(argument, &places)).collect();
+        let directories = set.roots().iter().filter(|root| root.kind == RootKind::Directory);
+        let directories = directories.map(|root| OsString::from(&root.place));
+        let filled = |arguments: &[OsString]| -> Vec<OsString> {
+            arguments.iter().flat_map(|argument| in_argument(argument, &places)).collect()
+        };
         let mut variables: Vec<(OsString, OsString)> =
             self.variables.iter().map(|(name, value)| (name.clone(), filled_in(value, &places))).collect();
-        match self.injects() {
-            Inject::Arguments => {
-                let directories = set.roots().iter().filter(|root| root.kind == RootKind::Directory);
-                arguments.extend(directories.map(|root| root.place.clone().into()));
+        let mut arguments = match self.giving() {
+            // What the roots are called is not looked into for `${root}`.
+            Giving::InPlace(server) => server.given(&self.arguments, directories, filled),
+            Giving::AtTheEnd => filled(&self.arguments).into_iter().chain(directories).collect(),
+            Giving::Variable(name) => {
+                variables.push((name.clone(), joined(&places)));
+                filled(&self.arguments)
             }
-            Inject::Variable(name) => variables.push((name, joined(&places))),
-            Inject::Nothing | Inject::Known => {}
+            Giving::Nothing => filled(&self.arguments),
+        };
+        // SECURITY: where the guard's relative paths start, so that a path in a call means the same to both
+        // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)
+        let directory = guard.base().map(Path::to_owned);
+        let mut program = self.program.clone();
+        if let Some(here) = here.filter(|here| here.is_absolute() && directory.as_deref() != Some(*here)) {
+            make_absolute_ambient(&mut program, &mut arguments, here);
         }
-        let directory = set.first_directory().map(|root| root.place.clone());
         let typed = Some(self.arguments.clone());
-        CommandLine { program: self.program.clone(), arguments, typed, directory, variables }
+        CommandLine { program, arguments, typed, directory, variables }
     }
 
     /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds. `known` is what earlier starts
@@ -131,7 +152,7 @@ impl Launch {
         (purpose, trace): (Purpose, Trace),
         known: &mut Option<KnownCommand>,
     ) -> Result<Started, StartError> {
-        let line = self.line(guard.root_set());
+        let line = self.line_ambient(guard, std::env::current_dir().ok().as_deref());
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
@@ -172,16 +193,7 @@ fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -
     }
 }
 
-/// Whether a word of a command line names a file server: a program, a script, or a package with or without a version.
-fn is_file_server(word: &OsStr) -> bool {
-    let Some(word) = word.to_str() else { return false };
-    let word = word.strip_suffix("/dist/index.js").unwrap_or(word).trim_end_matches('/');
-    let name = word.rsplit('/').next().unwrap_or(word);
-    let name = name.split('@').next().unwrap_or(name);
-    FILE_SERVERS.contains(&name)
-}
-
-fn has_template(text: &OsStr) -> bool {
+pub(super) fn has_template(text: &OsStr) -> bool {
     let bytes = text.as_bytes();
     [ROOT, ROOTS].iter().any(|template| memchr::memmem::find(bytes, template).is_some())
 }
@@ -236,18 +248,5 @@ mod tests {
         check("$root ${rooted} ${root", &["$root ${rooted} ${root"]);
         assert_eq!(in_argument(OsStr::new("${roots}"), &[]), Vec::<OsString>::new());
         assert_eq!(in_argument(OsStr::new("x${root}"), &[]), ["x"]);
-    }
-
-    #[test]
-    fn file_servers_are_known_by_name() {
-        let check = |word: &str, expect: bool| assert_eq!(is_file_server(OsStr::new(word)), expect, "{word}");
-        check("@modelcontextprotocol/server-filesystem", true);
-        check("@modelcontextprotocol/server-filesystem@2026.1.14", true);
-        check("/usr/local/bin/mcp-server-filesystem", true);
-        check("rust-mcp-filesystem", true);
-        check("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", true);
-        check("server-filesystem-extra", false);
-        check("@modelcontextprotocol/server-memory", false);
-        check("/srv/server-filesystem/notes.txt", false);
     }
 }

@@ -1,6 +1,8 @@
 //! Fronts: they move bytes between clients, the engine and the servers' processes, and do what the engine wants done.
 
+mod elsewhere;
 mod errors;
+mod file_server;
 mod keeping;
 mod last_words;
 mod launch;
@@ -9,6 +11,7 @@ mod pipe;
 mod process;
 mod stdio;
 
+pub use file_server::{FileServer, Planted};
 pub(crate) use keeping::Keeping;
 pub use launch::{Confine, Inject, Launch};
 pub(crate) use stdio::Stdio;

@@ -39,7 +39,7 @@ fn is_refused(row: &Row, key: Option<&str>) -> Option<bool> {
                 .unwrap()
         })
         .collect();
-    let options = GuardOptions { home: home.clone(), base, ..GuardOptions::default() };
+    let options = GuardOptions { home: home.clone(), base: base.into(), ..GuardOptions::default() };
     let guard = Guard::new(RootSet::place_ambient(roots, &Validation::new(home.clone())), options);
     let text = |template: &str| String::from_utf8(tree.expand(template).unwrap()).ok();
     let (name, first, second) = tool(row.act);

@@ -4,12 +4,13 @@
 //! hold one.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rootward_core::Access;
+use rootward_core::{Access, env};
 
 use super::finding::{Findings, Trail, Why};
-use super::{Private, Profile, Surroundings};
+use super::{PassedVariable, Private, Profile, Surroundings};
 
 /// Passed on as they are.
 const PLAIN: &[&str] = &[
@@ -93,23 +94,24 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     }
 }
 
-pub(super) fn add(variables: &[(OsString, OsString)], passed: &[OsString], private: &Private, profile: &mut Profile) {
+/// What a command has in a form of its own.
+const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
+
+pub(super) fn add(
+    variables: &[(OsString, OsString)],
+    passed: &[PassedVariable],
+    private: &Private,
+    profile: &mut Profile,
+) {
     for (name, value) in variables {
-        let named = passed.contains(name);
-        let Some(text) = name.to_str() else {
-            if named {
-                profile.variables.push((name.clone(), value.clone()));
-            }
-            continue;
-        };
         // SECURITY: whatever else the environment holds (tokens, keys) stays here unless it is named
         // (test: secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
-        if named || PLAIN.contains(&text) || CERTIFICATES.contains(&text) || holds_no_secret(text, value) {
-            profile.sets(text, value);
+        if is_passed(name, value, passed) {
+            profile.sets(name, value);
         }
     }
-    for (name, place) in [("HOME", private.home()), ("TMPDIR", private.temporary())] {
-        if !passed.iter().any(|passed| passed == OsStr::new(name)) {
+    for (name, place) in PRIVATE.into_iter().zip([private.home(), private.temporary()]) {
+        if !is_named(OsStr::new(name), passed) {
             profile.sets(name, place);
         }
     }
@@ -117,10 +119,26 @@ pub(super) fn add(variables: &[(OsString, OsString)], passed: &[OsString], priva
     profile.needs_of_own(private.temporary(), Access::ALL);
 }
 
-/// The variables of this list that are not passed on because of their values, unless somebody names them.
-pub fn withheld_variables<'v>(value: impl Fn(&str) -> Option<&'v OsStr>) -> Vec<&'static str> {
-    let judged = LOCALES.iter().chain(ADDRESSES).chain(HOSTS).copied();
-    judged.filter(|name| value(name).is_some_and(|value| !holds_no_secret(name, value))).collect()
+/// The names of the variables that a confined command does not get, in the order of the environment; never their values. Not among them are those that it
+/// has in a form of its own, and Rootward's own settings.
+pub fn withheld_variables<'v>(
+    variables: impl IntoIterator<Item = (&'v OsStr, &'v OsStr)>,
+    passed: &[PassedVariable],
+) -> Vec<OsString> {
+    let is_missed = |name: &OsStr| {
+        !PRIVATE.iter().any(|private| name == *private) && !name.as_bytes().starts_with(env::PREFIX.as_bytes())
+    };
+    let withheld = variables.into_iter().filter(|(name, value)| is_missed(name) && !is_passed(name, value, passed));
+    withheld.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn is_passed(name: &OsStr, value: &OsStr, passed: &[PassedVariable]) -> bool {
+    let is_known = |name: &str| PLAIN.contains(&name) || CERTIFICATES.contains(&name) || holds_no_secret(name, value);
+    is_named(name, passed) || name.to_str().is_some_and(is_known)
+}
+
+fn is_named(name: &OsStr, passed: &[PassedVariable]) -> bool {
+    passed.iter().any(|passed| passed.passes(name))
 }
 
 /// Whether a variable whose value may hold a secret has one that cannot.
@@ -171,6 +189,29 @@ fn is_host_or_network(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_passed_on_is_known_by_name() {
+        let variables = [
+            ("PATH", "/bin"),
+            ("HOME", "/home/me"),
+            ("TMPDIR", "/tmp"),
+            ("ROOTWARD_TOKEN", "s3cr3t"),
+            ("GITHUB_TOKEN", "s3cr3t"),
+            ("LC_ALL", "C.UTF-8"),
+            ("LC_TOKEN", "x"),
+            ("PIP_INDEX_URL", "https://me:pass@example.com/simple"),
+            ("SSL_CERT_FILE", "/etc/x"),
+            ("AWS_REGION", "x"),
+        ];
+        let check = |passed: &[&str], expect: &[&str]| {
+            let passed: Vec<PassedVariable> = passed.iter().map(|text| PassedVariable::read(text).unwrap()).collect();
+            let variables = variables.iter().map(|(name, value)| (OsStr::new(*name), OsStr::new(*value)));
+            assert_eq!(withheld_variables(variables, &passed), expect, "{passed:?}");
+        };
+        check(&[], &["GITHUB_TOKEN", "LC_TOKEN", "PIP_INDEX_URL", "AWS_REGION"]);
+        check(&["AWS_*", "GITHUB_TOKEN", "PIP_INDEX_URL"], &["LC_TOKEN"]);
+    }
 
     #[test]
     fn values_that_can_hold_a_secret_are_not_passed() {
@@ -236,7 +277,7 @@ mod tests {
         for hosts in ["http://me:pass@host", "me@host", "host/path", "10.0.0.0/8/9", "a?b"] {
             check("NO_PROXY", hosts, false);
         }
-        let broken = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff");
+        let broken = OsStr::from_bytes(b"\xff");
         assert!(!holds_no_secret("LC_ALL", broken) && !holds_no_secret("PIP_INDEX_URL", broken));
     }
 }

@@ -15,7 +15,7 @@ use crate::confinement::CommandLine;
 /// could change what would be found.
 #[derive(Debug)]
 pub struct KnownCommand {
-    line: (OsString, Option<OsString>),
+    line: (PathBuf, Option<PathBuf>),
     program: Program,
     findings: Findings,
     runtimes: Vec<Anchor>,
@@ -85,8 +85,12 @@ impl KnownCommand {
     }
 }
 
-fn key(line: &CommandLine) -> (OsString, Option<OsString>) {
-    (line.program.clone(), script_argument(&line.arguments).cloned())
+/// The same command may be typed with a relative path and started with an absolute one.
+fn key(line: &CommandLine) -> (PathBuf, Option<PathBuf>) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_path = line.program.as_encoded_bytes().contains(&b'/');
+    let program = if is_path { here.join(&line.program) } else { PathBuf::from(&line.program) };
+    (program, script_argument(&line.arguments).map(|script| here.join(script)))
 }
 
 /// A file that runs, and the libraries beside it: `lib` beside the `bin` it lies in. Never the prefix itself, which may be

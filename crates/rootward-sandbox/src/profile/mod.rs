@@ -9,6 +9,7 @@ mod environment;
 mod finding;
 mod known;
 mod node;
+mod passed;
 mod private;
 mod program;
 mod python;
@@ -28,6 +29,7 @@ pub use environment::withheld_variables;
 pub(crate) use finding::Finding;
 pub use finding::Why;
 pub use known::KnownCommand;
+pub use passed::{PassedVariable, VariableError};
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
 pub(crate) use system::is_device;
@@ -115,7 +117,12 @@ impl Surroundings<'_> {
 }
 
 /// What every start of a command needs: variables, the system's places, the private directories, and the cache.
-pub(crate) fn of_start(known: &KnownCommand, passed: &[OsString], private: &Private, cache: Option<&Path>) -> Profile {
+pub(crate) fn of_start(
+    known: &KnownCommand,
+    passed: &[PassedVariable],
+    private: &Private,
+    cache: Option<&Path>,
+) -> Profile {
     let mut profile = Profile::default();
     environment::add(known.variables(), passed, private, &mut profile);
     system::add(&mut profile);
@@ -125,20 +132,19 @@ pub(crate) fn of_start(known: &KnownCommand, passed: &[OsString], private: &Priv
     profile
 }
 
-/// What an interpreter is asked to run: the first argument that is no option.
+/// Which argument an interpreter is asked to run: the first that is no option.
 // SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
 // (test: code_on_the_command_line_opens_nothing)
-fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
+pub fn script_position(arguments: &[OsString]) -> Option<usize> {
     const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
-    for argument in arguments {
-        if CODE.iter().any(|option| argument == option) {
-            return None;
-        }
-        if !argument.as_encoded_bytes().starts_with(b"-") {
-            return Some(argument);
-        }
-    }
-    None
+    let is_code = |argument: &OsString| CODE.iter().any(|option| argument == option);
+    let is_option = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"-");
+    let found = arguments.iter().position(|argument| is_code(argument) || !is_option(argument))?;
+    (!is_code(&arguments[found])).then_some(found)
+}
+
+fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
+    arguments.get(script_position(arguments)?)
 }
 
 /// The script that an interpreter is asked to run, if it is a file.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, Network, Options, StartError, Trace, UnheldPolicy, UnixSockets,
+    CommandLine, Confinement, Filesystem, Network, Options, PassedVariable, StartError, Trace, UnheldPolicy,
+    UnixSockets,
 };
 use serde_json::Value;
 
@@ -70,7 +71,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
             allow_write: paths("allow_write"),
             deny_write: paths("deny_write"),
         },
-        variables: texts("variables").map(OsString::from).collect(),
+        variables: texts("variables").map(|text| PassedVariable::read(text).expect("a name")).collect(),
         launcher: None,
     };
     let mut rules = Restriction::standard();

@@ -204,7 +204,7 @@ fn guard(request: &Request) -> Guard {
         set,
         GuardOptions {
             home: request.home.clone(),
-            base: request.base.clone(),
+            base: request.base.clone().into(),
             // The corpus knows roots and their access, and nothing of closed places.
             restrictions: Arc::new(Restrictions::none()),
             ..GuardOptions::default()

@@ -1,5 +1,6 @@
 //! What `doctor` says, for people and for programs.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -9,12 +10,19 @@ use serde::Serialize;
 
 use super::confinement::Confinement;
 use super::kernel::Kernel;
+use super::unheld;
 use super::values::{Line, values};
 use crate::answer::text;
 use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
 use rootward_core::env::{self, Directories, Environment};
+
+/// How many places are listed for people.
+const MOST_PLACES: usize = 16;
+
+/// How many names of variables stand in one line.
+const NAMES_IN_LINE: usize = 4;
 
 /// Everything there is to say.
 #[derive(Debug, Serialize)]
@@ -31,14 +39,16 @@ pub(super) struct Report {
     settings: Vec<Line>,
     roots: Vec<InForce>,
     left_out: Vec<Left>,
+    /// Places below them that are closed for writing and that the kernel cannot close; without roots, below the working directory.
+    open_for_writing: Vec<String>,
     /// Variables that look like settings and are none.
     unknown_variables: Vec<String>,
     /// Variables that should name a directory by an absolute path, and do not.
     relative_variables: Vec<&'static str>,
     /// Variables that a later version reads.
     unread_variables: Vec<&'static str>,
-    /// Variables that a confined command does not get because of their values.
-    withheld_variables: Vec<&'static str>,
+    /// Variables that a confined command does not get unless they are named.
+    withheld_variables: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -98,10 +108,13 @@ struct Left {
     reason: String,
 }
 
-/// What no setting names either.
-fn withheld(ground: &Ground) -> Vec<&'static str> {
-    let mut names = rootward_sandbox::withheld_variables(|name| ground.environment.get(name));
-    names.retain(|name| !ground.settings.sandbox.variables.value.iter().any(|named| named == name));
+/// What no setting passes on.
+fn withheld(ground: &Ground) -> Vec<String> {
+    let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let variables = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+    let names = rootward_sandbox::withheld_variables(variables, &ground.settings.sandbox.variables.value);
+    let mut names: Vec<String> = names.iter().map(|name| Shown::new(name).to_string()).collect();
+    names.sort();
     names
 }
 
@@ -131,6 +144,7 @@ impl Report {
             settings: values(ground),
             roots: roots.collect(),
             withheld_variables: withheld(ground),
+            open_for_writing: unheld::look_ambient(ground, &in_force.set),
             left_out: in_force.left_out.into_iter().map(|left| Left { root: left.text, reason: left.reason }).collect(),
             ..Report::without_settings(kernel, &ground.environment)
         })
@@ -160,6 +174,7 @@ impl Report {
             settings: Vec::new(),
             roots: Vec::new(),
             left_out: Vec::new(),
+            open_for_writing: Vec::new(),
             unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
             relative_variables: relative_directories(environment).collect(),
             unread_variables: settings_to_come(environment).collect(),
@@ -251,11 +266,13 @@ impl Report {
         }
         writeln!(out, "\nsettings of confined commands")?;
         write_lines(out, &sandbox)?;
-        for name in &self.withheld_variables {
-            let says = format_args!("{name}: its value may hold a secret; `--env {name}` passes it on");
-            row(out, "not passed on", &says)?;
+        for (number, names) in self.withheld_variables.chunks(NAMES_IN_LINE).enumerate() {
+            row(out, if number == 0 { "withheld" } else { "" }, &names.join(", "))?;
         }
-        Ok(())
+        match self.withheld_variables.first() {
+            Some(first) => row(out, "", &format_args!("`--env {first}` passes one on")),
+            None => Ok(()),
+        }
     }
 
     fn write_saved(&self, out: &mut impl Write) -> io::Result<()> {
@@ -271,6 +288,21 @@ impl Report {
     /// Whether everything could be read.
     pub(super) fn is_whole(&self) -> bool {
         self.mistake.is_none()
+    }
+
+    fn write_open_for_writing(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.open_for_writing.is_empty() {
+            return Ok(());
+        }
+        let below = if self.roots.is_empty() { "the working directory" } else { "these roots" };
+        writeln!(out, "\nclosed for writing in calls, but open to the processes of a server in {below}")?;
+        for place in self.open_for_writing.iter().take(MOST_PLACES) {
+            writeln!(out, "  {place}")?;
+        }
+        match self.open_for_writing.len().saturating_sub(MOST_PLACES) {
+            0 => Ok(()),
+            more => writeln!(out, "  and {more} more; `doctor --json` names all"),
+        }
     }
 
     fn write_roots(&self, out: &mut impl Write) -> io::Result<()> {
@@ -291,7 +323,7 @@ impl Report {
         for Left { root, reason } in &self.left_out {
             writeln!(out, "  {root}: {reason}")?;
         }
-        Ok(())
+        self.write_open_for_writing(out)
     }
 }
 

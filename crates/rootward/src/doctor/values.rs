@@ -89,11 +89,12 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
 
 /// The settings of confined commands, by their keys.
 fn sandbox(all: &SandboxSettings) -> Vec<Line> {
+    let variables: Vec<String> = all.variables.value.iter().map(ToString::to_string).collect();
     let switch = |on: bool| if on { "on" } else { "off" };
     let mut lines = vec![
         plain("sandbox.network", &all.network, switch(all.network.value == Network::On)),
         plain("sandbox.unix_sockets", &all.unix_sockets, switch(all.unix_sockets.value == UnixSockets::Open)),
-        list("sandbox.env", &all.variables, &all.variables.value),
+        list("sandbox.env", &all.variables, &variables),
     ];
     for (name, setting) in all.paths() {
         let paths: Vec<String> = setting.value.iter().map(|path| text(path.as_os_str()).into_owned()).collect();

@@ -1,35 +1,15 @@
 //! What `sandbox` tells a person: why a command was not started, and what a running one was refused.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, Program, ProgramError, Refused, SplitDirectory, StartError, Step, Unheld, Untrusted,
-    Withheld,
+    ConfinementError, Enforcement, ProgramError, Refused, SplitDirectory, StartError, Step, Untrusted, Withheld,
 };
 
 use super::hinted;
 use crate::message::{self, for_shell};
-
-/// That there is no command: most often the `--` before it is missing.
-pub(crate) fn no_command(verb: &str, roots: &[OsString]) -> anyhow::Error {
-    let path = std::env::var_os("PATH");
-    let here = std::env::current_dir().unwrap_or_default();
-    let is_program = |text: &OsString| Program::find_ambient(text, path.as_deref(), &here).is_ok();
-    let shown = |words: &[OsString]| {
-        words.iter().map(|word| for_shell(Path::new(word), None, "")).collect::<Vec<_>>().join(" ")
-    };
-    let hint = match roots.iter().position(is_program) {
-        Some(0) => format!("the command comes after `--`: `rootward {verb} DIR -- {}`", shown(roots)),
-        Some(first) => {
-            let (roots, command) = roots.split_at(first);
-            format!("the command comes after `--`: `rootward {verb} {} -- {}`", shown(roots), shown(command))
-        }
-        None => format!("the command comes after `--`: `rootward {verb} DIR -- COMMAND`"),
-    };
-    hinted("no command was named".to_owned(), &hint)
-}
 
 /// Why a command was not started, with the way out.
 pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
@@ -85,14 +65,13 @@ fn told(program: &OsStr, error: StartError) -> String {
     message::told(&anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))))
 }
 
-/// What the kernel cannot hold, and what the command does not get.
+/// What the kernel cannot hold, and what the command does not get. Not what is only closed for writing: every repository has such
+/// places, and nobody can do anything about them. `doctor` and `sandbox --explain` name them.
 pub(crate) fn enforcement(enforcement: &Enforcement) {
-    let (serious, rest): (Vec<_>, Vec<_>) = enforcement.unheld.iter().partition(|unheld| unheld.is_serious());
-    for unheld in serious {
+    for unheld in enforcement.unheld.iter().filter(|unheld| unheld.is_serious()) {
         message::warning(&unheld.to_string());
     }
     split(&enforcement.split);
-    open_for_writing(&rest);
     withheld(&enforcement.withheld);
 }
 
@@ -119,19 +98,6 @@ fn split(directories: &[SplitDirectory]) {
     if !directories.is_empty() {
         message::line("hint: share the directories that the command needs, not one that contains closed places");
     }
-}
-
-/// The places that are closed for writing and stay open: one line, because every repository has some.
-fn open_for_writing(unheld: &[&Unheld]) {
-    const MOST: usize = 3;
-    if unheld.is_empty() {
-        return;
-    }
-    let places: Vec<String> =
-        unheld.iter().take(MOST).map(|unheld| format!("`{}`", Shown::new(&unheld.place))).collect();
-    let more = unheld.len().saturating_sub(MOST);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    message::warning(&format!("the kernel cannot close for writing below a root: {}{more}", places.join(", ")));
 }
 
 /// What was refused, each place once, with what would permit it.

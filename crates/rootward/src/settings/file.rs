@@ -303,6 +303,9 @@ mod tests {
         check("[sandbox]\nnetwork = 'none'", 2, 11, "expected `on` or `off`");
         check("[sandbox]\nnet = 'off'", 2, 1, "unknown key `net`, expected one of `network`");
         check("[sandbox]\nenv = ['A=b']", 2, 8, "not the name of a variable");
+        check("[sandbox]\nenv = ['*']", 2, 8, "every variable, and so every secret");
+        check("[sandbox]\nenv = ['A*']", 2, 8, "at least 2 characters");
+        check("[sandbox]\nenv = ['AWS_*', '*_KEY']", 2, 17, "can only be the last character");
         check("[sandbox.filesystem]\nallow_read = []", 2, 1, "unknown key `allow_read`, expected one of `allowRead`");
         check("[sandbox.filesystem]\ndenyWrite = ['x']", 2, 14, "not an absolute path");
     }

@@ -1,9 +1,8 @@
 //! The `[sandbox]` table of the settings file: what every confined command gets, or does not get, unless a flag says otherwise.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rootward_sandbox::{Filesystem, Network, Options, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, PassedVariable, UnixSockets};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -15,8 +14,8 @@ use super::file::{Mistake, directory};
 pub(crate) struct SandboxSettings {
     pub(crate) network: Setting<Network>,
     pub(crate) unix_sockets: Setting<UnixSockets>,
-    /// Variables that are passed on.
-    pub(crate) variables: Setting<Vec<String>>,
+    /// Variables that are passed on, by name or by prefix.
+    pub(crate) variables: Setting<Vec<PassedVariable>>,
     pub(crate) allow_read: Setting<Vec<PathBuf>>,
     pub(crate) deny_read: Setting<Vec<PathBuf>>,
     pub(crate) allow_write: Setting<Vec<PathBuf>>,
@@ -49,7 +48,7 @@ struct FilesystemKeys {
 pub(super) struct WrittenSandbox {
     network: Option<Network>,
     unix_sockets: Option<UnixSockets>,
-    variables: Option<Vec<String>>,
+    variables: Option<Vec<PassedVariable>>,
     allow_read: Option<Vec<PathBuf>>,
     deny_read: Option<Vec<PathBuf>>,
     allow_write: Option<Vec<PathBuf>>,
@@ -66,8 +65,7 @@ impl SandboxKeys {
             Some((spot, _)) => Err(wrong(spot, "expected `on` or `off`")),
         };
         let name = |spot: Spanned<String>| {
-            let usable = !spot.get_ref().is_empty() && !spot.get_ref().contains(['=', '\0']);
-            if usable { Ok(spot.into_inner()) } else { Err(wrong(&spot, "not the name of a variable")) }
+            PassedVariable::read(spot.get_ref()).map_err(|error| wrong(&spot, &error.to_string()))
         };
         let path = |spot: &Spanned<String>| directory(spot.get_ref(), home).map_err(|why| wrong(spot, &why));
         let paths = |spots: Option<Vec<Spanned<String>>>| {
@@ -122,7 +120,7 @@ impl SandboxSettings {
             network: self.network.value,
             unix_sockets: self.unix_sockets.value,
             filesystem: self.filesystem(Filesystem::default()),
-            variables: self.variables.value.iter().map(OsString::from).collect(),
+            variables: self.variables.value.clone(),
             ..Options::default()
         }
     }

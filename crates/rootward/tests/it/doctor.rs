@@ -97,18 +97,38 @@ fn settings_that_cannot_be_used() {
 #[test]
 fn variables_that_are_not_passed_on_are_named() {
     let stage = Stage::new().with("PIP_INDEX_URL", "https://dl.example.com/SECRET/simple").with("LC_ALL", "C.UTF-8");
+    let stage = stage.with("MY_TOKEN", "SECRET");
     let run = stage.run(["doctor"]);
-    assert!(
-        run.stdout.contains("PIP_INDEX_URL: its value may hold a secret; `--env PIP_INDEX_URL` passes"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("withheld          MY_TOKEN, PIP_INDEX_URL\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("`--env MY_TOKEN` passes one on"), "{}", run.stdout);
     assert!(!run.stdout.contains("SECRET") && !run.stdout.contains("LC_ALL"), "{}", run.stdout);
     let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
-    assert_eq!(report["withheld_variables"], json!(["PIP_INDEX_URL"]));
-    let stage = stage.with_settings("[sandbox]\nenv = ['PIP_INDEX_URL']");
+    assert_eq!(report["withheld_variables"], json!(["MY_TOKEN", "PIP_INDEX_URL"]));
+    let stage = stage.with_settings("[sandbox]\nenv = ['PIP_INDEX_URL', 'MY_*']");
     let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
     assert_eq!(report["withheld_variables"], json!([]));
+}
+
+#[test]
+fn what_the_kernel_cannot_close_for_writing_is_told_here_and_not_at_every_start() {
+    let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    std::fs::remove_dir_all(stage.path("project/.ssh")).unwrap();
+    let hooks = stage.path("project/.git/hooks").to_str().unwrap().to_owned();
+    let run = stage.run(["sandbox", ".", "--", "true"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let explained = stage.run(["sandbox", ".", "--explain", "--", "true"]).stdout;
+    assert!(explained.contains(&format!("`{hooks}` is closed by ")), "{explained}");
+    let check = |stage: &Stage, below: &str| {
+        let told = stage.run(["doctor"]).stdout;
+        let title = format!("closed for writing in calls, but open to the processes of a server in {below}\n");
+        let listed = told.split_once(&title).unwrap_or_else(|| panic!("{told}")).1;
+        assert!(listed.lines().any(|line| line.trim() == hooks), "{told}");
+        let report: Value = serde_json::from_str(&stage.run(["doctor", "--json"]).stdout).unwrap();
+        assert!(report["open_for_writing"].as_array().unwrap().contains(&json!(hooks)), "{report}");
+    };
+    check(&stage, "the working directory");
+    let stage = stage.with_settings("roots = ['[STAGE]/project']");
+    check(&stage, "these roots");
 }
 
 #[test]

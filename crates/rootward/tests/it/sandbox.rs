@@ -33,21 +33,46 @@ fn the_command_is_held_and_its_code_passed_through() {
 #[test]
 fn what_is_not_started() {
     let stage = Stage::new().with("PATH", "/usr/bin:/bin");
+    // A program, too.
+    fs::create_dir(stage.path("project/test")).unwrap();
     assert_told!(
         "sandbox_refused",
         stage,
         ["sandbox", "src:rw", "src/../src:ro", "docs", "--", "no-such-command"],
         ["sandbox", "/:ro", "--", "true"],
         ["sandbox", "docs", "--allow-read", "gone", "--", "true"],
+        ["sandbox"],
+        ["sandbox", "--root", "docs"],
         ["sandbox", "docs"],
+        ["sandbox", "docs", "--"],
         ["sandbox", "docs", "cat", "a file"],
-        ["sandbox", "cat", "x"],
+        ["sandbox", "docs:ro", "src"],
+        ["sandbox", "--root", "docs", "cat", "--root", "x"],
         ["sandbox", "gone", "--", "true"],
+        ["sandbox", "test", "--", "true"],
+        ["sandbox", "docs", "cat", "--", "true"],
+        ["sandbox", "docs", "--what", "--", "true"],
+        ["sandbox", "--root", "gone", "true"],
+        ["sandbox", "--root", "docs", "--", "src"],
         ["sandbox", "docs", "--", "echo hi"],
         ["sandbox", "docs", "--", "./gone"],
         ["sandbox", "docs", "--", "./README.md"],
         ["sandbox", "docs", "--sandbox", "off", "--", "sh", "-c", "exit 4"],
     );
+}
+
+#[test]
+fn a_command_needs_no_dashes() {
+    let stage = stage();
+    let check = |words: &[&str], expect: &str| {
+        let run = stage.run([&["sandbox"], words].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), expect), "{words:?}: {}", run.stderr);
+    };
+    check(&["--root", ".", "cat", "README.md"], "text");
+    check(&["--root=.", "sh", "-c", "echo \"$@\"", "sh", "--root", "--json", "--", "x"], "--root --json -- x\n");
+    check(&[".", "--", "sh", "-c", "echo \"$@\"", "sh", "--", "x"], "-- x\n");
+    check(&[".", "--sandbox", "off", "--", "cat", "README.md"], "text");
+    check(&["--root", "src", "--root", "docs:ro", "ls"], "main.rs\n");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +115,7 @@ impl Wire {
         while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Start(child, guard, _) => {
-                    let directory = guard.root_set().first_directory().map(|root| root.place.clone());
+                    let directory = guard.base().map(Path::to_owned);
                     self.servers.insert(child, FileServer::new(directory));
                 }
                 Effect::End(child) => {

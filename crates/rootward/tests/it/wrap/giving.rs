@@ -1,11 +1,13 @@
 //! How a server is given its directories, and what the user says about calls.
 
+use std::path::Path;
+
 use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
 use super::scene::{Says, Scene, begin};
 
-fn words_of(client: &mut Client) -> Value {
+pub(super) fn words_of(client: &mut Client) -> Value {
     serde_json::from_str(&client.text("words", json!({}))).unwrap()
 }
 
@@ -39,6 +41,19 @@ fn directories_are_given_as_the_user_says() {
     }
 }
 
+/// Some clients drop a `--` from a command line that they save.
+#[test]
+fn a_server_needs_no_dashes_before_its_command() {
+    let scene = Scene::new();
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+    let project = scene.text("project");
+    let words = ["wrap", "--root", &project, "python3", server.to_str().unwrap(), "--root", "x", "--help", "--", "y"];
+    let mut client = begin(&mut scene.rootward(&words), Says::Nothing, &[]);
+    assert_eq!(words_of(&mut client), json!(["--root", "x", "--help", "--", "y"]));
+    assert_eq!(client.text("where", json!({})), project);
+    assert_eq!(client.end(), Some(0));
+}
+
 #[test]
 fn roots_stand_in_arguments_and_variables() {
     let scene = Scene::new();
@@ -64,6 +79,49 @@ fn variables_are_passed_on_where_they_are_named() {
         let mut client = begin(scene.wrap(words).env("TOKEN", "t"), Says::Nothing, &[]);
         assert_eq!(variable(&mut client, "TOKEN"), expect, "{words:?}");
         assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn variables_are_passed_on_by_prefix() {
+    let scene = Scene::new();
+    let mut wrap = scene.wrap(&["--env", "MY_*"]);
+    let mut client = begin(wrap.env("MY_TOKEN", "t").env("LD_OWN", "x").env("OTHER", "x"), Says::Nothing, &[]);
+    let seen = ["MY_TOKEN", "LD_OWN", "OTHER"].map(|name| variable(&mut client, name));
+    assert_eq!(seen, [json!("t"), Value::Null, Value::Null]);
+    assert_eq!(client.end(), Some(0));
+    for (pattern, says) in
+        [("*", "every secret"), ("M*", "at least 2"), ("*_KEY", "last character"), ("A=b", "not the name")]
+    {
+        let run = scene.wrap(&["--env", pattern]).output().unwrap();
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert!(run.status.code() == Some(2) && told.contains(says), "{pattern}: {told}");
+    }
+}
+
+#[test]
+fn a_person_is_told_once_which_variables_are_withheld() {
+    let scene = Scene::new();
+    let errors = |words: &[&str], restart: bool| {
+        let mut wrap = scene.wrap(words);
+        wrap.env("GITHUB_TOKEN", "s3cr3t").env("BRAVE_API_KEY", "s3cr3t").env("SHLVL", "1").env("LANG", "C");
+        let mut client = begin(wrap.stderr(std::process::Stdio::piped()), Says::Roots, &[scene.uri("project")]);
+        client.text("where", json!({}));
+        if restart {
+            client.share(&[scene.uri("other")]);
+            client.text("where", json!({}));
+        }
+        client.end_with_errors().1
+    };
+    let told = errors(&[], true);
+    let note = "note: 2 variables are withheld: BRAVE_API_KEY, GITHUB_TOKEN; pass one with --env BRAVE_API_KEY\n";
+    assert_eq!(told.matches(note).count(), 1, "{told}");
+    assert!(!told.contains("s3cr3t"), "{told}");
+    let told = errors(&["--env", "BRAVE_API_KEY"], false);
+    assert!(told.contains("note: 1 variable is withheld: GITHUB_TOKEN; pass it with --env GITHUB_TOKEN\n"), "{told}");
+    for words in [["--env", "BRAVE_API_KEY", "--env", "GITHUB_*"].as_slice(), &["--sandbox", "off"]] {
+        let told = errors(words, false);
+        assert!(!told.contains("withheld"), "{words:?}: {told}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `rootward wrap`, before a server that does as it is told.
 
+mod file_servers;
 mod frames;
 mod giving;
 mod life;
@@ -11,6 +12,7 @@ mod roots;
 mod saved;
 pub(crate) mod scene;
 mod stress;
+mod working_directory;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,32 @@
+//! The places that are closed for writing and that the kernel cannot close below a root: every repository has some.
+
+use std::path::Path;
+
+use rootward_core::{Base, Guard, RootSet, Shown};
+use rootward_sandbox::{CommandLine, Confinement, Options, Unheld, UnheldPolicy};
+
+use crate::ground::Ground;
+use crate::settings::Source;
+
+/// What a confined command could write there all the same, in these roots; without any, in the working directory. Nothing where no
+/// command can be confined: `doctor` says so elsewhere.
+pub(super) fn look_ambient(ground: &Ground, roots: &RootSet) -> Vec<String> {
+    let set = if roots.is_empty() { working_directory(ground) } else { Some(roots.clone()) };
+    set.and_then(|set| open_for_writing_ambient(ground, set)).unwrap_or_default()
+}
+
+/// The working directory, if somebody would share it: not the home, nor what holds it, which take long to search.
+fn working_directory(ground: &Ground) -> Option<RootSet> {
+    let set = ground.place(&[ground.typed_root(".".as_ref()).ok()?], Source::Flag).set;
+    let holds_home = |place: &Path| ground.home().is_none_or(|home| home.starts_with(place));
+    set.roots().iter().all(|root| !holds_home(&root.place)).then_some(set)
+}
+
+fn open_for_writing_ambient(ground: &Ground, set: RootSet) -> Option<Vec<String>> {
+    let guard = Guard::new(set, ground.guard_options(Base::FirstRoot));
+    let options = Options { unheld: UnheldPolicy::Allow, ..ground.settings.sandbox.options() };
+    let line = CommandLine { program: std::env::current_exe().ok()?.into(), ..CommandLine::default() };
+    let explanation = Confinement::new(guard, options).ok()?.explain_ambient(&line).ok()?;
+    let open = explanation.enforcement.unheld.iter().filter(|unheld| !unheld.is_serious());
+    Some(open.map(|Unheld { place, .. }| Shown::new(place).to_string()).collect())
+}

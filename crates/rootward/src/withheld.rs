@@ -1,0 +1,146 @@
+//! The variables that a confined server does not get, as a person is told of them.
+//!
+//! A client's `env` block becomes part of Rootward's environment, and a server without its key mostly dies without a good word. So the
+//! names are told once, and `--env` passes them on. Values are never shown.
+
+use std::ffi::{OsStr, OsString};
+
+use rootward_core::Shown;
+use rootward_sandbox::{PassedVariable, withheld_variables};
+
+/// How many names stand in the line.
+const MOST: usize = 8;
+
+/// What shells, terminals and desktops set for every program, and no server needs.
+const EVERYDAY: [&str; 32] = [
+    "BROWSER",
+    "COLUMNS",
+    "DEBUGINFOD_URLS",
+    "DESKTOP_SESSION",
+    "DISPLAY",
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_PAGER",
+    "HISTFILE",
+    "HISTSIZE",
+    "HOSTNAME",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "LESS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LINES",
+    "LS_COLORS",
+    "MAIL",
+    "MANAGERPID",
+    "OLDPWD",
+    "PAGER",
+    "PS1",
+    "PWD",
+    "SESSION_MANAGER",
+    "SHLVL",
+    "TMUX",
+    "VISUAL",
+    "WAYLAND_DISPLAY",
+    "WINDOWID",
+    "XAUTHORITY",
+    "_",
+];
+
+/// The same by what their names begin with.
+const EVERYDAY_PREFIXES: [&str; 15] = [
+    "BASH_",
+    "DBUS_",
+    "ELECTRON_",
+    "GDK_",
+    "GNOME_",
+    "GTK_",
+    "KDE_",
+    "QT_",
+    "SSH_",
+    "SYSTEMD_",
+    "TERM_",
+    "TMUX_",
+    "VSCODE_",
+    "VTE_",
+    "XDG_",
+];
+
+/// Parts of the names of secrets.
+const SECRETS: [&str; 6] = ["TOKEN", "KEY", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL"];
+
+/// The names that are worth telling, those that look like secrets first. `given` are variables that the server gets in another way.
+pub(crate) fn worth_telling(
+    environment: &[(OsString, OsString)],
+    passed: &[PassedVariable],
+    given: &[(OsString, OsString)],
+) -> Vec<String> {
+    let variables = environment.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+    let is_given = |name: &OsStr| given.iter().any(|(known, _)| known == name);
+    let withheld = withheld_variables(variables, passed).into_iter().filter(|name| !is_given(name));
+    let mut names: Vec<String> = withheld.map(|name| Shown::new(&name).to_string()).collect();
+    names.retain(|name| looks_secret(name) || !is_everyday(name));
+    names.sort_by_cached_key(|name| (!looks_secret(name), name.clone()));
+    names
+}
+
+/// One line about them; nothing where there are none.
+pub(crate) fn line(names: &[String]) -> Option<String> {
+    let first = names.first()?;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    Some(match names.len() {
+        1 => format!("note: 1 variable is withheld: {first}; pass it with --env {first}"),
+        count if count <= MOST => {
+            format!("note: {count} variables are withheld: {shown}; pass one with --env {first}")
+        }
+        count => format!(
+            "note: {count} variables are withheld: {shown} and {} more; `rootward doctor` names all; pass one with --env {first}",
+            count - MOST
+        ),
+    })
+}
+
+fn is_everyday(name: &str) -> bool {
+    EVERYDAY.contains(&name) || EVERYDAY_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a name says that its value is a secret. Wrong either way costs no more than a place in the line.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRETS.iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(names: &[&str]) -> Vec<String> {
+        let environment: Vec<(OsString, OsString)> =
+            names.iter().map(|name| (OsString::from(name), OsString::from("s3cr3t"))).collect();
+        worth_telling(&environment, &[], &[("GIVEN".into(), "x".into())])
+    }
+
+    #[test]
+    fn a_person_sees_the_key_and_not_the_desktop() {
+        let everyday =
+            ["PWD", "SHLVL", "_", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "PATH", "HOME"];
+        assert_eq!(told(&everyday), Vec::<String>::new());
+        let mut names = vec!["MY_MODE", "GIVEN", "GITHUB_TOKEN", "SSH_PASSWORD", "BRAVE_API_KEY"];
+        names.extend(everyday);
+        assert_eq!(told(&names), ["BRAVE_API_KEY", "GITHUB_TOKEN", "SSH_PASSWORD", "MY_MODE"]);
+    }
+
+    #[test]
+    fn the_line_stays_short() {
+        let names = |count: usize| (0..count).map(|number| format!("N{number}")).collect::<Vec<String>>();
+        assert_eq!(line(&[]), None);
+        let check = |count: usize, expect: &str| assert_eq!(line(&names(count)).as_deref(), Some(expect));
+        check(1, "note: 1 variable is withheld: N0; pass it with --env N0");
+        check(2, "note: 2 variables are withheld: N0, N1; pass one with --env N0");
+        check(
+            11,
+            "note: 11 variables are withheld: N0, N1, N2, N3, N4, N5, N6, N7 and 3 more; `rootward doctor` names all; \
+             pass one with --env N0",
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The directories in the arguments of a known file server: a ceiling, within whatever other ceiling there is.
+
+use std::ffi::{OsStr, OsString};
+
+use anyhow::Result;
+use rootward_core::env::NamedRoot;
+use rootward_core::{Access, Material, Mode, PlacedRoot, RefusedRoot, RootSet, Shown, Validation, WhyRefused};
+use rootward_hub::wrap::{FileServer, Planted};
+
+use crate::ground::Ground;
+use crate::message;
+use crate::settings::Source;
+
+/// A server's command, and the ceiling that it is held to.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) file_server: Option<FileServer>,
+    pub(super) ceiling: RootSet,
+}
+
+/// Reads a command line: the directories in it narrow `operator`, the ceiling of the flags, the environment or the settings file.
+pub(super) fn read_ambient(
+    ground: &Ground,
+    operator: RootSet,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> Result<Read> {
+    let mut material = Validation::of(&ground.directories).material_ambient();
+    material.extend(writable(&operator));
+    let unknown = |ceiling| Ok(Read { file_server: None, ceiling });
+    let Some(server) = find_ambient(program, arguments, &material) else { return unknown(operator) };
+    let typed = server.directories(arguments);
+    if typed.is_empty() {
+        return Ok(Read { file_server: Some(server), ceiling: operator });
+    }
+    let named = typed.iter().map(|text| ground.directory_argument(text)).collect::<Result<Vec<NamedRoot>>>()?;
+    let placed = ground.place(&named, Source::Flag);
+    // It is about to get these for writing, and what lies there must not decide that it does.
+    material.extend(writable(&placed.set));
+    if find_ambient(program, arguments, &material).is_none() {
+        return unknown(operator);
+    }
+    for left_out in &placed.left_out {
+        warn(&left_out.text, &left_out.reason);
+    }
+    let ceiling = if operator.names_any() { narrowed(&placed.set, &operator) } else { placed.set };
+    Ok(Read { file_server: Some(server), ceiling })
+}
+
+fn find_ambient(program: &OsStr, arguments: &[OsString], material: &Material) -> Option<FileServer> {
+    FileServer::find_ambient(program, arguments, material).unwrap_or_else(|Planted(place)| {
+        message::warning(&format!(
+            "`{}` is not taken for a known file server, because a confined server could have written `{}`; name the directories with \
+             `--root`",
+            Shown::new(program),
+            Shown::new(&place)
+        ));
+        None
+    })
+}
+
+fn writable(set: &RootSet) -> impl Iterator<Item = std::path::PathBuf> {
+    let writable = set.roots().iter().filter(|placed| placed.root.access.contains(Access::WRITE));
+    writable.map(|placed| placed.place.clone())
+}
+
+/// What lies in both.
+fn narrowed(arguments: &RootSet, operator: &RootSet) -> RootSet {
+    let both = RootSet::combine(Mode::Narrow, arguments, operator);
+    let is_left_out = |argument: &&PlacedRoot| !both.roots().iter().any(|root| argument.holds(&root.place));
+    let outside = arguments.roots().iter().filter(is_left_out).map(|argument| {
+        let text = argument.root.path.display().to_string();
+        let reason = WhyRefused::Unusable("outside the ceiling that `--root` or the settings name".to_owned());
+        warn(&Shown::new(&text).to_string(), &reason.to_string());
+        RefusedRoot { text, root: None, reason }
+    });
+    // SECURITY: a ceiling with nothing left in it still is one, so what is left out stays in mind; and it does not come back by itself,
+    // because nobody would narrow it then (test: arguments_and_flags_narrow_each_other)
+    let refused = both.refused().iter().map(|refused| RefusedRoot { root: None, ..refused.clone() });
+    let refused: Vec<RefusedRoot> = refused.chain(outside).collect();
+    RootSet::new(both.roots().iter().cloned(), refused)
+}
+
+fn warn(text: &str, reason: &str) {
+    message::warning(&format!("directory `{text}` in the server's arguments is left out: {reason}"));
+}
