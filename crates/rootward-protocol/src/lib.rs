@@ -45,5 +45,5 @@ pub use era::Era;
 pub use fold::is_same_but_for_case;
 pub use list::{ClientList, ListError, MOST_ENTRIES};
 pub use pages::{Pages, Turned};
-pub use refusal::Refusal;
+pub use refusal::{Among, Refusal};
 pub use text::{shortened, shown};
