@@ -29,7 +29,7 @@ use rootward_core::PlacedRoot;
 use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, StartError};
 
-pub use crate::engine::{Enforce, Lookout, Rules, Treatments};
+pub use crate::engine::{About, Enforce, Lookout, Rules, Treatments};
 pub use crate::front::{Confine, Inject, Launch};
 pub use rootward_protocol::session::Given;
 
@@ -71,7 +71,8 @@ impl Wrap {
     pub fn run(self, notice: &mut dyn FnMut(Notice<'_>)) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
-        let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
+        let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
+        terms.way = rules.way;
         let restrictions = Arc::clone(&rules.guard.restrictions);
         let given = Given { sources: rules.sources.clone(), restrictions };
         let mut engine = Engine::new(terms, given, longest);

@@ -23,6 +23,7 @@ mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+mod treat;
 #[cfg(feature = "wrap")]
 mod wrap;
 

@@ -21,7 +21,7 @@ use super::child::ChildId;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
 use super::{Change, Effect, Engine, Event, MessageNumber, OnRecord, Place, Server, SessionId};
-use crate::scan::Expansion;
+use crate::scan::{Expansion, Held};
 
 /// How many clients there are; each has the server of its number, modulo two.
 const CLIENTS: usize = 3;
@@ -139,6 +139,8 @@ impl World {
                 guard: guard.clone(),
                 validation: Validation::new(None),
                 expansion: Expansion::default(),
+                held: Held::default(),
+                way: None,
                 enforce: Enforce::Refuse,
                 treatments: Treatments::default(),
                 audit,

@@ -10,6 +10,7 @@ mod roots;
 mod saved;
 pub(crate) mod scene;
 mod stress;
+mod treating;
 
 use serde_json::{Value, json};
 
