@@ -44,6 +44,7 @@
 //!   `os.rs` makes the system calls: the only file that names a file to the system.
 //! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change. [`Shown`]: any text, safe to print.
 //! - [`Resolver`]: by `openat2`, or by walking where there is none.
+//! - [`TopNames`]: which names exist directly in `/`, to tell a path from another string.
 //! - [`Guard::pin_root`], [`Guard::closed_places_below`], [`names_in`], [`pin_entry`]: what a kernel's own fence around a process is built from.
 //!
 //! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
@@ -77,6 +78,7 @@ mod set;
 mod shown;
 mod style;
 mod text;
+mod top;
 mod tree;
 mod uri;
 mod validate;
@@ -101,5 +103,6 @@ pub use set::{Change, Difference, Mode, RefusedRoot, RootSet, UnknownMode, WhyRe
 pub use shown::Shown;
 pub use style::PathStyle;
 pub use text::{PathText, TextError};
+pub use top::TopNames;
 pub use uri::{RootUri, UriError};
 pub use validate::{Unshareable, Validation};

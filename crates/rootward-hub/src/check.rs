@@ -9,8 +9,8 @@ use rootward_protocol::shortened;
 
 use crate::fold::begins;
 use crate::scan::{
-    Call, Certainty, Expansion, Form, LONGEST_PATH, Need, Reader, ScanError, Stop, Why, climbs, has_another_scheme,
-    names_nothing, scan,
+    Call, Candidate, Certainty, Expansion, Form, Held, LONGEST_PATH, Need, Reader, ScanError, Stop, Top, Why, climbs,
+    has_another_scheme, names_nothing, scan,
 };
 
 /// Every path of a message, decided, in the order in which they stand.
@@ -71,12 +71,12 @@ impl Verdict {
     }
 }
 
-/// Decides a message. An error means that the message is refused as it is.
+/// Decides a message for a server that is held so. An error means that the message is refused as it is.
 ///
 /// A message without paths costs one walk over its params, and no memory.
-pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Verdict, ScanError> {
+pub fn check(guard: &Guard, expansion: &Expansion, held: Held, call: &Call<'_>) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
-    scan(call, &mut |candidate| {
+    paths(expansion, held, call, &mut |candidate| {
         let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
         let (named, refusal) = match asked.check(guard, expansion) {
             Ok(named) => (named, None),
@@ -92,6 +92,24 @@ pub fn check(guard: &Guard, expansion: &Expansion, call: &Call<'_>) -> Result<Ve
         });
     })?;
     Ok(verdict)
+}
+
+/// Hands every string of a message that is judged as a path to `found`, in the order in which they stand.
+pub(crate) fn paths(
+    expansion: &Expansion,
+    held: Held,
+    call: &Call<'_>,
+    found: &mut dyn FnMut(Candidate<'_>),
+) -> Result<(), ScanError> {
+    let mut top = Top::default();
+    scan(call, &mut |candidate| {
+        // SECURITY: only for what nothing but its looks makes a path, and only where the kernel holds the server as well
+        // (test: what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server, keys_and_schemas_that_say_path_mean_it)
+        let may_be_text = held == Held::ByKernel && candidate.certainty == Certainty::ByLooks;
+        if !(may_be_text && top.leads_nowhere(&candidate.text, expansion)) {
+            found(candidate);
+        }
+    })
 }
 
 /// Decides one path in all its readings.

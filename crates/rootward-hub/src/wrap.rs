@@ -30,7 +30,7 @@ use rootward_core::PlacedRoot;
 use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
-pub use crate::engine::{Enforce, Lookout, Rules, Treatments};
+pub use crate::engine::{About, Enforce, Lookout, Rules, Treatments};
 pub use crate::front::{Confine, FileServer, Inject, Launch, Planted};
 pub use rootward_protocol::session::Given;
 
@@ -73,7 +73,8 @@ impl Wrap {
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
         let Wrap { rules, launch, longest, follow, handshakes } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
-        let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
+        let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
+        terms.way = rules.way;
         let restrictions = Arc::clone(&rules.guard.restrictions);
         let given = Given { sources: rules.sources.clone(), restrictions };
         let mut engine = Engine::new(terms, given, longest);

@@ -4,7 +4,7 @@
 
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_hub::check;
-use rootward_hub::scan::{Call, Expansion, Tool};
+use rootward_hub::scan::{Call, Expansion, Held, Tool};
 use rootward_protocol::frame::{FrameReader, Line, Message};
 
 /// How many allocations it takes to read a message, and to decide it.
@@ -23,7 +23,7 @@ fn allocations(guard: &Guard, line: &str) -> (u64, u64) {
     let call = Call { method: envelope.method().unwrap_or_default(), params: envelope.params(), tool: Some(&tool) };
     let mut passed = false;
     let decided = allocation_counter::measure(|| {
-        passed = check(guard, &expansion, &call).is_ok_and(|verdict| verdict.refused().is_none());
+        passed = check(guard, &expansion, Held::ByKernel, &call).is_ok_and(|verdict| verdict.refused().is_none());
     });
     assert!(passed, "{line}");
     (read.count_total, decided.count_total)
@@ -37,7 +37,8 @@ fn a_message_without_paths_allocates_nothing() {
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello \n /etc"}}}"#,
-        r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[2.5,{"c":"x y, z: a/b"}]},"_meta":{"progressToken":7}}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[2.5,{"c":"x y, z: a/b"}]},"_meta":{"progressToken":7,"exe":"/usr/bin/codex"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"content":"\t\"file or not\n"}}}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"/etc"}]}}"#,
     ] {
         let (read, decided) = allocations(&guard, line);

@@ -49,5 +49,5 @@ pub use fold::is_same_but_for_case;
 pub use implementation::peer_name;
 pub use list::{ClientList, ListError, MOST_ENTRIES};
 pub use pages::{Pages, Turned};
-pub use refusal::Refusal;
+pub use refusal::{Among, Refusal};
 pub use text::{shortened, shown};

@@ -52,6 +52,9 @@ pub struct Settings {
     pub server: Option<String>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
+    /// How a person names a root for this server: the end of the refusal that a client reads which shared no directories. For
+    /// example ``name one in `ROOTWARD_ROOTS` ``, which [`Settings::from_environment`] says.
+    pub way: Option<&'static str>,
     /// Who a request comes from. A modern call that is sent again must come from the same. By default all requests come
     /// from one: a server with several users says here how to tell them apart.
     pub principal: fn(&RequestContext<RoleServer>) -> String,
@@ -88,6 +91,7 @@ impl Settings {
             audit: None,
             server: None,
             refusals: RefusalForm::default(),
+            way: None,
             principal: |_| String::new(),
             round_lifetime: Duration::from_mins(10),
             request_state: None,
@@ -105,6 +109,7 @@ impl Settings {
         let said = Said::read(environment, home.as_deref())?;
         let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
         settings.policy = said.policy()?;
+        settings.way = Some("name one in `ROOTWARD_ROOTS`");
         let place = |roots: Vec<Root>| RootSet::place_ambient(roots, &settings.validation);
         let ceiling = said.roots.map(|(roots, _)| roots.into_iter().map(|named| named.root).collect());
         settings.sources = Sources {
@@ -182,12 +187,13 @@ impl RootsService {
     /// A service with these settings.
     pub fn new(settings: Settings) -> RootsService {
         let (policy, guard) = (settings.policy.clone(), settings.guard.clone());
-        let terms = Arc::new(Terms::new_ambient(policy, guard, settings.validation.clone()));
+        let mut terms = Terms::new_ambient(policy, guard, settings.validation.clone());
+        terms.way = settings.way;
         let seal = settings.request_state.clone().or_else(random_codec);
         RootsService(Arc::new(Ground {
             given: GivenNow::new(&settings),
             settings,
-            terms,
+            terms: Arc::new(terms),
             seal,
             http: crate::http::HttpSessions::default(),
             sessions: AtomicU64::new(0),

@@ -24,6 +24,7 @@ mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+mod treat;
 #[cfg(feature = "wrap")]
 mod withheld;
 #[cfg(feature = "wrap")]

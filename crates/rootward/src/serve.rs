@@ -94,6 +94,7 @@ impl Serve {
         settings.validation = Validation::of(&ground.directories);
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
+        settings.way = Some("name one as `rootward serve DIR`, or save one with `rootward roots add DIR`");
         settings.audit = self.recording.open_ambient(ground)?;
         settings.server = Some("rootward serve".to_owned());
         Ok(settings)

@@ -15,6 +15,7 @@ use rootward_core::session::{Follow, NoRoots, Policy};
 use rootward_core::{Closed, Mode};
 
 use crate::message::Hinted;
+use crate::treat::Treat;
 pub(crate) use sandbox::SandboxSettings;
 
 /// Where a value came from.
@@ -117,6 +118,7 @@ pub(crate) struct Settings {
     pub(crate) debounce: Setting<Duration>,
     pub(crate) revoked_grace: Setting<Duration>,
     pub(crate) restrict: Setting<Vec<Restrict>>,
+    pub(crate) treat: Setting<Vec<Treat>>,
     pub(crate) sandbox: SandboxSettings,
 }
 
@@ -162,6 +164,7 @@ impl Settings {
             debounce: Setting::first(said.debounce, written.debounce, default.debounce),
             revoked_grace: Setting::first(said.revoked_grace, written.revoked_grace, default.revoked_grace),
             restrict: Setting::first(None, written.restrict, Vec::new()),
+            treat: Setting::first(None, written.treat, Vec::new()),
             sandbox: written.sandbox.into(),
         };
         settings.refuse_contradiction()?;

@@ -10,9 +10,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, RootSet, Validation};
-use rootward_hub::scan::{Expansion, Need, Treatment};
+use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
-    Confine, Enforce, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
+    About, Confine, Enforce, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
@@ -23,6 +23,7 @@ use crate::message;
 use crate::recording::Recording;
 use crate::sandbox::told;
 use crate::saved::AskingAs;
+use crate::treat::{Treat, TreatedAs};
 use crate::withheld;
 
 /// Run an MCP server that is held to the roots
@@ -50,9 +51,10 @@ pub(crate) struct Wrap {
     /// What happens to a call with a path outside the roots
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Enforcing::Refuse)]
     enforce: Enforcing,
-    /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be repeated
-    #[arg(long = "treat", value_name = "WHAT", value_parser = treatment)]
-    treatments: Vec<(String, String, Treatment)>,
+    /// What an argument of a tool is, where Rootward takes it for something else: `TOOL.ARGUMENT=text`, `=read`, `=write`; may be
+    /// repeated, and adds to `treat` of the settings file
+    #[arg(long = "treat", value_name = "WHAT")]
+    treats: Vec<Treat>,
     /// Tell what the server tried and was refused, when it ends. It slows down every opening of a file
     #[arg(long)]
     trace: bool,
@@ -88,22 +90,6 @@ fn inject(text: &str) -> Result<Inject, String> {
             _ => Err("expected `known`, `args`, `env:NAME` or `none`".to_owned()),
         },
     }
-}
-
-fn treatment(text: &str) -> Result<(String, String, Treatment), String> {
-    let expected = || "expected `TOOL.ARGUMENT=text`, `=read` or `=write`".to_owned();
-    let (place, what) = text.rsplit_once('=').ok_or_else(expected)?;
-    let (tool, argument) = place.rsplit_once('.').ok_or_else(expected)?;
-    let treatment = match what {
-        "text" => Treatment::Text,
-        "read" => Treatment::Path(Need::READ),
-        "write" => Treatment::Path(Need::UNKNOWN),
-        _ => return Err(expected()),
-    };
-    if tool.is_empty() || argument.is_empty() {
-        return Err(expected());
-    }
-    Ok((tool.to_owned(), argument.to_owned(), treatment))
 }
 
 impl Wrap {
@@ -145,7 +131,7 @@ impl Wrap {
             trace: if self.trace { Trace::On } else { Trace::Off },
             secrets,
         };
-        let rules = self.rules(&ground, ceiling)?;
+        let rules = self.rules(&ground, ceiling, launch.held())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let home = ground.home().map(Path::to_owned);
         let follow = self.follow_ambient(ground, &rules);
@@ -169,16 +155,12 @@ impl Wrap {
         None
     }
 
-    fn rules(&self, ground: &Ground, ceiling: RootSet) -> Result<Rules> {
+    fn rules(&self, ground: &Ground, ceiling: RootSet, held: Held) -> Result<Rules> {
         let fallback = ground.fallback();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
         if !ceiling.names_any() {
             saved.warn();
-        }
-        let mut treatments = Treatments::default();
-        for (tool, argument, treatment) in &self.treatments {
-            treatments.add(tool, argument, *treatment);
         }
         Ok(Rules {
             policy: ground.settings.policy(),
@@ -186,13 +168,36 @@ impl Wrap {
             guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),
+            held,
+            way: Some("name one with `--root DIR` in the server's command, or save one with `rootward roots add DIR`"),
             enforce: match self.enforce {
                 Enforcing::Refuse => Enforce::Refuse,
                 Enforcing::Report => Enforce::Report,
             },
-            treatments,
+            treatments: self.treatments(ground),
             audit: self.recording.open_ambient(ground)?,
         })
+    }
+
+    /// What the settings file says about arguments, and the flags, which count more.
+    fn treatments(&self, ground: &Ground) -> Treatments {
+        let of_file = ground.settings.treat.value.iter().map(|treat| (treat, About::EveryServer));
+        let of_flags = self.treats.iter().map(|treat| (treat, About::ThisServer));
+        let mut treatments = Treatments::default();
+        for (treat, about) in of_file.chain(of_flags) {
+            treatments.add(&treat.place, treat.treatment(), about);
+        }
+        treatments
+    }
+}
+
+impl Treat {
+    fn treatment(&self) -> Treatment {
+        match self.treated_as {
+            TreatedAs::Text => Treatment::Text,
+            TreatedAs::Read => Treatment::Path(Need::READ),
+            TreatedAs::Write => Treatment::Path(Need::UNKNOWN),
+        }
     }
 }
 

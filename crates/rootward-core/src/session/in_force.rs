@@ -124,7 +124,7 @@ impl fmt::Display for Why {
             Why::Ceiling => "the ceiling, because the client names no roots",
             Why::Saved => "the saved roots, because neither client nor operator names any",
             Why::Fallback => "the fallback directory, because nobody names roots",
-            Why::NobodyNamed => "nothing: nobody names roots",
+            Why::NobodyNamed => "nothing: this client shared no directories",
             Why::AllowAll => "everything: nobody names roots, and `no-roots` is `allow-all`",
             Why::Revoked => "nothing: the client took its roots back",
             Why::Unusable => "nothing: none of the client's roots can be used",

@@ -258,7 +258,7 @@ impl Session {
             }
             Some(Owed::Page(list)) => {
                 if let Some(result) = envelope.result() {
-                    self.links[child.link].learn_list(list, result);
+                    self.learn_list(child.link, list, result);
                 }
                 self.tell_client(envelope.text());
             }

@@ -12,11 +12,14 @@ use rootward_protocol::{Era, Refusal, method, shown};
 use super::rules::Enforce;
 use super::session::{Session, Way};
 use super::{ChildId, Effect, Entries, MessageNumber, OnRecord};
-use crate::check::{Finding, Named, RefusedPath, Verdict, check};
-use crate::scan::{Call, ScanError, Tool, acts, scan, tool_name};
+use crate::check::{Finding, Named, RefusedPath, Verdict, check, paths};
+use crate::scan::{Call, ScanError, Tool, Why, acts, tool_name};
 
 /// How much of a method's or a tool's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
+
+/// How often a message goes on record, so that the process on record is the one that gets it.
+const MOST_RECORDED: u8 = 3;
 
 /// What becomes of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,8 +61,11 @@ impl Session {
         }
         let guard = self.guard().filter(|_| self.is_ready(way)).cloned();
         let checked = match &guard {
-            Some(guard) => check(guard, &self.links[way.link].rules.expansion, &call).map(Some),
-            None => first_path(&call).map(|found| if found.is_some() { None } else { Some(Verdict::default()) }),
+            Some(guard) => {
+                let rules = &self.links[way.link].rules;
+                check(guard, &rules.expansion, rules.held, &call).map(Some)
+            }
+            None => self.first_path(way.link, &call).map(|found| found.is_none().then(Verdict::default)),
         };
         match checked {
             Err(error) => {
@@ -97,15 +103,15 @@ impl Session {
             Some(OnRecord::No) => {
                 let finding = decided.verdict.findings.iter().find(|finding| finding.is_on_record())?;
                 let denial = Denial::new(Code::AuditUnavailable, &*finding.path, finding.need.access);
-                Some(self.refused(id, call, &denial))
+                Some(self.refused(id, call, &denial, None))
             }
             // SECURITY: the record may take its time, and the roots may be others by now
             // (test: a_message_is_decided_by_the_roots_in_force_when_it_leaves)
             Some(OnRecord::Yes)
                 if self.is_ready(way)
                     && self.is_still(&decided.guard)
-                    // The process on record is the one that gets the call.
-                    && self.links[way.link].current == decided.child =>
+                    // The process on record is the one that gets the call. Calls with other roots may replace it each time.
+                    && (self.links[way.link].current == decided.child || way.recorded >= MOST_RECORDED) =>
             {
                 Some(self.act(id, call, &decided.verdict, way.link))
             }
@@ -164,7 +170,7 @@ impl Session {
         if self.links[link].rules.audit.is_none() {
             return;
         }
-        let path = first_path(call).ok().flatten().unwrap_or_default();
+        let path = self.first_path(link, call).ok().flatten().unwrap_or_default();
         let denial = Denial::new(code, path, Access::NONE);
         let (requester, generation) = (requester(call.method, call.tool), self.guard().map_or(0, Guard::generation));
         let occasion = self.occasion(link, &requester, generation);
@@ -188,6 +194,16 @@ impl Session {
 
     fn current_child(&self, link: usize) -> Option<ChildId> {
         self.links[link].current.map(|number| self.child_id(link, number))
+    }
+
+    /// The first path of a call, if it has any.
+    fn first_path(&self, link: usize, call: &Call<'_>) -> Result<Option<String>, ScanError> {
+        let rules = &self.links[link].rules;
+        let mut found = None;
+        paths(&rules.expansion, rules.held, call, &mut |candidate| {
+            found.get_or_insert_with(|| candidate.text.into_owned());
+        })?;
+        Ok(found)
     }
 
     /// Whether a call with paths can be decided and passed on now.
@@ -222,6 +238,7 @@ impl Session {
         }
         let entries = Entries { child: self.current_child(way.link), events };
         self.push(Effect::Record(self.id, way.number, entries));
+        way.recorded = way.recorded.saturating_add(1);
         way.decided = Some(Box::new(decided));
         Judgement::Wait
     }
@@ -229,8 +246,12 @@ impl Session {
     /// Acts on what was decided.
     fn act(&mut self, id: Option<&str>, call: &Call<'_>, verdict: &Verdict, link: usize) -> Judgement {
         let Some((finding, refused)) = verdict.refused() else { return Judgement::Pass };
-        let judgement = self.refused(id, call, &refused.denial);
-        let says = operators_words(&requester(call.method, call.tool), finding, refused);
+        let hint = if_no_path(call.tool, finding);
+        let judgement = self.refused(id, call, &refused.denial, hint.as_deref());
+        let mut says = operators_words(&requester(call.method, call.tool), finding, refused);
+        if let Some(hint) = hint {
+            says = format!("{says}; {hint}");
+        }
         match self.links[link].rules.enforce {
             Enforce::Refuse => {
                 self.say(format!("refused: {says}"));
@@ -243,9 +264,13 @@ impl Session {
         }
     }
 
-    fn refused(&self, id: Option<&str>, call: &Call<'_>, denial: &Denial) -> Judgement {
+    fn refused(&self, id: Option<&str>, call: &Call<'_>, denial: &Denial, hint: Option<&str>) -> Judgement {
         let Some(roots) = self.published() else { return Judgement::Wait };
-        let answer = |id| message::refusal(id, call.method, self.era(), results(call.tool), &roots.refusal(denial));
+        let answer = |id| {
+            let refusal = roots.refusal(denial);
+            let refusal = hint.iter().fold(refusal, |refusal, hint| refusal.with_hint(hint));
+            message::refusal(id, call.method, self.era(), results(call.tool), &refusal)
+        };
         Judgement::Refused(id.map(answer))
     }
 }
@@ -256,15 +281,6 @@ const NOBODYS: MessageNumber = MessageNumber(0);
 /// Whether a tool says what its structured results look like.
 pub(super) fn results(tool: Option<&Tool>) -> Results {
     if tool.is_some_and(Tool::has_structured_results) { Results::Described } else { Results::Free }
-}
-
-/// The first path of a call, if it has any.
-fn first_path(call: &Call<'_>) -> Result<Option<String>, ScanError> {
-    let mut found = None;
-    scan(call, &mut |candidate| {
-        found.get_or_insert_with(|| candidate.text.into_owned());
-    })?;
-    Ok(found)
 }
 
 /// What asks, for the record.
@@ -309,6 +325,17 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
         root: root.map(shown),
         generation: occasion.generation,
     }
+}
+
+/// What a person does where a string was taken for a path and is not one; nothing where no flag can say so.
+fn if_no_path(tool: Option<&Tool>, finding: &Finding) -> Option<String> {
+    if finding.why == Why::Treatment {
+        return None;
+    }
+    let place = format!("{}.{}", tool?.name(), finding.key);
+    // Cut off, or with characters that a terminal would obey, it would be another flag.
+    let is_typed = shown(&place, LONGEST_NAME) == place && !finding.key.is_empty();
+    is_typed.then(|| format!("if this is not a path, pass `--treat {place}=text` to `rootward wrap`"))
 }
 
 /// What the operator reads: more than the client does.

@@ -59,7 +59,7 @@ impl Session {
 
     /// The client gets a list, or its first page.
     pub(super) fn list_for_client(&mut self, link: usize, list: &'static str, result: &RawValue) {
-        self.links[link].learn_list(list, result);
+        self.learn_list(link, list, result);
         self.links[link].told_list(list, result.get());
         self.remember_list(link, list, result);
     }
@@ -72,7 +72,7 @@ impl Session {
             }
             return;
         };
-        self.links[link].learn_list(list, result);
+        self.learn_list(link, list, result);
         self.announce(link, list, result.get());
         self.remember_list(link, list, result);
     }
@@ -87,7 +87,7 @@ impl Session {
     /// Remembers a list that is whole; of any other, nothing.
     fn remember_list(&mut self, link: usize, list: &'static str, result: &RawValue) {
         let Some(remembered) = &mut self.links[link].remembered else { return };
-        if !is_whole(result) {
+        if !is_last_page(result) {
             if remembered.lists.remove(list).is_some() {
                 self.learn(link);
             }
@@ -153,8 +153,8 @@ impl Session {
     }
 }
 
-/// Whether a result is the whole list.
-fn is_whole(result: &RawValue) -> bool {
+/// Whether a result is the last page of a list: if it is the first as well, it is the whole list.
+pub(super) fn is_last_page(result: &RawValue) -> bool {
     let next = Members::read(result).map(|result| result.get("nextCursor").is_some_and(|next| next.get() != "null"));
     next == Some(false)
 }

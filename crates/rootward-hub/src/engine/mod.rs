@@ -42,6 +42,7 @@ mod session;
 mod tools;
 #[cfg(test)]
 mod transcripts;
+mod unmatched;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ pub use given::Lookout;
 pub(crate) use link::Change;
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
-pub use rules::{Enforce, Rules, Treatments};
+pub use rules::{About, Enforce, Rules, Treatments};
 pub(crate) use session::Session;
 
 use session::Happened;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{Audit, GuardOptions, Validation};
 
-use crate::scan::{Expansion, Tool, Treatment};
+use crate::scan::{Expansion, Held, Tool, Treatment};
 
 /// The rules of one wrapped server.
 pub struct Rules {
@@ -21,6 +21,10 @@ pub struct Rules {
     pub validation: Validation,
     /// What variables and `~` mean to the server.
     pub expansion: Expansion,
+    /// What holds the server besides the check of its calls: [`Launch::held`](crate::wrap::Launch::held).
+    pub held: Held,
+    /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
+    pub way: Option<&'static str>,
     /// What happens to a call whose path is refused.
     pub enforce: Enforce,
     /// What the user says about arguments of tools.
@@ -39,21 +43,48 @@ pub enum Enforce {
     Report,
 }
 
-/// What the user says about arguments, by tool and key.
+/// What the user says about arguments, by `TOOL.ARGUMENT`. Both names may have dots, and all ways to part them are meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Treatments(BTreeMap<String, Vec<(String, Treatment)>>);
+pub struct Treatments(BTreeMap<String, Said>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Said {
+    treatment: Treatment,
+    about: About,
+}
+
+/// Which servers a user speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum About {
+    /// This one: an argument that it does not have is a mistake, and reported.
+    ThisServer,
+    /// Every server, as the settings file does: most of them lack the argument.
+    EveryServer,
+}
 
 impl Treatments {
-    /// Adds what the user says about one argument of one tool.
-    pub fn add(&mut self, tool: impl Into<String>, key: impl Into<String>, treatment: Treatment) {
-        self.0.entry(tool.into()).or_default().push((key.into(), treatment));
+    /// Adds what the user says about `TOOL.ARGUMENT`, in place of what was said before about the same.
+    pub fn add(&mut self, place: impl Into<String>, treatment: Treatment, about: About) {
+        self.0.insert(place.into(), Said { treatment, about });
     }
 
     /// The tool with what the user says about it.
     pub(super) fn apply(&self, tool: Tool) -> Tool {
-        let said = self.0.get(tool.name()).cloned().unwrap_or_default();
+        let said: Vec<_> =
+            self.0.iter().filter_map(|(place, said)| Some((argument(place, tool.name())?, said.treatment))).collect();
         said.into_iter().fold(tool, |tool, (key, treatment)| tool.with_treatment(key, treatment))
     }
+
+    /// What is said about this server in particular.
+    pub(super) fn about_this_server(&self) -> impl Iterator<Item = (&str, Treatment)> {
+        let said = self.0.iter().filter(|(_, said)| said.about == About::ThisServer);
+        said.map(|(place, said)| (place.as_str(), said.treatment))
+    }
+}
+
+/// The argument that `TOOL.ARGUMENT` names, where it is one of this tool's.
+pub(super) fn argument<'p>(place: &'p str, tool: &str) -> Option<&'p str> {
+    place.strip_prefix(tool)?.strip_prefix('.').filter(|argument| !argument.is_empty())
 }
 
 impl fmt::Debug for Rules {
@@ -64,5 +95,36 @@ impl fmt::Debug for Rules {
             .field("enforce", &self.enforce)
             .field("treatments", &self.treatments)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+    use crate::scan::{Call, Need, scan};
+
+    #[test]
+    fn what_is_said_last_about_an_argument_counts() {
+        let mut treatments = Treatments::default();
+        treatments.add("read.path", Treatment::Text, About::EveryServer);
+        treatments.add("git.log.repo.path", Treatment::Text, About::EveryServer);
+        treatments.add("read.path", Treatment::Path(Need::READ), About::ThisServer);
+        let check = |tool: &str, key: &str, expect: &[Need]| {
+            let params = to_raw_value(&json!({"name": tool, "arguments": {key: "/x"}})).unwrap();
+            let tool = treatments.apply(Tool::named(tool));
+            let mut needs = Vec::new();
+            let call = Call { method: "tools/call", params: Some(&params), tool: Some(&tool) };
+            scan(&call, &mut |candidate| needs.push(candidate.need)).unwrap();
+            assert_eq!(needs, expect, "{} {key}", tool.name());
+        };
+        check("read", "path", &[Need::READ]);
+        check("git.log", "repo.path", &[]);
+        check("git", "log.repo.path", &[]);
+        check("git.log", "path", &[Need::READ]);
+        let this: Vec<_> = treatments.about_this_server().map(|(place, _)| place).collect();
+        assert_eq!(this, ["read.path"]);
     }
 }

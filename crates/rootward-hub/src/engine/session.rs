@@ -93,6 +93,8 @@ pub(super) struct Way {
     pub(super) modern: Option<Box<Modern>>,
     /// What was decided about it, until that is on record.
     pub(super) decided: Option<Box<Decided>>,
+    /// How often it was put on record.
+    pub(super) recorded: u8,
 }
 
 /// Whether a message is done with.
@@ -372,7 +374,7 @@ impl Session {
     pub(super) fn new_way(&mut self, link: usize) -> Way {
         self.messages += 1;
         let number = MessageNumber(self.messages);
-        Way { number, link, arrived: self.now, needs_roots: false, behind: false, modern: None, decided: None }
+        Way { number, link, arrived: self.now, needs_roots: false, behind: false, modern: None, decided: None, recorded: 0 }
     }
 
     pub(super) fn way_of(&mut self, number: MessageNumber) -> Option<&mut Way> {

@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::link::Link;
+use super::lists::is_last_page;
 use super::rules::Treatments;
+use super::session::Session;
+use super::unmatched::unmatched;
 use crate::scan::Tool;
 
 /// How many tools are kept: more than any server has.
@@ -27,6 +30,8 @@ pub(super) struct Tools {
     told: HashMap<&'static str, Box<str>>,
     /// Whether any list of tools has come.
     listed: bool,
+    /// Whether what the user says about arguments was held against a whole list.
+    compared: bool,
 }
 
 /// A tool as it was listed.
@@ -43,9 +48,23 @@ struct Listing<'j> {
     tools: Vec<&'j RawValue>,
 }
 
+impl Session {
+    /// Learns from a list, or a page of it. Once the last page is known, reports what the user says about arguments that no tool has.
+    pub(super) fn learn_list(&mut self, link: usize, list: &str, result: &RawValue) {
+        let of = &mut self.links[link];
+        of.learn_list(list, result);
+        if list == method::LIST_TOOLS && is_last_page(result) && !of.tools.compared {
+            of.tools.compared = true;
+            let tools = of.tools.known.values().map(|listed| &*listed.tool);
+            for says in unmatched(&of.rules.treatments, &tools.collect::<Vec<_>>()) {
+                self.say(says);
+            }
+        }
+    }
+}
+
 impl Link {
-    /// Learns from a list, or a page of it.
-    pub(super) fn learn_list(&mut self, list: &str, result: &RawValue) {
+    fn learn_list(&mut self, list: &str, result: &RawValue) {
         if list == method::LIST_TOOLS {
             self.tools.learn(result, &self.rules.treatments);
         }

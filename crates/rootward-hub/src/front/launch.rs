@@ -7,17 +7,24 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, RootKind};
-use rootward_sandbox::{CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, spawn_kept};
+use rootward_sandbox::{
+    CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, UnixSockets, spawn_kept,
+};
 
 use super::elsewhere::make_absolute_ambient;
 use super::file_server::FileServer;
 use super::naming::server_name;
 use crate::engine::{Change, Purpose};
+use crate::scan::Held;
 
 /// What stands for the first root in a command line or a variable.
 const ROOT: &[u8] = b"${root}";
 /// What stands for all of them.
 const ROOTS: &[u8] = b"${roots}";
+
+/// Programs that start containers, or a shell in one.
+const CONTAINERS: [&str; 8] =
+    ["docker", "podman", "nerdctl", "buildah", "kubectl", "lxc", "systemd-nspawn", "distrobox"];
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -100,6 +107,28 @@ impl Launch {
     /// What the server is called on record.
     pub(crate) fn server_name(&self) -> String {
         server_name(&self.program, &self.arguments)
+    }
+
+    /// What holds the server besides the check of its calls.
+    pub fn held(&self) -> Held {
+        match &self.confine {
+            // SECURITY: a container engine behind a socket is no child of the server, and its `/` is another
+            // (test: only_what_runs_here_is_held_by_the_kernel)
+            Confine::To(options) if options.unix_sockets == UnixSockets::Closed && !self.starts_container() => {
+                Held::ByKernel
+            }
+            Confine::To(_) | Confine::Off => Held::ByItsCalls,
+        }
+    }
+
+    /// Whether any word of the command is the name of a container engine.
+    fn starts_container(&self) -> bool {
+        let words = [&self.program].into_iter().chain(&self.arguments);
+        let mut words = words.flat_map(|word| word.as_bytes().split(u8::is_ascii_whitespace));
+        words.any(|word| {
+            let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
+            CONTAINERS.iter().any(|engine| name == engine.as_bytes())
+        })
     }
 
     /// How directories are given, now that the command is known.
@@ -248,5 +277,38 @@ mod tests {
         check("$root ${rooted} ${root", &["$root ${rooted} ${root"]);
         assert_eq!(in_argument(OsStr::new("${roots}"), &[]), Vec::<OsString>::new());
         assert_eq!(in_argument(OsStr::new("x${root}"), &[]), ["x"]);
+    }
+
+    #[test]
+    fn only_what_runs_here_is_held_by_the_kernel() {
+        let check = |confine: Confine, command: &[&str], expect: Held| {
+            let mut words = command.iter().map(OsString::from);
+            let launch = Launch {
+                program: words.next().unwrap(),
+                arguments: words.collect(),
+                variables: Vec::new(),
+                inject: Inject::default(),
+                confine,
+                withheld: Vec::new(),
+                file_server: None,
+                trace: Trace::Off,
+                secrets: Vec::new(),
+            };
+            assert_eq!(launch.held(), expect, "{command:?}");
+        };
+        let confined = |unix_sockets| Confine::To(Box::new(Options { unix_sockets, ..Options::default() }));
+        let closed = || confined(UnixSockets::Closed);
+        check(closed(), &["npx", "-y", "@upstash/context7-mcp"], Held::ByKernel);
+        check(closed(), &["/opt/dockerish/server"], Held::ByKernel);
+        check(Confine::Off, &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
+        check(confined(UnixSockets::Open), &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
+        for command in [
+            &["docker", "run", "x"][..],
+            &["/usr/bin/podman"],
+            &["env", "A=b", "docker"],
+            &["sh", "-c", "exec docker run x"],
+        ] {
+            check(closed(), command, Held::ByItsCalls);
+        }
     }
 }

@@ -116,6 +116,28 @@ impl<'j> RawText<'j> {
             Some((before, _)) => Cow::Owned(unescape(self.0, before.len())),
         }
     }
+
+    /// Whether the string may begin with `word` once it is decoded and `is_skipped` was taken off its start. Costs no memory, so that
+    /// long texts need not be decoded to know.
+    pub(super) fn may_begin(self, word: &str, is_skipped: impl Fn(char) -> bool) -> bool {
+        let mut rest = self.0;
+        loop {
+            rest = rest.trim_start_matches(|c| c != '\\' && is_skipped(c));
+            let Some(escape) = rest.strip_prefix('\\') else { break };
+            let said = match escape.chars().next() {
+                Some('b' | 'f' | 'n' | 'r' | 't') => '\n',
+                Some(c @ ('"' | '/' | '\\')) => c,
+                // Any character may be written so.
+                _ => return true,
+            };
+            if !is_skipped(said) {
+                return word.starts_with(said);
+            }
+            rest = &escape[1..];
+        }
+        let start = rest.as_bytes().get(..word.len()).unwrap_or(rest.as_bytes());
+        start.contains(&b'\\') || start.eq_ignore_ascii_case(word.as_bytes())
+    }
 }
 
 /// `text` with its escapes undone; the first is at `first`. Half a surrogate pair, which readers keep, refuse or replace, is

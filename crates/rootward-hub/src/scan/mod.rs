@@ -15,9 +15,13 @@
 //!    blanks and quotes around it, and with percent escapes. Not under keys that mean text (`content`, `query`, …), not if it
 //!    has several lines, not if the schema says it is a date or the like.
 //!
+//! A string that only its value makes a path is text where the kernel holds the server and the string leads nowhere: it is absolute, no
+//! reading of it has `..`, and in every reading its first name does not exist in `/` ([`Held`]). `/facebook/react` is the id of a
+//! library. A whole `file:` URI is a path under every key.
+//!
 //! A list's members stand under the list's key. The keys of objects are looked at by the last rule, because maps from path to
 //! content exist. A string that holds a JSON list or object is looked into, because servers do that (`FastMCP`), except where it
-//! is text. Values of another scheme (`https:`) are not paths, unless they climb above their start.
+//! is text. The members of `_meta` are the host's own words, not arguments. Values of another scheme (`https:`) are not paths, unless they climb above their start.
 //!
 //! # What is asked for
 //!
@@ -27,13 +31,14 @@
 //!
 //! # What is refused as it is
 //!
-//! Params in which a key stands twice, or that nest too deep, or hold too much: readers differ in what they make of them.
+//! Params in which a key stands twice (in `_meta`, too), or that nest too deep, or hold too much: readers differ in what they make of them.
 
 mod access;
 mod decode;
 mod expansion;
 mod json;
 mod method;
+mod nowhere;
 mod readings;
 mod rewriting;
 mod schema;
@@ -46,6 +51,8 @@ mod words;
 pub use access::{Last, Need};
 pub use expansion::Expansion;
 pub(crate) use method::acts;
+pub use nowhere::Held;
+pub(crate) use nowhere::Top;
 pub(crate) use readings::{Form, Reader, Stop};
 pub(crate) use rewriting::{LONGEST_PATH, names_nothing};
 pub use tool::{Tool, Treatment};

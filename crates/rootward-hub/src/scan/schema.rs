@@ -108,6 +108,17 @@ impl Node {
         self.properties.get(key).or(self.others.as_deref())
     }
 
+    /// The names of all properties, at any depth. Some stand there more than once.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut left = vec![self];
+        while let Some(node) = left.pop() {
+            names.extend(node.properties.keys().map(String::as_str));
+            left.extend(node.properties.values().chain(node.items.as_deref()).chain(node.others.as_deref()));
+        }
+        names
+    }
+
     /// Takes up what `schema` says, beside what is known already: where one of several may hold, all are taken.
     fn merge(&mut self, schema: &Value, whole: &Value, part: Part, depth: usize, left: &mut usize) {
         let Some(schema) = schema.as_object() else { return };
@@ -221,6 +232,9 @@ mod tests {
         assert_eq!(edit.property("to").unwrap().format, Format::Path);
         assert_eq!(edit.property("next").unwrap().property("to").unwrap().format, Format::Path);
         assert!(node.property("any").unwrap().is_described_as_path);
+        for name in ["edits", "to", "next"] {
+            assert!(node.names().contains(&name), "{name}");
+        }
         let ring = json!({"$ref": "#", "allOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {"$ref": "#"}}});
         assert!(Node::read(&ring).property("a").is_some());
         assert!(Node::read(&json!(true)).property("a").is_none());

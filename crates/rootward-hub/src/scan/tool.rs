@@ -94,6 +94,14 @@ impl Tool {
         Need::of_tool(&self.name, key, self.hints)
     }
 
+    /// The names of its arguments, at any depth, in order.
+    pub fn arguments(&self) -> Vec<&str> {
+        let mut names = self.schema.as_ref().map(Node::names).unwrap_or_default();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     pub(super) fn treatment(&self, key: &str) -> Option<Treatment> {
         self.treatments.get(key).copied()
     }

@@ -29,6 +29,11 @@ pub(super) fn is_trimmed(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 
+/// The same, and quotes.
+pub(super) fn is_around(c: char) -> bool {
+    is_trimmed(c) || QUOTES.contains(&c)
+}
+
 /// Characters that nobody sees, or that a decoder puts in place of bytes it cannot read: some readers take them out, wherever they
 /// stand (Unicode, `Default_Ignorable_Code_Point`).
 pub(super) fn is_invisible(c: char) -> bool {
@@ -54,7 +59,7 @@ pub(super) fn looks_like_a_path(text: &str) -> bool {
 }
 
 fn looks(text: &str, rounds: u8) -> bool {
-    let bare = text.trim_matches(|c: char| is_trimmed(c) || QUOTES.contains(&c));
+    let bare = text.trim_matches(is_around);
     if begins_like_a_path(bare) || is_option_with_path(bare) || climbs(bare) || holds_file_uri(text) {
         return true;
     }
@@ -97,6 +102,12 @@ fn is_option_with_path(text: &str) -> bool {
 /// `file://` anywhere, in any case, with either slash.
 pub(super) fn holds_file_uri(text: &str) -> bool {
     file_uris(text).any(|uri| uri.as_bytes().get(6).is_some_and(|byte| matches!(byte, b'/' | b'\\')))
+}
+
+/// Whether a string is a `file:` URI and nothing else, but for what careless readers take off its ends. A URI has no blanks.
+pub(super) fn is_file_uri(text: &str) -> bool {
+    let bare = text.trim_matches(is_around);
+    begins(bare, "file:") && bare[5..].starts_with(['/', '\\']) && !bare.contains(char::is_whitespace)
 }
 
 /// What follows each `file:/` in a text, itself included. A letter before it makes it another word, such as `profile:/`.

@@ -12,9 +12,9 @@ use super::method::{KNOWN, Shape};
 use super::schema::{Format, Node};
 use super::template::completed_uri;
 use super::tool::{Tool, Treatment};
-use super::value::{has_several_lines, is_trimmed, looks_like_a_path};
+use super::value::{has_several_lines, is_around, is_file_uri, is_trimmed, looks_like_a_path};
 use super::words::{KeySays, key_says};
-use rootward_protocol::{is_same_but_for_case, keys};
+use rootward_protocol::is_same_but_for_case;
 
 /// How deep params may nest, as deep as most readers go.
 const DEEPEST: usize = 128;
@@ -54,8 +54,10 @@ pub struct Candidate<'c> {
 /// How sure it is that a string is a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Certainty {
-    /// It is meant as one, or looks like one.
+    /// It is meant as one.
     Sure,
+    /// It only looks like one: nothing else says what it is.
+    ByLooks,
     /// It may be another word: a `target` may be `es2020`, a `source_timezone` is none at all.
     Likely,
 }
@@ -190,14 +192,16 @@ impl Place<'_> {
 
 /// What is made of a string at a place.
 enum Role {
-    /// Nothing.
+    /// Nothing; a whole `file:` URI is a path all the same.
     Text,
+    /// Nothing, the user says.
+    TextForSure,
     /// It is a path.
     Path(Why),
     /// It is a path if it is one line.
     PathOfOneLine(Why),
     /// It is a path if it looks like one.
-    Look,
+    Look(Certainty),
     /// The same, but it is not looked into.
     LookAtWhole,
 }
@@ -210,11 +214,22 @@ enum Holds {
     Json,
 }
 
+impl Role {
+    /// How sure it is that a string is a path which looks like one; nothing where its looks do not matter.
+    fn by_looks(&self) -> Option<Certainty> {
+        match self {
+            Role::Look(certainty) => Some(*certainty),
+            Role::LookAtWhole => Some(Certainty::ByLooks),
+            Role::Text | Role::TextForSure | Role::Path(_) | Role::PathOfOneLine(_) => None,
+        }
+    }
+}
+
 impl<'p> Place<'p> {
     fn role(&self) -> Role {
         let described = |what: fn(&Node) -> bool| self.schema.is_some_and(what);
         match (self.treatment, self.format, self.says) {
-            (Some(Treatment::Text), ..) => Role::Text,
+            (Some(Treatment::Text), ..) => Role::TextForSure,
             (Some(Treatment::Path(_)), ..) => Role::Path(Why::Treatment),
             (_, Format::Marker(_), _) => Role::Path(Why::Marker),
             (_, Format::Path, _) => Role::Path(Why::Schema),
@@ -223,10 +238,10 @@ impl<'p> Place<'p> {
             (_, _, KeySays::Text) | (_, Format::Other, _) => Role::Text,
             (_, _, KeySays::Document) => Role::LookAtWhole,
             // A pattern of file names is opened as far as it is fixed.
-            (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look,
+            (_, _, KeySays::Pattern) if described(|node| node.is_described_as_glob) => Role::Look(Certainty::Sure),
             (_, _, KeySays::Pattern) => Role::Text,
             (_, _, KeySays::Nothing) if described(|node| node.is_described_as_path) => Role::PathOfOneLine(Why::Schema),
-            (_, _, KeySays::Nothing) => Role::Look,
+            (_, _, KeySays::Nothing) => Role::Look(Certainty::ByLooks),
         }
     }
 
@@ -253,7 +268,11 @@ impl Walk<'_> {
             }
             match (shape, key) {
                 (Shape::ToolCall, "arguments") => {
-                    let place = Place { key, schema: walk.tool.and_then(|tool| tool.schema.as_ref()), ..Place::TOP };
+                    let (schema, treatment) = (
+                        walk.tool.and_then(|tool| tool.schema.as_ref()),
+                        walk.tool.and_then(|tool| tool.treatment(key)),
+                    );
+                    let place = Place { key, schema, treatment, ..Place::TOP };
                     walk.value(cursor, place)
                 }
                 (Shape::Completion, "argument") => walk.argument(cursor),
@@ -307,16 +326,23 @@ impl Walk<'_> {
         })
     }
 
-    /// What goes along with any message; the token for progress is the client's own, and so is what it tells of itself, icons
-    /// included.
+    /// What the host says along with any message: its own words and tokens, not arguments. Codex tells its own place there
+    /// (`"exe": "/usr/bin/codex"`).
     fn meta(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
         if cursor.begins()? != Begins::Object {
             return self.value(cursor, Place::TOP);
         }
-        self.members(cursor, |walk, key, cursor| match key {
-            keys::PROGRESS_TOKEN | keys::CLIENT_INFO | keys::CAPABILITIES => skip(cursor),
-            _ => walk.value(cursor, walk.place(Place::TOP, key)),
-        })
+        self.unjudged(cursor)
+    }
+
+    /// Goes past a value in which nothing is a path. What readers differ in is refused all the same.
+    fn unjudged(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ScanError> {
+        match cursor.begins()? {
+            Begins::Plain => cursor.plain(),
+            Begins::Text => cursor.text().map(drop),
+            Begins::Object => self.members(cursor, |walk, _, cursor| walk.unjudged(cursor)),
+            Begins::List => self.items(cursor, Walk::unjudged),
+        }
     }
 
     fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Place<'p> {
@@ -342,16 +368,24 @@ impl Walk<'_> {
                 let place = walk.place(place, key);
                 walk.value(cursor, place)
             }),
-            Begins::List => self.items(cursor, place.of_items()),
+            Begins::List => {
+                let place = place.of_items();
+                self.items(cursor, |walk, cursor| walk.value(cursor, place))
+            }
         }
     }
 
-    fn items(&mut self, cursor: &mut Cursor<'_>, place: Place<'_>) -> Result<(), ScanError> {
+    /// Goes over a list; `item` goes past each value.
+    fn items<'j>(
+        &mut self,
+        cursor: &mut Cursor<'j>,
+        mut item: impl FnMut(&mut Self, &mut Cursor<'j>) -> Result<(), ScanError>,
+    ) -> Result<(), ScanError> {
         self.down()?;
         cursor.pass(b'[')?;
         if !cursor.passes(b']')? {
             loop {
-                self.value(cursor, place)?;
+                item(self, cursor)?;
                 if !cursor.goes_on(b']')? {
                     break;
                 }
@@ -394,8 +428,16 @@ impl Walk<'_> {
 
     fn text(&mut self, raw: RawText<'_>, place: Place<'_>) -> Result<(), ScanError> {
         let role = place.role();
-        if matches!(role, Role::Text) {
+        if matches!(role, Role::TextForSure) {
             return Ok(());
+        }
+        if matches!(role, Role::Text) {
+            // SECURITY: nobody writes a `file:` URI and nothing else for a text, but some servers open what they are sent as one
+            // (test: a_whole_file_uri_is_a_path_under_every_key)
+            return match raw.may_begin("file:", is_around).then(|| raw.decode()) {
+                Some(text) if is_file_uri(&text) => self.hand_out(&text, Why::Value, Certainty::Sure, place),
+                _ => Ok(()),
+            };
         }
         let text = raw.decode();
         // SECURITY: JSON is a relative name as well, and as a name `{"text":"a/../../b"}` climbs where JSON's own keys let it
@@ -408,10 +450,7 @@ impl Walk<'_> {
             Role::PathOfOneLine(why) if !has_several_lines(&text) => {
                 Some((why, if looks_like_a_path(&text) { Certainty::Sure } else { Certainty::Likely }))
             }
-            Role::Look | Role::LookAtWhole if !has_several_lines(&text) && looks_like_a_path(&text) => {
-                Some((Why::Value, Certainty::Sure))
-            }
-            Role::PathOfOneLine(_) | Role::Look | Role::LookAtWhole | Role::Text => None,
+            role => role.by_looks().filter(|_| looks_like_a_path_of_one_line(&text)).map(|sure| (Why::Value, sure)),
         };
         match why {
             Some((why, certainty)) => self.hand_out(&text, why, certainty, place),
@@ -421,10 +460,11 @@ impl Walk<'_> {
 
     /// A key that is a path.
     fn key(&mut self, key: &str, place: Place<'_>) -> Result<(), ScanError> {
-        if matches!(place.role(), Role::Text) || has_several_lines(key) || !looks_like_a_path(key) {
-            return Ok(());
-        }
-        self.hand_out(key, Why::Value, Certainty::Sure, place)
+        let certainty = match place.role() {
+            Role::Text | Role::TextForSure => return Ok(()),
+            role => role.by_looks().unwrap_or(Certainty::Sure),
+        };
+        if looks_like_a_path_of_one_line(key) { self.hand_out(key, Why::Value, certainty, place) } else { Ok(()) }
     }
 
     /// Looks into a string that holds a list or an object.
@@ -459,6 +499,10 @@ impl Walk<'_> {
         (self.found)(Candidate { key: place.key.into(), text: text.into(), why, need, certainty });
         Ok(())
     }
+}
+
+fn looks_like_a_path_of_one_line(text: &str) -> bool {
+    !has_several_lines(text) && looks_like_a_path(text)
 }
 
 /// Whether a relative name leads upwards in any reading: as it is, decoded, or with its variables expanded.

@@ -216,11 +216,192 @@ fn every_method_is_looked_at() {
         json!({"name": "x", "arguments": {}, "_meta": {"progressToken": "/a"}, "requestState": "/9=="}),
         true,
     );
-    check("tools/call", json!({"name": "x", "_meta": {"x": {"cwd": "/etc"}}}), false);
     let client = json!({"io.modelcontextprotocol/clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}});
     check("tools/call", json!({"name": "x", "arguments": {}, "_meta": client}), true);
     check("initialize", json!({"clientInfo": {"icons": [{"src": "file:///usr/share/x.png"}]}}), true);
     check("notifications/cancelled", json!({"reason": "/"}), true);
+}
+
+#[test]
+fn what_the_host_says_in_meta_is_no_argument() {
+    let yard = Yard::new("rw");
+    let check = |method: &str, params: &str, passes: bool| {
+        let params: Box<RawValue> = RawValue::from_string(params.to_owned()).unwrap();
+        let call = Call { method, params: Some(&params), tool: None };
+        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.held, &call);
+        assert_eq!(verdict.is_ok_and(|verdict| verdict.refused().is_none()), passes, "{method} {params}");
+    };
+    let tool = "tools/call";
+    check(tool, r#"{"name":"x","_meta":{"exe":"/usr/bin/codex","cwd":"/etc","list":[{"path":"../.."}]}}"#, true);
+    check(tool, r#"{"name":"x","\u005fmeta":{"exe":"/usr/bin/codex"}}"#, true);
+    check("prompts/get", r#"{"name":"x","_meta":{"uri":"file:///etc/passwd"}}"#, true);
+    check("x/unheard-of", r#"{"_meta":{"path":"/etc"}}"#, true);
+    // An argument that is called so is an argument, and so is what only looks like the host's own.
+    check(tool, r#"{"name":"x","arguments":{"_meta":{"exe":"/usr/bin/codex"}}}"#, false);
+    check(tool, r#"{"name":"x","arguments":{"a":[{"_meta":{"path":"../.."}}]}}"#, false);
+    check(tool, r#"{"name":"x","_Meta":{"exe":"/usr/bin/codex"}}"#, false);
+    check(tool, r#"{"name":"x"," _meta":{"exe":"/usr/bin/codex"}}"#, false);
+    check(tool, r#"{"name":"x","meta":{"exe":"/usr/bin/codex"}}"#, false);
+    check(tool, r#"{"name":"x","_meta":"/etc/passwd"}"#, false);
+    check(tool, r#"{"name":"x","_meta":["/etc/passwd"]}"#, false);
+    // What readers differ in is refused there, too.
+    check(tool, r#"{"name":"x","_meta":{},"_meta":{}}"#, false);
+    check(tool, r#"{"name":"x","_meta":{},"_m\u0065ta":{}}"#, false);
+    check(tool, r#"{"name":"x","_meta":{"a":1,"a":2}}"#, false);
+    check(tool, r#"{"name":"x","_meta":{"a":[{"b":1,"b":2}]}}"#, false);
+    check(tool, &format!(r#"{{"name":"x","_meta":{{"a":{}{}}}}}"#, "[".repeat(200), "]".repeat(200)), false);
+}
+
+#[test]
+fn a_whole_file_uri_is_a_path_under_every_key() {
+    let keys = ["x", "content", "message", "query", "pattern", "old_str", "html", "json", "data", "source", "path"];
+    for (yard, key) in [Yard::new("rw"), Yard::held("rw")].iter().flat_map(|yard| keys.map(|key| (yard, key))) {
+        for uri in [
+            "file:///etc/passwd",
+            "file:/etc/passwd",
+            "FILE:///etc/passwd",
+            "file://localhost/etc/passwd",
+            "file:///no-such-name-in-slash/x",
+            "file:\\\\host\\share",
+            " file:///etc/passwd\n",
+            "\"file:///etc/passwd\"",
+            "\u{feff}file:///etc/passwd",
+        ] {
+            assert!(!yard.allows(&json!({key: uri})), "{key}: {uri:?}");
+            assert!(!yard.allows(&json!({key: ["a", uri]})), "{key}: {uri:?}");
+        }
+        assert!(yard.allows(&json!({key: "file://{T}/my%20root/a/in.txt"})), "{key}");
+    }
+    // Escapes of JSON are undone before it is looked at.
+    let yard = Yard::new("rw");
+    for text in [r"f\u0069le:///etc/passwd", r"\u0066ile:\/\/\/etc\/passwd", r"\n\tfile:///etc/passwd"] {
+        let params = RawValue::from_string(format!(r#"{{"arguments":{{"content":"{text}"}}}}"#)).unwrap();
+        let call = Call { method: "tools/call", params: Some(&params), tool: None };
+        let verdict = rootward_hub::check(&yard.guard, &yard.expansion, yard.held, &call).unwrap();
+        assert!(verdict.refused().is_some(), "{text}");
+    }
+    // Prose that names one, another word, and what the user calls text.
+    for text in ["file:///etc/passwd is a file", "see file:///etc/passwd", "file:main.rs", "profile:///x", "file: x"] {
+        assert!(yard.allows(&json!({"content": text, "query": text})), "{text}");
+    }
+    let tool = Tool::named("echo").with_treatment("message", Treatment::Text);
+    let params = json!({"name": "echo", "arguments": {"message": "file:///etc/passwd"}});
+    assert!(yard.check("tools/call", &params, Some(&tool)).unwrap().refused().is_none());
+}
+
+/// Ids, routes and places in documentation: none of these first names is a name in `/`.
+const NOWHERE: [&str; 6] = [
+    "/facebook/react",
+    "/vercel/next.js/v14.3.0-canary.87",
+    "/api/users",
+    "/api/users/{id}?verbose=1",
+    "/platforms/javascript/guides/nextjs/",
+    "/@angular/core",
+];
+
+#[test]
+fn what_leads_nowhere_is_text_only_where_the_kernel_holds_the_server() {
+    for (yard, passes) in [(Yard::held("rw"), true), (Yard::held("ro"), true), (Yard::new("rw"), false)] {
+        for text in NOWHERE {
+            for arguments in [
+                json!({"libraryId": text}),
+                json!({"entities": [{"name": text, "entityType": "route", "observations": [text]}]}),
+                json!({"ids": format!("[\"{text}\"]")}),
+                json!({"routes": {text: {"method": "GET"}}}),
+                json!([text]),
+                json!(text),
+            ] {
+                assert_eq!(yard.allows(&arguments), passes, "{arguments}");
+            }
+            for (method, params) in [
+                ("prompts/get", json!({"name": "p", "arguments": {"topic": text}})),
+                ("completion/complete", json!({"argument": {"name": "library", "value": text}})),
+                ("x/unheard-of", json!({"id": text})),
+            ] {
+                let verdict = yard.check(method, &params, None).unwrap();
+                assert_eq!(verdict.refused().is_none(), passes, "{method} {params}");
+            }
+        }
+    }
+    // It is text, not a path that was allowed: nothing goes on record.
+    let params = json!({"name": "x", "arguments": {"id": "/facebook/react"}});
+    assert!(Yard::held("rw").check("tools/call", &params, None).unwrap().findings.is_empty());
+}
+
+#[test]
+fn keys_and_schemas_that_say_path_mean_it() {
+    let yard = Yard::held("rw");
+    let listing = to_raw_value(&json!({"name": "read_things", "inputSchema": {"properties": {
+        "one": {"format": "rooted-path"},
+        "two": {"format": "uri"},
+        "three": {"description": "Which file to read"},
+        "pattern": {"description": "A glob of names"},
+        "four": {"type": "object", "properties": {"of": {"format": "file-path"}}},
+    }}}))
+    .unwrap();
+    let tool = Tool::from_listing(&listing).unwrap().with_treatment("five", Treatment::Path(Need::READ));
+    for text in NOWHERE {
+        for arguments in [
+            json!({"path": text}),
+            json!({"filePaths": [text]}),
+            json!({"options": {"cwd": text}}),
+            json!({"uri": text}),
+            json!({"source": text}),
+            json!({"repo": text}),
+            json!({"files": {text: "content"}}),
+            json!({"one": text}),
+            json!({"two": text}),
+            json!({"three": text}),
+            json!({"pattern": text}),
+            json!({"four": {"of": text}}),
+            json!({"five": text}),
+        ] {
+            let params = json!({"name": "read_things", "arguments": arguments});
+            let verdict = yard.check("tools/call", &params, Some(&tool)).unwrap();
+            assert!(verdict.refused().is_some(), "{arguments}");
+        }
+        for (method, params) in [
+            ("resources/read", json!({"uri": text})),
+            ("prompts/get", json!({"name": "p", "arguments": {"file": text}})),
+            ("completion/complete", json!({"argument": {"name": "path", "value": text}})),
+        ] {
+            assert!(yard.check(method, &params, None).unwrap().refused().is_some(), "{method} {params}");
+        }
+    }
+}
+
+#[test]
+fn what_may_lead_somewhere_is_judged_under_any_key() {
+    let yard = Yard::held("rw");
+    for text in [
+        "/",
+        "//",
+        "/etc",
+        "//etc/passwd",
+        "/./etc/passwd",
+        "/ETC/passwd",
+        "/proc/self/root/facebook",
+        "/facebook/../etc/passwd",
+        "/facebook/%2e%2e/etc",
+        "/%65tc/passwd",
+        "/\u{ff45}tc/passwd",
+        "/e*/passwd",
+        "/facebook,/etc/passwd",
+        "/facebook:{T}/outside",
+        "/facebook\u{0}",
+        " /etc/passwd",
+        "{T}/outside/secret.txt",
+        "{T}/my root/link/secret.txt",
+        "~/secret.txt",
+        "../outside",
+        "[\"/facebook/react\", \"/etc/passwd\"]",
+        "{\"id\": \"/facebook/react\", \"path\": \"/facebook/react\"}",
+    ] {
+        assert!(!yard.allows(&json!({"libraryId": text})), "{text:?}");
+    }
+    // One string that leads nowhere says nothing about the next.
+    assert!(!yard.allows(&json!({"a": "/facebook/react", "b": "/etc/passwd"})));
+    assert!(yard.allows(&json!({"a": "/facebook/react", "b": "{T}/my root/a/in.txt", "c": "{T}/my root"})));
 }
 
 #[test]

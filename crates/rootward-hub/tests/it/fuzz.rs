@@ -50,8 +50,12 @@ fn fuzz_readings() {
     };
     fuzz::run(&model::text(), |text| {
         let call = RawValue::from_string(serde_json::json!({"arguments": {"path": text}}).to_string()).unwrap();
-        let verdict =
-            check(&yard.guard, &yard.expansion, &Call { method: "tools/call", params: Some(&call), tool: None });
+        let verdict = check(
+            &yard.guard,
+            &yard.expansion,
+            yard.held,
+            &Call { method: "tools/call", params: Some(&call), tool: None },
+        );
         let Ok(verdict) = verdict else { return Ok(()) };
         if verdict.refused().is_some() {
             return Ok(());

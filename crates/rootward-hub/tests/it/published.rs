@@ -8,10 +8,11 @@ use crate::yard::Yard;
 
 #[track_caller]
 fn refused(tool: &str, arguments: &Value) {
-    let yard = Yard::new("rw");
     let params = json!({"name": tool, "arguments": arguments});
-    let verdict = yard.check("tools/call", &params, Some(&Tool::named(tool))).unwrap();
-    assert!(verdict.refused().is_some(), "{tool} {params}");
+    for yard in [Yard::new("rw"), Yard::held("rw")] {
+        let verdict = yard.check("tools/call", &params, Some(&Tool::named(tool))).unwrap();
+        assert!(verdict.refused().is_some(), "{tool} {params}, {:?}", yard.held);
+    }
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn published_calls_are_refused() {
 
 #[test]
 fn every_trim_and_quote_is_seen_through() {
-    let yard = Yard::new("rw");
+    let yard = Yard::held("rw");
     let wrappings = [
         " @",
         "@ ",

@@ -398,7 +398,7 @@ impl SessionGuard {
             }
             _ => self.terms.guard(in_force, &self.given, generation),
         };
-        self.published = Some(Published::new(in_force, self.machine.support(), guard));
+        self.published = Some(Published::new(in_force, self.machine.support(), guard, self.terms.way));
     }
 }
 

@@ -3,7 +3,7 @@
 use rootward_core::session::{InForce, Reach, State, Support, Why};
 use rootward_core::{Code, Denial, Guard, PlacedRoot};
 
-use crate::refusal::Refusal;
+use crate::refusal::{Among, Refusal};
 
 /// The roots in force at one moment. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -13,11 +13,12 @@ pub struct Published {
     why: Why,
     reach: Reach,
     support: Support,
+    way: Option<&'static str>,
 }
 
 impl Published {
-    pub(super) fn new(in_force: &InForce, support: Support, guard: Guard) -> Published {
-        Published { guard, state: in_force.state, why: in_force.why, reach: in_force.reach, support }
+    pub(super) fn new(in_force: &InForce, support: Support, guard: Guard, way: Option<&'static str>) -> Published {
+        Published { guard, state: in_force.state, why: in_force.why, reach: in_force.reach, support, way }
     }
 
     /// The guard that decides.
@@ -69,6 +70,6 @@ impl Published {
 
     /// The refusal that a peer sees.
     pub fn refusal(&self, denial: &Denial) -> Refusal {
-        Refusal::among(&self.told(denial.clone()), Some((self.why, self.list())))
+        Refusal::among(&self.told(denial.clone()), Some(Among { why: self.why, list: self.list(), way: self.way }))
     }
 }

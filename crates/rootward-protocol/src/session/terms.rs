@@ -15,6 +15,8 @@ pub struct Terms {
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
+    /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
+    pub way: Option<&'static str>,
     /// The whole disk, where `no-roots` is `allow-all`. Restrictions still hold.
     everything: RootSet,
     /// Guards by their roots: sessions that see the same have one between them.
@@ -28,7 +30,7 @@ impl Terms {
             NoRoots::Deny => RootSet::default(),
             NoRoots::AllowAll => RootSet::place_ambient(Root::from_path("/", Origin::Fallback).ok(), &validation),
         };
-        Terms { policy, guard, validation, everything, shared: SharedGuards::default() }
+        Terms { policy, guard, validation, way: None, everything, shared: SharedGuards::default() }
     }
 
     /// The guard over what is in force, under this number.

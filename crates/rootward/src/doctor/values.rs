@@ -82,6 +82,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
             more: all.restrict.value.iter().map(shown_restrict).collect(),
             ..value("restrict", &all.restrict, &restrict, restrict_shown)
         },
+        list("treat", &all.treat, &all.treat.value.iter().map(ToString::to_string).collect::<Vec<_>>()),
     ];
     lines.extend(sandbox(&all.sandbox));
     lines

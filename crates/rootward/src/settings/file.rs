@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use super::Restrict;
 use super::sandbox::{SandboxKeys, WrittenSandbox};
+use crate::treat::Treat;
 
 /// The settings that the file names.
 #[derive(Default, Debug)]
@@ -32,6 +33,7 @@ pub(super) struct Written {
     pub(super) debounce: Option<Duration>,
     pub(super) revoked_grace: Option<Duration>,
     pub(super) restrict: Option<Vec<Restrict>>,
+    pub(super) treat: Option<Vec<Treat>>,
     pub(super) sandbox: WrittenSandbox,
 }
 
@@ -52,6 +54,7 @@ struct Keys {
     debounce_ms: Option<u64>,
     revoked_grace_ms: Option<u64>,
     restrict: Option<Vec<RestrictKeys>>,
+    treat: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     sandbox: SandboxKeys,
 }
@@ -175,8 +178,22 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         debounce: keys.debounce_ms.map(Duration::from_millis),
         revoked_grace: keys.revoked_grace_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
+        treat: keys.treat.map(|spots| treats(text, &spots)).transpose()?,
         sandbox: keys.sandbox.read(text, home)?,
     })
+}
+
+/// What is said about arguments of tools, each once.
+fn treats(text: &str, spots: &[Spanned<String>]) -> Result<Vec<Treat>, Mistake> {
+    let mut treats: Vec<Treat> = Vec::new();
+    for spot in spots {
+        let treat = Treat::from_str(spot.get_ref()).map_err(|expected| Mistake::about(text, spot, expected))?;
+        if treats.iter().any(|known| known.place == treat.place) {
+            return Err(Mistake::about(text, spot, "duplicate entry for this argument"));
+        }
+        treats.push(treat);
+    }
+    Ok(treats)
 }
 
 /// What the parser says, in words of the file rather than of the program.
@@ -252,6 +269,7 @@ mod tests {
             debounce_ms = 3
             revoked_grace_ms = 4
             restrict = [{ pattern = '*.pem' }, { pattern = 'secrets/**', closed = 'writing', below = '~/d' }]
+            treat = ['search.root=text', 'import.from=read']
         ";
         let written = parse(text, Some(Path::new("/h"))).unwrap();
         let roots: Vec<_> = written.roots.iter().map(|named| (named.root.path.as_path(), named.root.access)).collect();
@@ -264,6 +282,8 @@ mod tests {
         assert_eq!(written.fallback_dir.unwrap().root.path, Path::new("/h"));
         assert_eq!(written.debounce, Some(Duration::from_millis(3)));
         assert_eq!(written.revoked_grace, Some(Duration::from_millis(4)));
+        let treat: Vec<String> = written.treat.unwrap().iter().map(Treat::to_string).collect();
+        assert_eq!(treat, ["search.root=text", "import.from=read"]);
         let restrict = written.restrict.unwrap();
         assert_eq!(restrict[0].closed, Closed::Entirely);
         assert_eq!((restrict[1].closed, restrict[1].below.as_deref()), (Closed::ForWriting, Some(Path::new("/h/d"))));
@@ -297,6 +317,16 @@ mod tests {
         check("[[restrict]]\nclosed = 'all'", 1, 1, "missing key `pattern`");
         check("[[restrict]]\npattern = 'x'\nclosed = 'some'", 3, 10, "expected `all` or `writing`");
         check("[[restrict]]\npattern = 'x'\nbelow = 'some'", 3, 9, "not an absolute path");
+        check("treat = 'a.b=text'", 1, 9, "a list is expected, not string `a.b=text`");
+        check("treat = [1]", 1, 10, "a string is expected, not integer `1`");
+        check(
+            "treat = ['a.b=text',\n  'c=text']",
+            2,
+            3,
+            "`c=text` (expected `TOOL.ARGUMENT=text`, `=read` or `=write`)",
+        );
+        check("treat = ['a.b=fly']", 1, 10, "expected `TOOL.ARGUMENT=text`");
+        check("treat = ['a.b=text', 'a.b=read']", 1, 22, "`a.b=read` (duplicate entry for this argument)");
         check("mode = ", 1, 8, "");
         check("sandbox = 1", 1, 11, "a table is expected, not integer `1`");
         check("[sandbox]\nnetwork = true", 2, 11, "a string is expected, not boolean `true`");

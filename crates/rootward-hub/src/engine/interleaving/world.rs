@@ -21,7 +21,7 @@ use crate::engine::rules::{Enforce, Rules, Treatments};
 use crate::engine::{
     Change, Effect, Engine, Event, Failure, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
 };
-use crate::scan::Expansion;
+use crate::scan::{Expansion, Held};
 
 /// What the servers are; each client has the server of its number, modulo two.
 pub(super) const SERVERS: [Change; 2] = [Change::NewChild, Change::Told];
@@ -74,6 +74,8 @@ impl World {
                 guard: guard.clone(),
                 validation: Validation::new(None),
                 expansion: Expansion::default(),
+                held: Held::default(),
+                way: None,
                 enforce: Enforce::Refuse,
                 treatments: Treatments::default(),
                 audit,

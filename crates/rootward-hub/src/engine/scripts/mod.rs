@@ -12,13 +12,14 @@ mod restarting;
 mod revoking;
 mod roots;
 mod telling;
+mod treating;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::session::{Policy, Sources};
-use rootward_core::{Audit, GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
 use rootward_protocol::frame::{Found, FrameReader, Line};
 use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
 use super::{Change, Effect, Engine, Entries, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
-use crate::scan::Expansion;
+use crate::scan::{Expansion, Held};
 
 /// The longest line that the client may send in a script.
 const LIMIT: usize = 4096;
@@ -72,18 +73,18 @@ enum Ceiling {
 
 impl Play {
     fn new(change: Change, ceiling: Ceiling) -> Play {
-        Play::with(change, ceiling, None)
+        Play::with(change, ceiling, |_| {})
     }
 
     /// A play whose client and server have shaken hands in the ceiling, with decisions on record.
     fn recorded() -> Play {
-        let audit: Arc<dyn Audit> = Arc::new(Looked);
-        let mut play = Play::with(Change::NewChild, Ceiling::Project, Some(audit));
+        let mut play = Play::with(Change::NewChild, Ceiling::Project, |rules| rules.audit = Some(Arc::new(Looked)));
         play.begin(Client::WithoutRoots);
         play
     }
 
-    fn with(change: Change, ceiling: Ceiling, audit: Option<Arc<dyn Audit>>) -> Play {
+    /// A play by other rules than the usual.
+    fn with(change: Change, ceiling: Ceiling, adjust: impl FnOnce(&mut Rules)) -> Play {
         let directory = tempfile::tempdir().unwrap();
         let validation = Validation::new(None);
         let mut sources = Sources::default();
@@ -94,18 +95,22 @@ impl Play {
             let root = Root::from_path(place(&directory, "project"), Origin::Flag).unwrap();
             sources.ceiling = RootSet::place_ambient([root], &validation);
         }
-        let rules = Rules {
+        let mut rules = Rules {
             policy: Policy::default(),
             sources: sources.clone(),
             guard: GuardOptions::default(),
             validation: validation.clone(),
             expansion: Expansion::default(),
+            held: Held::default(),
+            way: None,
             enforce: Enforce::Refuse,
             treatments: Treatments::default(),
-            audit,
+            audit: None,
         };
+        adjust(&mut rules);
         let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
-        let terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
+        let mut terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
+        terms.way = rules.way;
         let mut engine = Engine::new(terms, given, LIMIT);
         let server =
             engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() });
@@ -298,6 +303,12 @@ impl Play {
     fn started(&mut self) -> Vec<u64> {
         let started = self.seen.extract_if(.., |seen| matches!(seen, Seen::Start(_)));
         started.filter_map(|seen| if let Seen::Start(number) = seen { Some(number) } else { None }).collect()
+    }
+
+    /// What the operator was told since the last look.
+    fn said(&mut self) -> Vec<String> {
+        let said = self.seen.extract_if(.., |seen| matches!(seen, Seen::Say(_)));
+        said.filter_map(|seen| if let Seen::Say(text) = seen { Some(text) } else { None }).collect()
     }
 
     /// Whether this server was let end.

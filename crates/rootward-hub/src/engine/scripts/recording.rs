@@ -47,7 +47,9 @@ fn a_record_names_client_and_server() {
 
 #[test]
 fn a_modern_record_names_the_client_of_each_request() {
-    let mut play = Play::with(Change::NewChild, super::Ceiling::Project, Some(std::sync::Arc::new(super::Looked)));
+    let mut play = Play::with(Change::NewChild, super::Ceiling::Project, |rules| {
+        rules.audit = Some(std::sync::Arc::new(super::Looked));
+    });
     let mut names = Vec::new();
     for (id, info) in [(1, json!({"name": "one", "version": "1"})), (2, json!(null)), (3, json!({"name": "three\n"}))] {
         let mut message = call(id, &json!({"path": play.path("project/file.txt")}));

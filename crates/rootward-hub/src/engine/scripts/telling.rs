@@ -3,20 +3,7 @@
 use serde_json::json;
 
 use super::super::Change;
-use super::Seen;
 use super::{Client, Play};
-
-impl Play {
-    fn said(&mut self) -> Vec<String> {
-        let said = self.seen.iter().filter_map(|seen| match seen {
-            Seen::Say(text) => Some(text.clone()),
-            _ => None,
-        });
-        let said = said.collect();
-        self.seen.clear();
-        said
-    }
-}
 
 /// Sentences on one line each, of a length that a terminal takes, with nothing in them that it obeys.
 #[test]

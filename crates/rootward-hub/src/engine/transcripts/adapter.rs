@@ -15,11 +15,11 @@ use rootward_protocol::session::{Given, Terms};
 use rootward_testkit::transcript::{Line, Received, Refusals, Server, Settings};
 
 use super::super::{
-    Change, ChildId, Effect, Enforce, Engine, Event, Memory, OnRecord, Outlet, Rules, Server as Configured, Session,
-    SessionId, Treatments,
+    About, Change, ChildId, Effect, Enforce, Engine, Event, Memory, OnRecord, Outlet, Rules, Server as Configured,
+    Session, SessionId, Treatments,
 };
 use super::server::FileServer;
-use crate::scan::{Expansion, Treatment};
+use crate::scan::{Expansion, Held, Treatment};
 use crate::wrap::LONGEST;
 use rootward_protocol::frame::{self, Found};
 
@@ -58,7 +58,7 @@ impl Server for Wrapped {
         // What these call a path is only said again, or asked for by the server itself.
         let mut treatments = Treatments::default();
         for tool in ["echo", "roots_last"] {
-            treatments.add(tool, "path", Treatment::Text);
+            treatments.add(format!("{tool}.path"), Treatment::Text, About::ThisServer);
         }
         let rules = Rules {
             policy: settings.policy.clone(),
@@ -66,6 +66,8 @@ impl Server for Wrapped {
             guard: GuardOptions::default(),
             validation: Validation::new(None),
             expansion: Expansion::default(),
+            held: Held::default(),
+            way: None,
             enforce: Enforce::Refuse,
             treatments,
             audit: None,

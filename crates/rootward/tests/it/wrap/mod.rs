@@ -12,6 +12,7 @@ mod roots;
 mod saved;
 pub(crate) mod scene;
 mod stress;
+mod treating;
 mod working_directory;
 
 use serde_json::{Value, json};

@@ -1,0 +1,70 @@
+//! The names directly in `/`: an absolute path whose first name is not among them leads nowhere on this machine.
+//!
+//! What lies outside the roots is never described to a peer. Which names exist directly in `/` is the exception: they are the same on
+//! almost every machine, and they tell a string such as `/facebook/react` from a path.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::io::Errno;
+
+use crate::{os, pinned};
+
+/// The names directly in `/`, as they were when they were read.
+#[derive(Debug)]
+pub struct TopNames {
+    slash: OwnedFd,
+    listed: Vec<OsString>,
+}
+
+impl TopNames {
+    /// Reads them. Only the directory itself is read, so that a mount that does not answer holds nobody up.
+    pub fn read_ambient() -> io::Result<TopNames> {
+        let slash = os::pin_slash()?;
+        let listed = pinned::names_in(slash.as_fd())?;
+        Ok(TopNames { slash, listed })
+    }
+
+    /// The names that the directory lists, in no order.
+    pub fn listed(&self) -> impl Iterator<Item = &OsStr> {
+        self.listed.iter().map(OsString::as_os_str)
+    }
+
+    /// Whether nothing answers to this name now, in this spelling. A directory need not list every name that it answers to: some file
+    /// systems ignore case, and some make a name when somebody asks for it. No link is followed; what cannot be asked for is not missing.
+    pub fn lacks(&self, name: &OsStr) -> bool {
+        let name = name.as_bytes();
+        if name.contains(&b'/') || matches!(name, b"" | b"." | b"..") {
+            return false;
+        }
+        // SECURITY: a name that cannot be looked at may well be there (test: what_cannot_be_asked_for_is_not_missing)
+        matches!(os::status_of_child(self.slash.as_fd(), name), Err(Errno::NOENT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_not_missing() {
+        let top = TopNames::read_ambient().unwrap();
+        let listed: Vec<&OsStr> = top.listed().collect();
+        assert!(listed.contains(&OsStr::new("proc")), "{listed:?}");
+        for name in &listed {
+            assert!(!top.lacks(name), "{name:?}");
+        }
+        assert!(top.lacks(OsStr::new("no-such-name-in-slash")));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_not_missing() {
+        let top = TopNames::read_ambient().unwrap();
+        let long = "x".repeat(300);
+        for name in ["", ".", "..", "a/b", "/", "nul\0", &long] {
+            assert!(!top.lacks(OsStr::new(name)), "{name:?}");
+        }
+    }
+}
