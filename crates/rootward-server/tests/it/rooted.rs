@@ -242,7 +242,7 @@ async fn a_refusal_names_the_path_and_the_roots() {
     );
     let access = json!(["read", "write", "delete"]);
     let named = json!([{"uri": format!("file://{root}"), "name": "the project", "access": access}]);
-    let data = json!({"code": "outside_roots", "path": "/etc/passwd", "access": ["read"], "roots": named});
+    let data = json!({"code": "outside_roots", "message": sentence, "path": "/etc/passwd", "access": ["read"], "roots": named});
     assert_eq!(
         result,
         json!({"content": [{"type": "text", "text": sentence}], "isError": true, "structuredContent": data})

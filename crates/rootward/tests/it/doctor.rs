@@ -14,6 +14,7 @@ fn settings_and_roots() {
     let stage = Stage::new().with_settings(
         "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
          mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]\n\
+         treat = ['get_doc.path=text', 'import.from=read']\n\
          [sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
          [sandbox.filesystem]\nallowRead = ['/srv/a', '~/b']\ndenyWrite = ['/srv/c']",
     );
