@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::call::Call;
+use crate::popular::measure;
 
 const PAGE: &str = "docs/benchmarks.md";
 
@@ -29,17 +30,21 @@ pub(crate) enum Output {
     Write,
 }
 
-/// Runs the benchmarks; what each writes to stdout is its table, in Markdown.
+/// Runs the benchmarks; what each writes to stdout is its table, in Markdown. The last one is part of this program.
 pub(crate) fn run(top: &Path, output: Output) -> Result<()> {
     for (package, name) in BENCHES {
-        let table = Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?;
-        println!("{table}");
-        if output == Output::Write {
-            let page = top.join(PAGE);
-            let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
-            fs::write(&page, put_between(&text, name, &table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
-            println!("written into {PAGE}\n");
-        }
+        report(top, output, name, &Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?)?;
+    }
+    report(top, output, "npx", &measure::run(top)?)
+}
+
+fn report(top: &Path, output: Output, name: &str, table: &str) -> Result<()> {
+    println!("{table}");
+    if output == Output::Write {
+        let page = top.join(PAGE);
+        let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
+        fs::write(&page, put_between(&text, name, table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
+        println!("written into {PAGE}\n");
     }
     Ok(())
 }

@@ -31,6 +31,8 @@ mod install;
 #[cfg(feature = "check")]
 mod peers;
 #[cfg(feature = "check")]
+mod popular;
+#[cfg(feature = "check")]
 mod prove;
 mod scratch;
 #[cfg(feature = "check")]
@@ -62,6 +64,7 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
+  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
@@ -111,6 +114,7 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => told(peers::run(top, parts)),
         ["servers", ref parts @ ..] => told(servers::run(top, parts)),
+        ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
         ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
