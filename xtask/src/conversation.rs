@@ -108,7 +108,12 @@ impl Conversation {
     }
 
     /// Closes its input; it must end by itself, and well.
-    pub(crate) fn end(mut self) -> Result<()> {
-        spoken::end(&mut self.0.line, &[0])
+    pub(crate) fn end(self) -> Result<()> {
+        self.end_with(&[0])
+    }
+
+    /// The same with one of these codes.
+    pub(crate) fn end_with(mut self, codes: &[i32]) -> Result<()> {
+        spoken::end(&mut self.0.line, codes)
     }
 }

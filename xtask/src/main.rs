@@ -72,7 +72,7 @@ usage: cargo xtask VERB
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
-  bench [--write]  the benchmark's table; --write puts it into docs/benchmarks.md
+  bench [--write] [NAME]  the benchmarks' tables, or that of one; --write puts them into docs/benchmarks.md
 ";
 
 fn main() -> ExitCode {
@@ -121,8 +121,10 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["files", ref parts @ ..] => told(files::run(top, parts)),
         ["conformance"] => told(conformance::run(top)),
         ["tidy"] => told(tidy::run(top)),
-        ["bench"] => bench::run(top, bench::Output::Show),
-        ["bench", "--write"] => bench::run(top, bench::Output::Write),
+        ["bench"] => bench::run(top, bench::Output::Show, None),
+        ["bench", "--write"] => bench::run(top, bench::Output::Write, None),
+        ["bench", "--write", name] => bench::run(top, bench::Output::Write, Some(name)),
+        ["bench", name] => bench::run(top, bench::Output::Show, Some(name)),
         _ => return None,
     })
 }

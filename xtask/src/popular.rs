@@ -32,6 +32,9 @@ const AT_ONCE: usize = 3;
 /// How often a server may say that its tools changed before all of them are there.
 const MOST_CHANGES: usize = 10;
 
+/// How a session ends: with the server's own code, or by the signal that Rootward sends to a server that takes its time.
+const ENDS: [i32; 2] = [0, 143];
+
 /// How long standard error may lag behind the answer to `initialize`.
 const LAG: Duration = Duration::from_secs(10);
 
@@ -83,6 +86,7 @@ impl Case {
                 format!("{sharing}{user}")
             }
             Check::Extra(Extra::KeysForgotten) => "`--env` forgotten".to_owned(),
+            Check::Extra(Extra::KeysByPrefix) => "`--env` with a prefix".to_owned(),
             Check::Extra(Extra::NoDashes) => "without `--`".to_owned(),
             Check::Extra(Extra::Codex { .. }) => "a client like Codex".to_owned(),
             Check::Extra(Extra::NothingShared { .. }) => "nothing shared".to_owned(),
@@ -96,6 +100,10 @@ impl Case {
         match self.check {
             Check::Starts(sharing, _) => self.starts(&stage, sharing),
             Check::Extra(Extra::KeysForgotten) => self.keys_forgotten(&stage),
+            Check::Extra(Extra::KeysByPrefix) => {
+                let start = Start { keys: Keys::PassedByPrefix, ..Start::of(self.server, Sharing::Client) };
+                self.work(&stage, start, Listed::InTheEnd)
+            }
             Check::Extra(Extra::NoDashes) => {
                 let start = Start { dashes: Dashes::Dropped, ..Start::of(self.server, Sharing::Client) };
                 self.work(&stage, start, Listed::InTheEnd)
@@ -105,7 +113,7 @@ impl Case {
                 let mut server = stage.start(Start::of(self.server, Sharing::Nobody))?;
                 self.tools(&mut server, Listed::InTheEnd)?;
                 refused_with_reason(&mut server, &stage, refused, &json!({}))?;
-                server.end()
+                server.end_with(&ENDS)
             }
         }
     }
@@ -143,7 +151,7 @@ impl Case {
             };
             ensure!(is_right, "`{}` said {said:?}\n{}", call.tool, server.complaint());
         }
-        server.end()
+        server.end_with(&ENDS)
     }
 
     /// Waits until all tools are listed, as a client does that lists them again when it hears of a change.
@@ -178,13 +186,14 @@ impl Case {
     fn keys_forgotten(self, stage: &Stage<'_>) -> Result<()> {
         let mut server = stage.start(Start { keys: Keys::Forgotten, ..Start::of(self.server, Sharing::Client) })?;
         let began = Instant::now();
-        let missing = |complaint: &str| {
-            self.server.environment.iter().map(|(name, _)| *name).find(|name| !complaint.contains(name))
-        };
+        let names = self.server.environment.iter().map(|(name, _)| *name);
+        // A server complains of a missing key itself; only Rootward knows the way out.
+        let expected: Vec<&str> = names.chain(["--env"]).collect();
+        let missing = |complaint: &str| expected.iter().find(|word| !complaint.contains(*word));
         loop {
             let complaint = server.complaint();
-            let Some(name) = missing(&complaint) else { return Ok(()) };
-            ensure!(began.elapsed() < LAG, "standard error does not name `{name}`: {complaint}");
+            let Some(word) = missing(&complaint) else { return Ok(()) };
+            ensure!(began.elapsed() < LAG, "standard error does not name `{word}`: {complaint}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -197,7 +206,7 @@ impl Case {
         let result = &answer["result"];
         ensure!(result.is_object() && result["isError"] != true, "`{}` said {answer}", call.tool);
         refused_with_reason(&mut server, stage, refused, &meta)?;
-        server.end()
+        server.end_with(&ENDS)
     }
 }
 

@@ -57,7 +57,11 @@ pub(super) fn run(top: &Path, build: Call) -> Result<Installed> {
         fs::copy(&program, directory.join(name)).with_context(|| format!("cannot copy `{}`", program.display()))?;
     }
     fs::set_permissions(programs.path(), fs::Permissions::from_mode(0o755))?;
-    let files = vec![archives(top)?, wheels(top, &python, "servers")?, wheels(top, &python, "popular")?];
+    let files = vec![
+        archives(top)?,
+        wheels(top, &python, "popular/requirements.txt", "popular-wheels")?,
+        wheels(top, &python, "popular/requirements-sqlite.txt", "popular-sqlite-wheels")?,
+    ];
     let registry = Registry::read(&top.join("peers/popular/package-lock.json"), files)?;
     let user = Call::program("id").arguments(["-u"]).stdout(top)?;
     Ok(Installed { programs, registry: Arc::new(registry), is_superuser: user.trim() == "0" })

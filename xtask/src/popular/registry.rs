@@ -87,9 +87,10 @@ impl Registry {
             return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         };
         let Answer { kind, body, lasts } = answer;
+        // uv reads what a wheel says about itself by parts, and downloads it only if it needs it.
+        let is_download = method == "GET" && part.is_none();
         let whole = body.len();
         let (status, part) = match part {
-            // uv reads what a wheel says about itself this way, and downloads it only if it needs it.
             Some((from, to)) if from <= to && to < whole => {
                 (format!("206 Partial Content\r\nContent-Range: bytes {from}-{to}/{whole}"), from..to + 1)
             }
@@ -104,7 +105,7 @@ impl Registry {
         if method == "HEAD" {
             return Ok(());
         }
-        if let (Some(name), true) = (path.strip_prefix("/files/"), length == whole) {
+        if let Some(name) = path.strip_prefix("/files/").filter(|_| is_download) {
             downloads.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
         }
         stream.write_all(&body[part])

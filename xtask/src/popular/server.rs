@@ -43,6 +43,8 @@ pub(super) struct Server {
 pub(super) enum Extra {
     /// The user forgot `--env`: standard error names each variable.
     KeysForgotten,
+    /// The user names what the variables begin with: `--env 'PREFIX_*'`.
+    KeysByPrefix,
     /// The client drops the `--` before the command, as `gemini mcp add` and the MCP Inspector do.
     NoDashes,
     /// A client that sends paths of its own in `_meta` and shows its model only a result's data, as Codex does.
@@ -125,6 +127,7 @@ pub(super) const SERVERS: &[Server] = &[
             // Its end comes after the server's question for roots, which it would wait for when it is left.
             call("trigger-long-running-operation", r#"{"duration": 1, "steps": 1}"#, "completed"),
         ],
+        also: &[Extra::KeysByPrefix],
         ..PLAIN
     },
     Server {
@@ -232,10 +235,14 @@ pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "mcp-grafana",
         command: "uvx mcp-grafana",
-        environment: &[("GRAFANA_URL", "$URL"), ("GRAFANA_SERVICE_ACCOUNT_TOKEN", "a-token")],
+        environment: &[
+            ("GRAFANA_URL", "$URL"),
+            ("GRAFANA_SERVICE_ACCOUNT_TOKEN", "a-token"),
+            // No README's: it would report its use to its makers.
+            ("GRAFANA_USAGE_STATS", "disabled"),
+        ],
         tools: 79,
         calls: &[call("list_datasources", "{}", "the only source")],
-        also: &[Extra::KeysForgotten],
         ..PLAIN
     },
     Server {

@@ -73,6 +73,8 @@ pub(super) enum Dashes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keys {
     Passed,
+    /// By what their names begin with, up to the first `_`.
+    PassedByPrefix,
     Forgotten,
 }
 
@@ -188,8 +190,13 @@ impl Stage<'_> {
     /// What the user puts before the server's command.
     fn wrap(&self, start: Start) -> Vec<OsString> {
         let mut words = vec![self.installed.rootward().into(), "wrap".into()];
-        if start.keys == Keys::Passed {
-            words.extend(start.server.environment.iter().flat_map(|(name, _)| ["--env".into(), (*name).into()]));
+        for (name, _) in start.server.environment {
+            let prefix = name.split('_').next().unwrap_or(name);
+            match start.keys {
+                Keys::Passed => words.extend(["--env".into(), (*name).into()]),
+                Keys::PassedByPrefix => words.extend(["--env".into(), format!("{prefix}_*").into()]),
+                Keys::Forgotten => {}
+            }
         }
         if matches!(start.sharing, Sharing::ClientWithinRoot | Sharing::Root) {
             words.extend(["--root".into(), self.project(start.project).into()]);
