@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::call::Call;
+use crate::popular::measure;
 
 const PAGE: &str = "docs/benchmarks.md";
 
@@ -29,17 +30,32 @@ pub(crate) enum Output {
     Write,
 }
 
-/// Runs the benchmarks; what each writes to stdout is its table, in Markdown.
-pub(crate) fn run(top: &Path, output: Output) -> Result<()> {
-    for (package, name) in BENCHES {
-        let table = Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?;
-        println!("{table}");
-        if output == Output::Write {
-            let page = top.join(PAGE);
-            let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
-            fs::write(&page, put_between(&text, name, &table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
-            println!("written into {PAGE}\n");
-        }
+/// The benchmark that is part of this program.
+const OWN: &str = "npx";
+
+/// Runs the benchmarks, or the one with this name; what each writes to stdout is its table, in Markdown.
+pub(crate) fn run(top: &Path, output: Output, only: Option<&str>) -> Result<()> {
+    let names: Vec<&str> = BENCHES.iter().map(|(_, name)| *name).chain([OWN]).collect();
+    if let Some(name) = only.filter(|name| !names.contains(name)) {
+        bail!("no benchmark is called `{name}`\n\nhint: `{}`", names.join("`, `"));
+    }
+    let is_wanted = |name: &str| only.is_none_or(|only| only == name);
+    for (package, name) in BENCHES.into_iter().filter(|(_, name)| is_wanted(name)) {
+        report(top, output, name, &Call::cargo(&format!("bench -p {package} --bench {name}")).stdout(top)?)?;
+    }
+    if is_wanted(OWN) {
+        report(top, output, OWN, &measure::run(top)?)?;
+    }
+    Ok(())
+}
+
+fn report(top: &Path, output: Output, name: &str, table: &str) -> Result<()> {
+    println!("{table}");
+    if output == Output::Write {
+        let page = top.join(PAGE);
+        let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
+        fs::write(&page, put_between(&text, name, table)?).with_context(|| format!("cannot write `{PAGE}`"))?;
+        println!("written into {PAGE}\n");
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::files;
 use crate::host;
 use crate::peers;
+use crate::popular;
 use crate::serve;
 use crate::servers;
 use crate::step::{self, AtLeast, Step};
@@ -60,6 +61,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
         Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
+        Step::here("popular", "cargo xtask popular", move |top| popular::run(top, form, &[])),
         Step::here("host", "cargo xtask host", host::run),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),

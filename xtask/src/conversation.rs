@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rootward_testkit::client::{Client, Process, message};
+use rootward_testkit::client::{Client, Line, Process, message};
 use serde_json::{Value, json};
 
 use crate::spoken;
@@ -38,7 +38,12 @@ pub(crate) struct Conversation(Client<Process>);
 impl Conversation {
     /// Starts a server and waits until it is ready.
     pub(crate) fn start(command: Command, roots: Roots) -> Result<Conversation> {
-        let mut client = Client::over(spoken::start(command)?).with_patience(LONGEST);
+        Conversation::start_with_patience(command, roots, LONGEST)
+    }
+
+    /// The same with a client that waits this long for each message.
+    pub(crate) fn start_with_patience(command: Command, roots: Roots, patience: Duration) -> Result<Conversation> {
+        let mut client = Client::over(spoken::start(command)?).with_patience(patience);
         let capabilities = match roots {
             Roots::Unknown => json!({}),
             Roots::Named(root) => {
@@ -48,7 +53,10 @@ impl Conversation {
         };
         let mut hello = message::hello(capabilities);
         hello["protocolVersion"] = "2025-06-18".into();
-        client.try_ask("initialize", hello)?;
+        let answer = client.try_ask("initialize", hello)?;
+        if let Some(error) = answer.get("error") {
+            return Err(client.failure(&format!("`initialize` was answered by an error: {error}")).into());
+        }
         client.try_send_line(&message::notification("notifications/initialized", Value::Null).to_string())?;
         Ok(Conversation(client))
     }
@@ -78,8 +86,34 @@ impl Conversation {
         Ok(self.0.try_ask(method, params)?)
     }
 
+    /// Waits for a notification; one that came before counts once.
+    pub(crate) fn wait_for(&mut self, method: &str) -> Result<()> {
+        let is = |message: &Value| message["method"] == method;
+        if let Some(position) = self.0.kept().iter().position(is) {
+            self.0.kept().remove(position);
+            return Ok(());
+        }
+        while let Some(message) = self.0.try_next()? {
+            if is(&message) {
+                return Ok(());
+            }
+            self.0.kept().push_back(message);
+        }
+        Err(self.0.failure(&format!("it ended before `{method}` came")).into())
+    }
+
+    /// What it wrote to its standard error so far.
+    pub(crate) fn complaint(&mut self) -> String {
+        self.0.line.complaint()
+    }
+
     /// Closes its input; it must end by itself, and well.
-    pub(crate) fn end(mut self) -> Result<()> {
-        spoken::end(&mut self.0.line, &[0])
+    pub(crate) fn end(self) -> Result<()> {
+        self.end_with(&[0])
+    }
+
+    /// The same with one of these codes.
+    pub(crate) fn end_with(mut self, codes: &[i32]) -> Result<()> {
+        spoken::end(&mut self.0.line, codes)
     }
 }

@@ -31,6 +31,8 @@ mod install;
 #[cfg(feature = "check")]
 mod peers;
 #[cfg(feature = "check")]
+mod popular;
+#[cfg(feature = "check")]
 mod prove;
 mod scratch;
 #[cfg(feature = "check")]
@@ -62,6 +64,7 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
+  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
@@ -69,7 +72,7 @@ usage: cargo xtask VERB
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
   tidy             the house rules that no other tool knows
-  bench [--write]  the benchmark's table; --write puts it into docs/benchmarks.md
+  bench [--write] [NAME]  the benchmarks' tables, or that of one; --write puts them into docs/benchmarks.md
 ";
 
 fn main() -> ExitCode {
@@ -111,14 +114,17 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => told(peers::run(top, parts)),
         ["servers", ref parts @ ..] => told(servers::run(top, parts)),
+        ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
         ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
         ["files", ref parts @ ..] => told(files::run(top, parts)),
         ["conformance"] => told(conformance::run(top)),
         ["tidy"] => told(tidy::run(top)),
-        ["bench"] => bench::run(top, bench::Output::Show),
-        ["bench", "--write"] => bench::run(top, bench::Output::Write),
+        ["bench"] => bench::run(top, bench::Output::Show, None),
+        ["bench", "--write"] => bench::run(top, bench::Output::Write, None),
+        ["bench", "--write", name] => bench::run(top, bench::Output::Write, Some(name)),
+        ["bench", name] => bench::run(top, bench::Output::Show, Some(name)),
         _ => return None,
     })
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(top: &Path) -> Result<Installed> {
         node: node(top)?,
         modules: packages(top, "servers")?.join("node_modules"),
         uvx: python.with_file_name("uvx"),
-        wheels: wheels(top, &python)?,
+        wheels: wheels(top, &python, "servers/requirements.txt", "servers-wheels")?,
         python,
         home,
         registry: Call::npm("config get registry").stdout(top)?.trim().to_owned(),
@@ -58,9 +58,10 @@ fn fixed(top: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-fn wheels(top: &Path, python: &Path) -> Result<PathBuf> {
-    let (source, target) = (top.join("peers/servers/requirements.txt"), top.join("target/peers/servers-wheels"));
-    let lock = std::fs::read_to_string(&source).context("cannot read `peers/servers/requirements.txt`")?;
+/// The files of the packages that the file `requirements` of `peers` locks, in the folder `name`.
+pub(crate) fn wheels(top: &Path, python: &Path, requirements: &str, name: &str) -> Result<PathBuf> {
+    let (source, target) = (top.join("peers").join(requirements), top.join("target/peers").join(name));
+    let lock = std::fs::read_to_string(&source).with_context(|| format!("cannot read `{}`", source.display()))?;
     once(&target, &lock, || {
         Call::program(python.to_str().context("the path of Python is not UTF-8")?)
             .arguments(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--require-hashes"])

@@ -1,0 +1,270 @@
+//! A package registry on this machine, for `npx` and `uvx`. It knows the locked packages and no others, and counts downloads.
+//!
+//! With it the commands of a README run word for word (`npx -y NAME`, `NAME@latest`), without a network, and always start the
+//! versions that the lock files name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::service;
+
+/// How many seconds a client may keep an index, and a package. The public registries say about the same.
+const INDEX_LASTS: u32 = 300;
+const PACKAGE_LASTS: u32 = 31_536_000;
+
+/// The packages.
+#[derive(Debug)]
+pub(super) struct Registry {
+    /// npm's packages by name, each with the versions that the lock file names.
+    packages: BTreeMap<String, Package>,
+    /// The directories with the files: archives of npm's packages, wheels of Python's.
+    files: Vec<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Package {
+    latest: String,
+    versions: BTreeMap<String, Value>,
+}
+
+/// The registry at an address of its own.
+#[derive(Debug)]
+pub(super) struct Served {
+    /// Without a slash at its end.
+    pub(super) url: String,
+    downloads: Arc<Mutex<Vec<String>>>,
+}
+
+/// What is sent back.
+struct Answer {
+    kind: &'static str,
+    body: Vec<u8>,
+    lasts: u32,
+}
+
+impl Registry {
+    /// The packages of a lock file of npm, and the files in these directories.
+    pub(super) fn read(lock: &Path, files: Vec<PathBuf>) -> Result<Registry> {
+        let text = fs::read_to_string(lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
+        let lock: Value = serde_json::from_str(&text).context("the lock file is not JSON")?;
+        Ok(Registry { packages: packages(&lock)?, files })
+    }
+
+    /// Serves the packages for as long as this process lives.
+    pub(super) fn serve(self: &Arc<Registry>) -> Result<Served> {
+        let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on this machine")?;
+        let served = Served { url: format!("http://{}", listener.local_addr()?), downloads: Arc::default() };
+        let (registry, url, downloads) = (Arc::clone(self), served.url.clone(), Arc::clone(&served.downloads));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (registry, url, downloads) = (Arc::clone(&registry), url.clone(), Arc::clone(&downloads));
+                // A client that hangs up does not want the answer.
+                thread::spawn(move || registry.answer(stream, &url, &downloads));
+            }
+        });
+        Ok(served)
+    }
+
+    fn answer(&self, mut stream: TcpStream, url: &str, downloads: &Mutex<Vec<String>>) -> std::io::Result<()> {
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        let request = lines.next().transpose()?.unwrap_or_default();
+        let mut part = None;
+        while let Some(line) = lines.next().transpose()?.filter(|line| !line.is_empty()) {
+            part = part.or_else(|| range(&line));
+        }
+        let mut words = request.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let path = target.split('?').next().unwrap_or_default();
+        let Some(answer) = self.find(path, url) else {
+            return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        };
+        let Answer { kind, body, lasts } = answer;
+        // uv reads what a wheel says about itself by parts, and downloads it only if it needs it.
+        let is_download = method == "GET" && part.is_none();
+        let whole = body.len();
+        let (status, part) = match part {
+            Some((from, to)) if from <= to && to < whole => {
+                (format!("206 Partial Content\r\nContent-Range: bytes {from}-{to}/{whole}"), from..to + 1)
+            }
+            _ => ("200 OK".to_owned(), 0..whole),
+        };
+        let length = part.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nAccept-Ranges: bytes\r\n\
+             Cache-Control: public, max-age={lasts}\r\nConnection: close\r\n\r\n"
+        )?;
+        if method == "HEAD" {
+            return Ok(());
+        }
+        if let Some(name) = path.strip_prefix("/files/").filter(|_| is_download) {
+            downloads.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
+        }
+        stream.write_all(&body[part])
+    }
+
+    fn find(&self, path: &str, url: &str) -> Option<Answer> {
+        if let Some(text) = service::answer(path) {
+            return Some(Answer { kind: text.kind, body: text.body.into(), lasts: 0 });
+        }
+        if let Some(name) = path.strip_prefix("/files/") {
+            let body = self.files.iter().find_map(|directory| fs::read(directory.join(plain(name)?)).ok())?;
+            return Some(Answer { kind: "application/octet-stream", body, lasts: PACKAGE_LASTS });
+        }
+        let (kind, body) = match path.strip_prefix("/simple/") {
+            Some(name) => ("text/html", self.index_of_python(name.trim_end_matches('/'))?),
+            None => ("application/json", self.index_of_npm(path.strip_prefix('/')?, url)?),
+        };
+        Some(Answer { kind, body: body.into(), lasts: INDEX_LASTS })
+    }
+
+    /// What npm calls a packument.
+    fn index_of_npm(&self, path: &str, url: &str) -> Option<String> {
+        let name = path.replace("%2f", "/").replace("%2F", "/");
+        let package = self.packages.get(&name)?;
+        let versions = package.versions.iter().map(|(version, entry)| {
+            let mut entry = entry.clone();
+            let archive = format!("{url}/files/{}", archive(&name, version));
+            entry["dist"] = json!({"tarball": archive, "integrity": entry["integrity"]});
+            (version.clone(), entry)
+        });
+        let versions: serde_json::Map<String, Value> = versions.collect();
+        Some(json!({"name": name, "dist-tags": {"latest": package.latest}, "versions": versions}).to_string())
+    }
+
+    /// The page of a project in the simple repository API of Python's packaging standards.
+    fn index_of_python(&self, name: &str) -> Option<String> {
+        let directories = self.files.iter().filter_map(|directory| fs::read_dir(directory).ok());
+        let files = directories.flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let links: Vec<String> = files
+            .filter(|file| project(file).as_deref() == Some(name))
+            .map(|file| format!("<a href=\"/files/{file}\">{file}</a><br>"))
+            .collect();
+        (!links.is_empty()).then(|| format!("<!DOCTYPE html><html><body>{}</body></html>", links.concat()))
+    }
+}
+
+impl Served {
+    /// The packages that were downloaded since the last call.
+    pub(super) fn take_downloads(&self) -> Vec<String> {
+        std::mem::take(&mut self.downloads.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The first and the last byte that a line of a request's head asks for.
+fn range(line: &str) -> Option<(usize, usize)> {
+    let (name, value) = line.split_once(':')?;
+    let (from, to) =
+        value.trim().strip_prefix("bytes=").filter(|_| name.eq_ignore_ascii_case("range"))?.split_once('-')?;
+    Some((from.parse().ok()?, to.parse().ok()?))
+}
+
+/// The packages that a lock file of npm names, as its own index has them.
+fn packages(lock: &Value) -> Result<BTreeMap<String, Package>> {
+    let mut packages = BTreeMap::new();
+    for (place, entry) in locked(lock)? {
+        let version = entry["version"].as_str().context("a package in the lock file has no version")?;
+        let name = name_at(place);
+        let mut entry = entry.clone();
+        entry["name"] = name.into();
+        let package = packages
+            .entry(name.to_owned())
+            .or_insert_with(|| Package { latest: version.to_owned(), versions: BTreeMap::new() });
+        // Deeper places hold what others need in an older version.
+        if place == format!("node_modules/{name}") {
+            version.clone_into(&mut package.latest);
+        }
+        package.versions.insert(version.to_owned(), entry);
+    }
+    Ok(packages)
+}
+
+/// The packages of a lock file, each with the place that npm would install it to.
+fn locked(lock: &Value) -> Result<impl Iterator<Item = (&str, &Value)>> {
+    let packages = lock["packages"].as_object().context("the lock file names no packages")?;
+    Ok(packages.iter().map(|(place, entry)| (place.as_str(), entry)).filter(|(place, _)| !place.is_empty()))
+}
+
+/// The words by which npm fetches what a lock file names.
+pub(super) fn specifiers(lock: &Value) -> Result<Vec<String>> {
+    let version = |entry: &Value| entry["version"].as_str().unwrap_or_default().to_owned();
+    let all = locked(lock)?.map(|(place, entry)| format!("{}@{}", name_at(place), version(entry)));
+    Ok(all.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+}
+
+fn name_at(place: &str) -> &str {
+    place.rsplit_once("node_modules/").map_or(place, |(_, name)| name)
+}
+
+/// The file that `npm pack` makes of a package.
+fn archive(name: &str, version: &str) -> String {
+    format!("{}-{version}.tgz", name.trim_start_matches('@').replace('/', "-"))
+}
+
+/// The project of a wheel, in the spelling that clients ask for.
+fn project(file: &str) -> Option<String> {
+    let stem = file.strip_suffix(".whl")?;
+    Some(stem.split('-').next()?.to_lowercase().replace(['_', '.'], "-"))
+}
+
+/// A name that stays in its directory.
+fn plain(name: &str) -> Option<&str> {
+    (!name.contains('/') && !name.starts_with('.')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock() -> Value {
+        json!({"packages": {
+            "": {"name": "top"},
+            "node_modules/@a/b": {"version": "2.0.0", "integrity": "sha512-x", "dependencies": {"c": "^1"}},
+            "node_modules/@a/b/node_modules/c": {"version": "1.0.0"},
+            "node_modules/c": {"version": "2.0.0"},
+        }})
+    }
+
+    #[test]
+    fn a_lock_file_is_a_registry() {
+        let registry = Registry { packages: packages(&lock()).unwrap(), files: Vec::new() };
+        let index = |path: &str| -> Value { serde_json::from_str(&registry.index_of_npm(path, "u").unwrap()).unwrap() };
+        let scoped = index("@a%2fb");
+        assert_eq!(scoped["dist-tags"]["latest"], "2.0.0");
+        assert_eq!(scoped["versions"]["2.0.0"]["dependencies"], json!({"c": "^1"}));
+        let dist = json!({"tarball": "u/files/a-b-2.0.0.tgz", "integrity": "sha512-x"});
+        assert_eq!(scoped["versions"]["2.0.0"]["dist"], dist);
+        assert_eq!(index("c")["dist-tags"]["latest"], "2.0.0");
+        assert_eq!(index("c")["versions"].as_object().unwrap().len(), 2);
+        assert!(registry.find("/unknown", "u").is_none() && registry.find("/files/../x", "u").is_none());
+        assert_eq!(specifiers(&lock()).unwrap(), ["@a/b@2.0.0", "c@1.0.0", "c@2.0.0"]);
+    }
+
+    #[test]
+    fn parts_of_files() {
+        let check = |line: &str, expect: Option<(usize, usize)>| assert_eq!(range(line), expect, "{line}");
+        check("range: bytes=2-5", Some((2, 5)));
+        check("Range: bytes=2-", None);
+        check("host: bytes=2-5", None);
+    }
+
+    #[test]
+    fn wheels_are_found_by_their_project() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = "Mcp_Server.git-1.0-py3-none-any.whl";
+        fs::write(directory.path().join(file), "wheel").unwrap();
+        let registry = Registry { packages: BTreeMap::new(), files: vec![directory.path().to_owned()] };
+        let found = |path: &str| registry.find(path, "").map(|answer| String::from_utf8(answer.body).unwrap());
+        assert!(found("/simple/mcp-server-git/").unwrap().contains(&format!("href=\"/files/{file}\"")));
+        assert_eq!(found("/simple/mcp-server/"), None);
+        assert_eq!(found(&format!("/files/{file}")).as_deref(), Some("wheel"));
+    }
+}
