@@ -374,7 +374,16 @@ impl Session {
     pub(super) fn new_way(&mut self, link: usize) -> Way {
         self.messages += 1;
         let number = MessageNumber(self.messages);
-        Way { number, link, arrived: self.now, needs_roots: false, behind: false, modern: None, decided: None, recorded: 0 }
+        Way {
+            number,
+            link,
+            arrived: self.now,
+            needs_roots: false,
+            behind: false,
+            modern: None,
+            decided: None,
+            recorded: 0,
+        }
     }
 
     pub(super) fn way_of(&mut self, number: MessageNumber) -> Option<&mut Way> {

@@ -23,6 +23,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         arguments: arguments.to_vec(),
         directory: spec["directory"].as_str().map(PathBuf::from),
         variables: Vec::new(),
+        typed: None,
     };
     let signals = rootward_sandbox::PassedSignals::hold().expect("signals");
     if spec["threads"] == "two" {

@@ -47,7 +47,7 @@ fn a_call_takes_a_round_with_a_path_or_without() {
         assert_eq!(refused["result"]["resultType"], "complete", "{refused}");
     }
     let plain = call_in(&mut client, &scene.uri("project"), "capabilities", json!({}));
-    assert_eq!(said(&plain), r#"{"roots": {}}"#);
+    assert_eq!(said(&plain), r#"{"elicitation": {}, "roots": {}}"#);
     assert_eq!(client.end(), Some(0));
 }
 
