@@ -29,6 +29,8 @@ pub(super) enum Manner {
     Refuses,
     /// It says that the cursor is stale; a modern client, with something that is no list.
     Stale,
+    /// With the first page well, and with an error for any other.
+    BreaksOff,
 }
 
 /// A question that the client has not answered.
@@ -103,7 +105,17 @@ impl Habit {
 
 impl Manner {
     pub(super) fn any() -> impl Strategy<Value = Manner> {
-        prop_oneof![8 => Just(Manner::Well), 1 => Just(Manner::Refuses), 1 => Just(Manner::Stale)]
+        let well = prop_oneof![8 => Just(Manner::Well), 1 => Just(Manner::BreaksOff)];
+        prop_oneof![9 => well, 1 => Just(Manner::Refuses), 1 => Just(Manner::Stale)]
+    }
+
+    /// The same for the page at a cursor.
+    fn at(self, cursor: Option<&str>) -> Manner {
+        match (self, cursor) {
+            (Manner::BreaksOff, None) => Manner::Well,
+            (Manner::BreaksOff, Some(_)) => Manner::Refuses,
+            (manner, _) => manner,
+        }
     }
 }
 
@@ -114,7 +126,7 @@ impl Client {
             habit,
             begun: false,
             over: false,
-            shared: Places::FIRST_TWO,
+            shared: Places::AT_FIRST,
             questions: VecDeque::new(),
             taken_back: VecDeque::new(),
             failed: false,
@@ -300,15 +312,15 @@ impl World {
         let client = &mut self.clients[number];
         let error = |code: i32| json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no"}});
         let result = |result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
-        let message = match manner {
+        let message = match manner.at(cursor.as_deref()) {
             Manner::Well if method == "roots/list" => {
                 client.failed |= client.shared == Places::NONE;
                 result(client.page(&self.ground, cursor.as_deref()).0)
             }
             Manner::Well => result(json!({"content": "x"})),
-            Manner::Refuses | Manner::Stale => {
+            bad => {
                 client.failed |= method == "roots/list";
-                error(if manner == Manner::Stale { -32602 } else { -32603 })
+                error(if bad == Manner::Stale { -32602 } else { -32603 })
             }
         };
         self.say(number, &message);
@@ -330,16 +342,14 @@ impl World {
                 _ => Places::NONE,
             };
             let (page, places, next) = client.page(&self.ground, cursor);
-            client.calls[call].said = match (manner, next) {
-                (Manner::Well, None) => Said::List(before.and(places)),
-                (Manner::Well, Some(_)) => Said::Part(before.and(places)),
-                (Manner::Refuses | Manner::Stale, _) => Said::NoList,
+            let (said, response) = match (manner.at(cursor), next) {
+                (Manner::Well, None) => (Said::List(before.and(places)), Some(page)),
+                (Manner::Well, Some(_)) => (Said::Part(before.and(places)), Some(page)),
+                (Manner::Stale, _) => (Said::NoList, Some(json!("stale"))),
+                (Manner::Refuses | Manner::BreaksOff, _) => (Said::NoList, None),
             };
-            match manner {
-                Manner::Well => drop(responses.insert(key.clone(), page)),
-                Manner::Refuses => {}
-                Manner::Stale => drop(responses.insert(key.clone(), json!("stale"))),
-            }
+            client.calls[call].said = said;
+            responses.extend(response.map(|response| (key.clone(), response)));
         }
         let mut params = client.calls[call].params.clone();
         params[keys::REQUEST_STATE] = state;

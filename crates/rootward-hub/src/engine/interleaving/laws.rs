@@ -82,18 +82,19 @@ impl World {
         if SERVERS[number % SERVERS.len()] != Change::NewChild || runs_in == Places::NONE {
             return;
         }
-        for (place, need) in allowed_by(runs_in) {
+        for (place, need) in everything().filter(|(place, need)| runs_in.permit(*place, *need)) {
             assert!(self.permits(call, place, need), "the server runs in {runs_in:?}: {}", self.tell(call));
         }
         let closed = &self.processes[&call.child].closed;
         assert!(Arc::ptr_eq(closed, &self.closed), "closed since the server began: {}", self.tell(call));
     }
 
-    /// A server that asks for the roots of a call is told no more than these.
+    /// A server that asks for the roots of a call is told these, and no others.
     fn judge_told(&self, call: &Arrived<'_>) {
         let Some(told) = call.params[keys::INPUT_RESPONSES].get(ROOTS) else { return };
-        for (place, need) in allowed_by(self.ground.places_of_list(told)) {
-            assert!(self.permits(call, place, need), "told too much: {}", self.tell(call));
+        let told = self.ground.places_of_list(told);
+        for (place, need) in everything() {
+            assert_eq!(told.permit(place, need), self.permits(call, place, need), "{}", self.tell(call));
         }
     }
 
@@ -127,8 +128,7 @@ impl World {
     }
 }
 
-/// Everything that roots allow.
-fn allowed_by(roots: Places) -> impl Iterator<Item = (usize, Need)> {
-    let everything = (0..PLACES).flat_map(|place| Need::ALL.map(|need| (place, need)));
-    everything.filter(move |(place, need)| roots.permit(*place, *need))
+/// Everything that a call may want to do.
+fn everything() -> impl Iterator<Item = (usize, Need)> {
+    (0..PLACES).flat_map(|place| Need::ALL.map(|need| (place, need)))
 }

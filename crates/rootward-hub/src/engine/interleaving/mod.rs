@@ -5,7 +5,7 @@
 //!
 //! - a call that reaches a server lies in what its client shares right then; a modern one, in the whole list that came with it; and in
 //!   what the operator and the user give then (`places.rs`);
-//! - a server that is confined runs in no more than that, and is told no more;
+//! - a server that is confined runs in no more than that, and one that asks is told that and nothing else;
 //! - a process that only tells what the server offers gets no call, and is gone before another starts;
 //! - a call reaches one server, once; a request is answered once; a question of a server's at most once (`server.rs`).
 
@@ -22,7 +22,7 @@ use serde_json::json;
 
 use client::{Habit, Manner};
 use places::{Gift, Need, PLACES, Places};
-use server::Reply;
+use server::{Calls, Reply};
 use world::World;
 
 pub(super) use world::Looked;
@@ -55,6 +55,8 @@ enum Step {
     Look(usize),
     Record(OnRecord),
     Wait(u64),
+    /// Everybody does for a while what is expected of them, but for servers with calls; clients answer like this.
+    GoOn(Manner),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -65,7 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => client().prop_map(Step::Begin),
         6 => (client(), 0..PLACES, need).prop_map(|(client, place, need)| Step::Call(client, place, need)),
-        2 => client().prop_map(Step::CallPlain),
+        3 => client().prop_map(Step::CallPlain),
         1 => client().prop_map(Step::List),
         1 => client().prop_map(Step::Cancel),
         3 => (client(), Places::any()).prop_map(|(client, shared)| Step::Share(client, shared)),
@@ -75,11 +77,12 @@ fn step() -> impl Strategy<Value = Step> {
         1 => client().prop_map(Step::Ask),
         1 => client().prop_map(Step::Exit),
         4 => Just(Step::Gone),
-        2 => Gift::any().prop_map(Step::Give),
+        3 => Gift::any().prop_map(Step::Give),
         6 => which().prop_map(Step::Look),
         4 => on_record.prop_map(Step::Record),
         4 => prop_oneof![3 => Just(1_u64), 3 => Just(260), 3 => Just(2100), 3 => Just(11_000), 1 => Just(400_000)]
             .prop_map(Step::Wait),
+        4 => Manner::any().prop_map(Step::GoOn),
     ]
 }
 
@@ -112,13 +115,14 @@ impl World {
             Step::Look(which) => self.look(which),
             Step::Record(on_record) => self.record(on_record),
             Step::Wait(milliseconds) => self.wait(milliseconds),
+            Step::GoOn(manner) => self.go_on(manner, Calls::Open),
         }
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 300,
+        cases: 500,
         max_shrink_iters: 2000,
         failure_persistence: None,
         ..ProptestConfig::default()

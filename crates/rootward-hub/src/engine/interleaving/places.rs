@@ -44,10 +44,13 @@ impl Need {
 
 impl Places {
     pub(super) const NONE: Places = Places(0);
-    pub(super) const FIRST_TWO: Places = Places(3);
+    /// What clients share at first.
+    pub(super) const AT_FIRST: Places = Places(1 << OUTER | 1 << 1 | 1 << INNER);
 
     pub(super) fn any() -> impl Strategy<Value = Places> {
-        (0..1_u8 << PLACES).prop_map(Places)
+        let nested = Places::NONE.with(OUTER).with(INNER);
+        let any = || (0..1_u8 << PLACES).prop_map(Places);
+        prop_oneof![2 => any(), 1 => any().prop_map(move |places| places.and(nested))]
     }
 
     pub(super) fn names(self, place: usize) -> bool {

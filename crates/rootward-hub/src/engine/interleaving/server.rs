@@ -41,6 +41,13 @@ pub(super) enum Reply {
     Asks(&'static [&'static str]),
 }
 
+/// Whether servers come to an end with calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Calls {
+    Open,
+    Done,
+}
+
 impl Reply {
     pub(super) fn any() -> impl Strategy<Value = Reply> {
         prop_oneof![
@@ -65,8 +72,9 @@ impl Process {
         }
     }
 
-    pub(super) fn owes(&self) -> bool {
-        !self.owes.is_empty()
+    /// The first request that it has not answered, calls left out or not.
+    pub(super) fn owes(&self, calls: Calls) -> Option<usize> {
+        self.owes.iter().position(|request| calls == Calls::Done || request["method"] != "tools/call")
     }
 
     /// Takes a message.

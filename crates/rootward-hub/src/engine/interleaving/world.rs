@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::CLIENTS;
 use super::client::{Client, Habit, Manner};
 use super::places::{Gift, Ground};
-use super::server::{Process, Reply};
+use super::server::{Calls, Process, Reply};
 use crate::engine::child::ChildId;
 use crate::engine::outlet::Outlet;
 use crate::engine::rules::{Enforce, Rules, Treatments};
@@ -213,23 +213,31 @@ impl World {
     /// Everybody does what is expected of them, until nothing is left to do.
     pub(super) fn come_to_rest(&mut self, rounds: usize) {
         for _ in 0..rounds {
-            for client in 0..CLIENTS {
-                while self.clients[client].is_asked() {
-                    self.answer(client, 0, Manner::Well);
-                }
-                for child in self.of(client) {
-                    while self.processes.get(&child).is_some_and(Process::owes) {
-                        self.reply(child, 0, Reply::Done);
-                    }
-                }
-            }
-            while !self.looks.is_empty() || !self.records.is_empty() || !self.leaving.is_empty() {
-                self.gone();
-                self.look(0);
-                self.record(OnRecord::Yes);
-            }
-            self.wait(3000);
+            self.go_on(Manner::Well, Calls::Done);
         }
+    }
+
+    /// One round of that.
+    pub(super) fn go_on(&mut self, manner: Manner, calls: Calls) {
+        for client in 0..CLIENTS {
+            let mut answers = 0;
+            while self.clients[client].is_asked() {
+                self.answer(client, 0, manner);
+                answers += 1;
+                assert!(answers < 1000, "asked without end: {:?}", self.clients[client]);
+            }
+            for child in self.of(client) {
+                while let Some(which) = self.processes.get(&child).and_then(|process| process.owes(calls)) {
+                    self.reply(child, which, Reply::Done);
+                }
+            }
+        }
+        while !self.looks.is_empty() || !self.records.is_empty() || !self.leaving.is_empty() {
+            self.gone();
+            self.look(0);
+            self.record(OnRecord::Yes);
+        }
+        self.wait(if calls == Calls::Done { 3000 } else { 300 });
     }
 }
 
