@@ -115,7 +115,7 @@ fn settings(request: &Request) -> Settings {
     });
     let mut settings = Settings::new(request.home.clone());
     settings.sources.ceiling = RootSet::place_ambient(roots, &Validation::new(request.home.clone()));
-    settings.guard.base.clone_from(&request.base);
+    settings.guard.base = request.base.clone().into();
     settings
 }
 
