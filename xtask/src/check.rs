@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::call::Call;
 use crate::files;
 use crate::host;
+use crate::hosts;
 use crate::peers;
 use crate::serve;
 use crate::servers;
@@ -61,6 +62,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("host", "cargo xtask host", host::run),
+        Step::here("hosts", "cargo xtask hosts", move |top| hosts::run_form(top, form)),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),

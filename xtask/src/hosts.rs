@@ -1,0 +1,93 @@
+//! `cargo xtask hosts`: the programs that people use as MCP clients, before `rootward serve` and before servers behind `rootward wrap`.
+//!
+//! Each host is configured as its user would do it, runs without a network, and has a model that follows a script. What counts is what
+//! its model is sent: the content of a file inside the roots, and the sentence of a refusal for one outside.
+
+mod claude_code;
+mod codex;
+mod copilot;
+mod fastmcp;
+mod gemini_cli;
+mod heard;
+mod host;
+mod inspector;
+mod installed;
+mod model;
+pub(crate) mod offline;
+mod opencode;
+mod page;
+mod running;
+mod session;
+mod stage;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::{Result, bail};
+
+use crate::built;
+use crate::call::Call;
+use crate::cases::{all_at_once, chosen, judge};
+use crate::check::Form;
+use crate::install::{Runtime, environment, node, packages, runtimes};
+
+use host::{HOSTS, Host, Turn};
+use stage::Programs;
+
+/// Hosts at once.
+const AT_ONCE: usize = 2;
+
+/// What a host is asked to do. Its model does not read it.
+const PROMPT: &str = "read the files";
+
+/// Runs the hosts of a form of the check.
+pub(crate) fn run_form(top: &Path, form: Form) -> Result<String> {
+    let is_due = |host: &&&Host| form == Form::Long || host.turn == Turn::EveryCheck;
+    carry_out(top, &HOSTS.iter().filter(is_due).copied().collect::<Vec<_>>())
+}
+
+/// Runs the hosts whose names hold each of `parts`; gives back a note for the table of steps.
+pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
+    carry_out(top, &chosen(HOSTS.to_vec(), parts, |host| host.name.to_owned())?)
+}
+
+fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
+    runtimes(top, &[Runtime::Node, Runtime::Python, Runtime::Namespaces])?;
+    let programs = hosts.iter().map(|host| Ok((host.name, install(top, host)?))).collect::<Result<Vec<_>>>()?;
+    let rows = Mutex::new(Vec::new());
+    let outcomes = all_at_once(hosts, AT_ONCE, |host| {
+        let Some((_, programs)) = programs.iter().find(|(name, _)| *name == host.name) else {
+            bail!("it was not installed");
+        };
+        let directory = tempfile::Builder::new().prefix("hosts-").tempdir()?;
+        let report = offline::play(host, programs, directory.path())?;
+        if let Ok(mut rows) = rows.lock() {
+            rows.push((host, page::row(host, &report)));
+        }
+        for (server, says) in &report.failures {
+            println!("FAILED {}, server `{server}`, {says}\n", host.name);
+        }
+        match report.failures.len() {
+            0 => Ok(()),
+            count => bail!("{count} things are not as they should be"),
+        }
+    });
+    let rows = rows.into_inner().unwrap_or_default();
+    let documented = page::hold(top, &rows);
+    let note = judge(hosts.len(), &outcomes, |host| host.name.to_owned())?;
+    documented.map(|()| note)
+}
+
+/// Installs a host and what it is to run.
+fn install(top: &Path, host: &Host) -> Result<Programs> {
+    let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
+    let (node, modules) = (node(top)?, packages(top, "servers")?.join("node_modules"));
+    let script = modules.join("@modelcontextprotocol/server-filesystem/dist/index.js");
+    let python = environment(top, "servers-python", "servers/requirements.txt")?;
+    Ok(Programs {
+        host: (host.install)(top)?,
+        rootward,
+        npm: vec![node, script],
+        python: vec![python, "-m".into(), "mcp_server_git".into()],
+    })
+}

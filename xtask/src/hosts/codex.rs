@@ -1,0 +1,40 @@
+//! Codex: shares no roots. It shows its model the structured form of a result, where there is one.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::PROMPT;
+use super::host::{Host, Roots, Server, Talk, Turn};
+use super::installed::npm_program;
+use super::running::add;
+use super::stage::Stage;
+
+pub(super) static HOST: Host = Host {
+    name: "Codex",
+    turn: Turn::EveryCheck,
+    roots: Roots::OnCommandLine,
+    install,
+    version: &["--version"],
+    variables: |_| Vec::new(),
+    configure,
+    talk: Talk::Model { list: &["mcp", "list"], well: "enabled", converse: &["exec", "--skip-git-repo-check", PROMPT] },
+};
+
+fn install(top: &Path) -> Result<Vec<PathBuf>> {
+    let places = [
+        ("x86_64", "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"),
+        ("aarch64", "@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex"),
+    ];
+    npm_program(top, "codex", &places)
+}
+
+fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
+    let model = format!(
+        "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
+         base_url = \"{}/v1\"\nwire_api = \"responses\"\n",
+        stage.model
+    );
+    stage.write(".codex/config.toml", &model)?;
+    add(stage, &["mcp", "add"], &["--"], servers)
+}

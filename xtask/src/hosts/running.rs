@@ -1,0 +1,53 @@
+//! Running a host, and keeping what it prints.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Command, ExitStatus};
+
+use anyhow::{Context, Result, ensure};
+
+use super::host::Server;
+use super::stage::Stage;
+use crate::scratch;
+
+/// What a host printed, and how it ended.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) said: String,
+    /// What it printed beside.
+    pub(super) beside: String,
+    pub(super) status: ExitStatus,
+}
+
+/// Runs a command to its end, which `timeout` brings.
+pub(super) fn run(mut command: Command) -> Result<Ran> {
+    // Files and not pipes: what a host leaves running holds a pipe open.
+    let (mut said, mut beside) = (scratch::file()?, scratch::file()?);
+    let status =
+        command.stdout(said.try_clone()?).stderr(beside.try_clone()?).status().context("cannot run the host")?;
+    Ok(Ran { said: text(&mut said)?, beside: text(&mut beside)?, status })
+}
+
+/// The same for one that must end well; gives back what it printed.
+pub(super) fn succeed(command: Command) -> Result<String> {
+    let shown = format!("{command:?}");
+    let Ran { said, beside, status } = run(command)?;
+    ensure!(status.success(), "it ended with {status}: {shown}\n{said}{beside}");
+    Ok(said)
+}
+
+/// Adds servers by the host's own command: their names stand between these words.
+pub(super) fn add(stage: &Stage, before: &[&str], after: &[&str], servers: &[Server]) -> Result<()> {
+    for server in servers {
+        let words = before.iter().chain([&server.name]).chain(after).copied();
+        succeed(stage.host("one", words.chain(server.command.iter().map(String::as_str))))?;
+    }
+    Ok(())
+}
+
+fn text(file: &mut File) -> Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
