@@ -1,5 +1,6 @@
 //! Codex: shares no roots. It shows its model the structured form of a result, where there is one.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -9,6 +10,8 @@ use super::host::{Host, Roots, Server, Talk, Turn};
 use super::installed::npm_program;
 use super::running::add;
 use super::stage::Stage;
+
+const SETTINGS: &str = ".codex/config.toml";
 
 pub(super) static HOST: Host = Host {
     name: "Codex",
@@ -35,6 +38,14 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
          base_url = \"{}/v1\"\nwire_api = \"responses\"\n",
         stage.model
     );
-    stage.write(".codex/config.toml", &model)?;
-    add(stage, &["mcp", "add"], &["--"], servers)
+    stage.write(SETTINGS, &model)?;
+    add(stage, &["mcp", "add"], &["--"], servers)?;
+    // It begins without a server that is slow to start, unless it is told to wait.
+    let file = stage.home.join(SETTINGS);
+    let mut settings = fs::read_to_string(&file)?;
+    for server in servers {
+        let heading = format!("[mcp_servers.{}]\n", server.name);
+        settings = settings.replace(&heading, &format!("{heading}required = true\nstartup_timeout_sec = 60\n"));
+    }
+    Ok(fs::write(file, settings)?)
 }

@@ -38,8 +38,8 @@ fn settings(server: &str) -> String {
     format!("{server}.json")
 }
 
-fn list(stage: &Stage, _: &str, server: &Server) -> Vec<String> {
-    vec!["list".to_owned(), stage.home.join(settings(server.name)).display().to_string()]
+fn list(stage: &Stage, _: &str, server: &str) -> Vec<String> {
+    vec!["list".to_owned(), stage.home.join(settings(server)).display().to_string()]
 }
 
 fn call(stage: &Stage, _: &str, call: &Call) -> Vec<String> {

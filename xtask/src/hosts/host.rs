@@ -70,8 +70,8 @@ pub(super) enum Talk {
     },
     /// By its user, with a command for each call, who sees what is printed.
     User {
-        /// What makes it list a server's tools, in a project.
-        list: fn(&Stage, &str, &Server) -> Vec<String>,
+        /// What makes it list, in a project, the tools of the server with this name.
+        list: fn(&Stage, &str, &str) -> Vec<String>,
         /// What makes it call a tool.
         call: fn(&Stage, &str, &model::Call) -> Vec<String>,
     },

@@ -48,8 +48,8 @@ fn on(stage: &Stage, project: &str, server: &str, method: &str) -> Vec<String> {
         .to_vec()
 }
 
-fn list(stage: &Stage, project: &str, server: &Server) -> Vec<String> {
-    on(stage, project, server.name, "tools/list")
+fn list(stage: &Stage, project: &str, server: &str) -> Vec<String> {
+    on(stage, project, server, "tools/list")
 }
 
 fn call(stage: &Stage, project: &str, call: &Call) -> Vec<String> {

@@ -14,9 +14,15 @@ use crate::scratch;
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) said: String,
-    /// What it printed beside.
-    pub(super) beside: String,
+    beside: String,
     pub(super) status: ExitStatus,
+}
+
+impl Ran {
+    /// All that it printed.
+    pub(super) fn all(&self) -> String {
+        format!("{}{}", self.said, self.beside)
+    }
 }
 
 /// Runs a command to its end, which `timeout` brings.
@@ -40,7 +46,7 @@ pub(super) fn succeed(command: Command) -> Result<String> {
 pub(super) fn add(stage: &Stage, before: &[&str], after: &[&str], servers: &[Server]) -> Result<()> {
     for server in servers {
         let words = before.iter().chain([&server.name]).chain(after).copied();
-        succeed(stage.host("one", words.chain(server.command.iter().map(String::as_str))))?;
+        succeed(stage.command("one", words.chain(server.command.iter().map(String::as_str))))?;
     }
     Ok(())
 }

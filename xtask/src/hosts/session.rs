@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::heard::Heard;
-use super::host::{Host, Server, Talk};
+use super::host::{Host, Talk};
 use super::model::{Call, Model, Outcome, words};
 use super::running::{run, succeed};
 use super::stage::{PROJECTS, Programs, SERVERS, Stage, build, proof};
@@ -17,7 +17,7 @@ use super::stage::{PROJECTS, Programs, SERVERS, Stage, build, proof};
 const TIMES: usize = 2;
 
 /// How much of a text a report shows.
-const SHOWN: usize = 1500;
+const SHOWN: usize = 800;
 
 /// What was seen of a host.
 #[derive(PartialEq, Eq, Debug)]
@@ -52,122 +52,124 @@ enum Place {
     Outside,
 }
 
+/// A host that is set up.
+#[derive(Debug)]
+struct Session<'m> {
+    host: &'static Host,
+    stage: Stage,
+    model: &'m Model,
+}
+
 /// Plays all of it in `directory`.
 pub(super) fn play(host: &'static Host, programs: &Programs, directory: &Path) -> Result<Report> {
     build(directory)?;
     let model = Model::start()?;
-    let listening = Stage::new(host, directory, "home-of-listening", programs, &model.address)?;
-    let (version, heard) = (version(host, &listening)?, listen(host, &listening, &model)?);
-    let stage = Stage::new(host, directory, "home", programs, &model.address)?;
-    let servers = stage.servers();
-    (host.configure)(&stage, &servers)?;
+    let session = |home: &str| -> Result<Session<'_>> {
+        Ok(Session { host, stage: Stage::new(host, directory, home, programs, &model.address)?, model: &model })
+    };
+    let listening = session("home-of-listening")?;
+    let (version, heard) = (listening.version()?, listening.listen()?);
+    let session = session("home")?;
+    (host.configure)(&session.stage, &session.stage.servers())?;
     let mut failures = Vec::new();
     for time in 1..=TIMES {
         for project in PROJECTS {
             let began = Instant::now();
-            let found = visit(host, &stage, &model, &servers, project)?;
+            let found = session.visit(project)?;
             println!("{}, project {project}, time {time}: {:.1} s", host.name, began.elapsed().as_secs_f64());
-            failures.extend(
-                found
-                    .into_iter()
-                    .map(|(server, says)| (server.to_owned(), format!("project {project}, time {time}, {says}"))),
-            );
+            let told =
+                |(server, says): (&str, String)| (server.to_owned(), format!("project {project}, time {time}, {says}"));
+            failures.extend(found.into_iter().map(told));
         }
     }
     Ok(Report { version, heard, failures })
 }
 
-fn version(host: &Host, stage: &Stage) -> Result<String> {
-    let said = succeed(stage.host("one", host.version))?;
-    let is_version = |word: &&str| word.contains('.') && word.starts_with(|letter: char| letter.is_ascii_digit());
-    let found = said.split_whitespace().map(|word| word.trim_end_matches('.')).find(is_version);
-    found.map(str::to_owned).with_context(|| format!("no version in `{said}`"))
-}
-
-/// One call of `rootward serve` with an ear at its input.
-fn listen(host: &Host, stage: &Stage, model: &Model) -> Result<Heard> {
-    let log = stage.home.join("heard");
-    let Some(served) = stage.servers().into_iter().find(|server| server.name == "serve") else {
-        return Ok(Heard::read("", &log));
-    };
-    let tee = ["sh", "-c", "tee -a \"$0\" | exec \"$@\""].map(str::to_owned).into_iter();
-    let command = tee.chain([log.display().to_string()]).chain(served.command).collect();
-    let servers = [Server { name: "serve", command }];
-    (host.configure)(stage, &servers)?;
-    let outcomes = carry_out(host, stage, model, "one", vec![stage.call("serve", "one")])?;
-    let lines = fs::read_to_string(&log).with_context(|| format!("the server heard nothing: {outcomes:?}"))?;
-    Ok(Heard::read(&lines, &stage.project("one")))
-}
-
-/// What went wrong in a project, with which server.
-fn visit(
-    host: &Host,
-    stage: &Stage,
-    model: &Model,
-    servers: &[Server],
-    project: &'static str,
-) -> Result<Vec<(&'static str, String)>> {
-    let mut failures = Vec::new();
-    for server in servers {
-        if let Err(error) = list(host, stage, server, project) {
-            failures.push((server.name, format!("list: {error:#}")));
-        }
+impl Session<'_> {
+    fn version(&self) -> Result<String> {
+        let said = succeed(self.stage.command("one", self.host.version))?;
+        let is_version = |word: &&str| word.contains('.') && word.starts_with(|letter: char| letter.is_ascii_digit());
+        let found = said.split_whitespace().map(|word| word.trim_end_matches('.')).find(is_version);
+        found.map(str::to_owned).with_context(|| format!("no version in `{said}`"))
     }
-    let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
-    let places = [(Place::Inside, project), (Place::Outside, other)];
-    let planned: Vec<(&'static str, Place, &str)> =
-        SERVERS.into_iter().flat_map(|server| places.map(|(place, of)| (server, place, of))).collect();
-    let calls = planned.iter().map(|(server, _, of)| stage.call(server, of)).collect();
-    let outcomes = carry_out(host, stage, model, project, calls)?;
-    for ((server, place, of), outcome) in planned.into_iter().zip(outcomes) {
-        if let Err(error) = judge(stage, server, place, of, &outcome) {
-            failures.push((server, format!("{place:?}: {error:#}")));
+
+    /// One call of `rootward serve` with an ear at its input.
+    fn listen(&self) -> Result<Heard> {
+        let log = self.stage.home.join("heard");
+        let mut servers = self.stage.servers();
+        servers.truncate(1);
+        for server in &mut servers {
+            let tee = ["sh", "-c", "tee -a \"$0\" | exec \"$@\""].map(str::to_owned).into_iter();
+            server.command = tee.chain([log.display().to_string()]).chain(server.command.drain(..)).collect();
         }
+        (self.host.configure)(&self.stage, &servers)?;
+        let outcomes = self.carry_out("one", vec![self.stage.call(SERVERS[0], "one")])?;
+        let lines = fs::read_to_string(&log).with_context(|| format!("the server heard nothing: {outcomes:?}"))?;
+        Ok(Heard::read(&lines, &self.stage.project("one")))
     }
-    Ok(failures)
-}
 
-/// The host's own list shows the server.
-fn list(host: &Host, stage: &Stage, server: &Server, project: &str) -> Result<()> {
-    let (command, shown) = match host.talk {
-        Talk::Model { list, well, .. } => (stage.host(project, list), [server.name, well]),
-        Talk::User { list, .. } => {
-            (stage.host(project, list(stage, project, server)), [stage.call(server.name, project).tool; 2])
-        }
-    };
-    let said = succeed(command)?;
-    let is_shown = said.lines().any(|line| shown.iter().all(|word| line.contains(word)));
-    ensure!(is_shown, "no line with `{}`: {}", shown.join("` and `"), shortened(&said));
-    Ok(())
-}
-
-/// Has the host make these calls, by its model in one conversation, or one by one.
-fn carry_out(host: &Host, stage: &Stage, model: &Model, project: &str, calls: Vec<Call>) -> Result<Vec<Outcome>> {
-    match host.talk {
-        Talk::Model { converse, .. } => {
-            model.will_call(calls);
-            let ran = run(stage.host(project, converse))?;
-            let outcomes = model.outcomes();
-            if !ran.status.success() || outcomes.contains(&Outcome::NotReached) {
-                println!(
-                    "{} ended with {}: {}\n{}",
-                    host.name,
-                    ran.status,
-                    shortened(&ran.said),
-                    shortened(&ran.beside)
-                );
+    /// What went wrong in a project, with which server.
+    fn visit(&self, project: &'static str) -> Result<Vec<(&'static str, String)>> {
+        let mut failures = self.list(project)?;
+        let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
+        let places = [(Place::Inside, project), (Place::Outside, other)];
+        let planned: Vec<(&'static str, Place, &str)> =
+            SERVERS.into_iter().flat_map(|server| places.map(|(place, of)| (server, place, of))).collect();
+        let calls = planned.iter().map(|(server, _, of)| self.stage.call(server, of)).collect();
+        for ((server, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
+            if let Err(error) = judge(&self.stage, server, place, of, &outcome) {
+                failures.push((server, format!("{place:?}: {error:#}")));
             }
-            Ok(outcomes)
         }
-        Talk::User { call, .. } => calls
-            .iter()
-            .map(|wanted| {
-                // A refusal makes some of them end badly.
-                let ran = run(stage.host(project, call(stage, project, wanted)))?;
-                let said = serde_json::from_str(&ran.said).map_or(ran.said, |value: Value| words(&value));
-                Ok(Outcome::Sent(said + &ran.beside))
-            })
-            .collect(),
+        Ok(failures)
+    }
+
+    /// What is missing in the host's own lists.
+    fn list(&self, project: &str) -> Result<Vec<(&'static str, String)>> {
+        let mut lists = Vec::new();
+        match self.host.talk {
+            Talk::Model { list, well, .. } => {
+                let ran = run(self.stage.command(project, list))?;
+                lists.extend(SERVERS.map(|server| (server, ran.all(), [server, well])));
+            }
+            Talk::User { list, .. } => {
+                for server in SERVERS {
+                    let ran = run(self.stage.command(project, list(&self.stage, project, server)))?;
+                    lists.push((server, ran.all(), [self.stage.call(server, project).tool; 2]));
+                }
+            }
+        }
+        let is_shown =
+            |said: &str, words: [&str; 2]| said.lines().any(|line| words.iter().all(|word| line.contains(word)));
+        lists.retain(|(_, said, words)| !is_shown(said, *words));
+        let told = |(server, said, words): (_, String, [&str; 2])| {
+            (server, format!("list: no line with `{}`: {}", words.join("` and `"), shortened(&said)))
+        };
+        Ok(lists.into_iter().map(told).collect())
+    }
+
+    /// Has the host make these calls, by its model in one conversation, or one by one.
+    fn carry_out(&self, project: &str, calls: Vec<Call>) -> Result<Vec<Outcome>> {
+        match self.host.talk {
+            Talk::Model { converse, .. } => {
+                self.model.will_call(calls);
+                let ran = run(self.stage.command(project, converse))?;
+                let outcomes = self.model.outcomes();
+                if !ran.status.success() || outcomes.contains(&Outcome::NotReached) {
+                    println!("{} ended with {}: {}", self.host.name, ran.status, shortened(&ran.all()));
+                }
+                Ok(outcomes)
+            }
+            Talk::User { call, .. } => {
+                let each = calls.iter().map(|wanted| {
+                    // A refusal makes some of them end badly.
+                    let ran = run(self.stage.command(project, call(&self.stage, project, wanted)))?;
+                    let said = serde_json::from_str(&ran.said).map_or_else(|_| ran.all(), |value: Value| words(&value));
+                    Ok(Outcome::Sent(said))
+                });
+                each.collect()
+            }
+        }
     }
 }
 
@@ -175,8 +177,10 @@ fn carry_out(host: &Host, stage: &Stage, model: &Model, project: &str, calls: Ve
 fn judge(stage: &Stage, server: &str, place: Place, project: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,
-        Outcome::NotOffered(tools) => anyhow::bail!("the host offered only {}", tools.join(", ")),
-        Outcome::NotReached => anyhow::bail!("the host ended before the call"),
+        Outcome::NotOffered(tools) => {
+            bail!("the host did not offer the tool among {}: {}", tools.len(), shortened(&tools.join(", ")))
+        }
+        Outcome::NotReached => bail!("the host ended before the call"),
     };
     let sent = || shortened(text);
     let proof = proof(server, project);

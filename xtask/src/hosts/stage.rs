@@ -111,7 +111,7 @@ impl Stage {
     }
 
     /// The host's command in a project: it ends by itself, knows nothing of the user's own environment, and reads no input.
-    pub(super) fn host<T: AsRef<OsStr>>(&self, project: &str, words: impl IntoIterator<Item = T>) -> Command {
+    pub(super) fn command<T: AsRef<OsStr>>(&self, project: &str, words: impl IntoIterator<Item = T>) -> Command {
         let mut command = Command::new("timeout");
         command
             .args(["--kill-after=5", LIMIT])
