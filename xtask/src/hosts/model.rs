@@ -35,8 +35,8 @@ pub(super) struct Call {
 pub(super) enum Outcome {
     /// The host sent this back to the model.
     Sent(String),
-    /// The host did not offer the tool; these it did.
-    NotOffered(Vec<String>),
+    /// The host did not offer the tool, but so many others.
+    NotOffered(usize),
     /// The conversation ended before.
     NotReached,
 }
@@ -114,7 +114,7 @@ impl Script {
             {
                 return Reply::Call { id: search, tool, arguments };
             }
-            self.outcomes[position] = Outcome::NotOffered(turn.tools.iter().map(|tool| tool.name.clone()).collect());
+            self.outcomes[position] = Outcome::NotOffered(turn.tools.len());
         }
         Reply::Done
     }

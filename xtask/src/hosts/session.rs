@@ -177,9 +177,7 @@ impl Session<'_> {
 fn judge(stage: &Stage, server: &str, place: Place, project: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,
-        Outcome::NotOffered(tools) => {
-            bail!("the host did not offer the tool among {}: {}", tools.len(), shortened(&tools.join(", ")))
-        }
+        Outcome::NotOffered(others) => bail!("the host did not offer the tool, but {others} others"),
         Outcome::NotReached => bail!("the host ended before the call"),
     };
     let sent = || shortened(text);
