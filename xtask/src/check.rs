@@ -62,13 +62,21 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("host", "cargo xtask host", host::run),
-        Step::here("hosts", "cargo xtask hosts", move |top| hosts::run_form(top, form)),
+        Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),
     ]
+}
+
+/// The command that runs the hosts of a form again.
+fn hosts_again(form: Form) -> &'static str {
+    match form {
+        Form::Short => "cargo xtask hosts --short",
+        Form::Long => "cargo xtask hosts",
+    }
 }
 
 /// rustup brings the components of `rust-toolchain.toml` by itself; a toolchain installed by hand may lack them.

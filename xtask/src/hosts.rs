@@ -53,7 +53,7 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
 
 fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
     runtimes(top, &[Runtime::Node, Runtime::Python, Runtime::Namespaces])?;
-    let programs = hosts.iter().map(|host| Ok((host.name, install(top, host)?))).collect::<Result<Vec<_>>>()?;
+    let programs = install(top, hosts)?;
     let rows = Mutex::new(Vec::new());
     let outcomes = all_at_once(hosts, AT_ONCE, |host| {
         let Some((_, programs)) = programs.iter().find(|(name, _)| *name == host.name) else {
@@ -78,16 +78,13 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
     documented.map(|()| note)
 }
 
-/// Installs a host and what it is to run.
-fn install(top: &Path, host: &Host) -> Result<Programs> {
+/// Installs the hosts and what they are to run; gives back the programs for each.
+fn install(top: &Path, hosts: &[&'static Host]) -> Result<Vec<(&'static str, Programs)>> {
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let (node, modules) = (node(top)?, packages(top, "servers")?.join("node_modules"));
     let script = modules.join("@modelcontextprotocol/server-filesystem/dist/index.js");
     let python = environment(top, "servers-python", "servers/requirements.txt")?;
-    Ok(Programs {
-        host: (host.install)(top)?,
-        rootward,
-        npm: vec![node, script],
-        python: vec![python, "-m".into(), "mcp_server_git".into()],
-    })
+    let python = vec![python, "-m".into(), "mcp_server_git".into()];
+    let servers = Programs { host: Vec::new(), rootward, npm: vec![node, script], python };
+    hosts.iter().map(|host| Ok((host.name, Programs { host: (host.install)(top)?, ..servers.clone() }))).collect()
 }

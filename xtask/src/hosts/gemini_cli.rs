@@ -34,7 +34,7 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     let settings = json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"disableAutoUpdate": true},
+        "general": {"enableAutoUpdate": false},
         "privacy": {"usageStatisticsEnabled": false},
     });
     stage.write(".gemini/settings.json", &settings.to_string())?;
