@@ -1,7 +1,7 @@
-//! `cargo xtask hosts`: the programs that people use as MCP clients, before `rootward serve` and before servers behind `rootward wrap`.
+//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap`.
 //!
-//! Each host is configured as its user would do it, runs without a network, and has a model that follows a script. What counts is what
-//! its model is sent: the content of a file inside the roots, and the sentence of a refusal for one outside.
+//! Each host is configured the way its user would configure it, runs without a network, and talks to a scripted model. The test reads what
+//! the host sends to that model: the content of a file inside the roots, and the sentence of the refusal for a file outside.
 
 mod claude_code;
 mod codex;
@@ -31,18 +31,18 @@ use crate::cases::{all_at_once, chosen, judge};
 use crate::check::Form;
 use crate::install::{Runtime, environment, node, packages, runtimes};
 
-use host::{HOSTS, Host, Turn};
+use host::{Due, HOSTS, Host};
 use stage::Programs;
 
 /// Hosts at once.
 const AT_ONCE: usize = 2;
 
-/// What a host is asked to do. Its model does not read it.
+/// The prompt. The scripted model does not read it.
 const PROMPT: &str = "read the files";
 
-/// Runs the hosts of a form of the check.
+/// Runs the hosts that belong to this form of the check.
 pub(crate) fn run_form(top: &Path, form: Form) -> Result<String> {
-    let is_due = |host: &&&Host| form == Form::Long || host.turn == Turn::EveryCheck;
+    let is_due = |host: &&&Host| form == Form::Long || host.due == Due::EveryCheck;
     carry_out(top, &HOSTS.iter().filter(is_due).copied().collect::<Vec<_>>())
 }
 
@@ -60,7 +60,7 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
             bail!("it was not installed");
         };
         let directory = tempfile::Builder::new().prefix("hosts-").tempdir()?;
-        let report = offline::play(host, programs, directory.path())?;
+        let report = offline::exercise(host, programs, directory.path())?;
         if let Ok(mut rows) = rows.lock() {
             rows.push((host, page::row(host, &report)));
         }
@@ -69,7 +69,7 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
         }
         match report.failures.len() {
             0 => Ok(()),
-            count => bail!("{count} things are not as they should be"),
+            count => bail!("{count} checks failed"),
         }
     });
     let rows = rows.into_inner().unwrap_or_default();
@@ -78,7 +78,7 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
     documented.map(|()| note)
 }
 
-/// Installs the hosts and what they are to run; gives back the programs for each.
+/// Installs the hosts and the servers that they start; returns the programs for each host.
 fn install(top: &Path, hosts: &[&'static Host]) -> Result<Vec<(&'static str, Programs)>> {
     let [rootward] = built::programs(top, Call::cargo("build -p rootward --bin rootward"), ["rootward"])?;
     let (node, modules) = (node(top)?, packages(top, "servers")?.join("node_modules"));

@@ -17,7 +17,7 @@ pub(crate) enum Runtime {
     Node,
     /// With what makes environments, which Debian splits off.
     Python,
-    /// What makes a network of its own.
+    /// What makes network namespaces, for hosts.
     Namespaces,
 }
 

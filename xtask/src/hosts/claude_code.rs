@@ -1,19 +1,19 @@
-//! Claude Code: shares the directory it was started in, and speaks the modern era where a server does.
+//! Claude Code shares its working directory, and tries the modern era first.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::PROMPT;
-use super::host::{Host, Roots, Server, Talk, Turn};
+use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
 use super::running::add;
 use super::stage::Stage;
 
 pub(super) static HOST: Host = Host {
     name: "Claude Code",
-    turn: Turn::EveryCheck,
-    roots: Roots::OfHost,
+    due: Due::EveryCheck,
+    roots: RootsFrom::Host,
     install,
     version: &["--version"],
     variables,

@@ -1,4 +1,4 @@
-//! Codex: shares no roots. It shows its model the structured form of a result, where there is one.
+//! Codex shares no roots. It shows its model only the structured form of a result, if there is one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::PROMPT;
-use super::host::{Host, Roots, Server, Talk, Turn};
+use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
 use super::running::add;
 use super::stage::Stage;
@@ -15,8 +15,8 @@ const SETTINGS: &str = ".codex/config.toml";
 
 pub(super) static HOST: Host = Host {
     name: "Codex",
-    turn: Turn::EveryCheck,
-    roots: Roots::OnCommandLine,
+    due: Due::EveryCheck,
+    roots: RootsFrom::CommandLine,
     install,
     version: &["--version"],
     variables: |_| Vec::new(),
@@ -40,7 +40,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     );
     stage.write(SETTINGS, &model)?;
     add(stage, &["mcp", "add"], &["--"], servers)?;
-    // It begins without a server that is slow to start, unless it is told to wait.
+    // Without this, Codex starts the conversation before slow servers are up.
     let file = stage.home.join(SETTINGS);
     let mut settings = fs::read_to_string(&file)?;
     for server in servers {

@@ -1,19 +1,19 @@
-//! Copilot CLI: shares no roots.
+//! Copilot CLI shares no roots.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::PROMPT;
-use super::host::{Host, Roots, Server, Talk, Turn};
+use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
 use super::running::add;
 use super::stage::Stage;
 
 pub(super) static HOST: Host = Host {
     name: "Copilot CLI",
-    turn: Turn::LongCheck,
-    roots: Roots::OnCommandLine,
+    due: Due::LongCheck,
+    roots: RootsFrom::CommandLine,
     install,
     version: &["--version"],
     variables,

@@ -1,4 +1,4 @@
-//! Gemini CLI: shares the directories of its workspace.
+//! Gemini CLI shares the directories of its workspace. Its `mcp add` drops a `--` in the server's command.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::PROMPT;
-use super::host::{Host, Roots, Server, Talk, Turn};
+use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_folder;
 use super::running::add;
 use super::stage::Stage;
@@ -14,8 +14,8 @@ use crate::install::node;
 
 pub(super) static HOST: Host = Host {
     name: "Gemini CLI",
-    turn: Turn::LongCheck,
-    roots: Roots::OfHost,
+    due: Due::LongCheck,
+    roots: RootsFrom::Host,
     install,
     version: &["--version"],
     variables,
@@ -43,7 +43,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
 
 fn variables(stage: &Stage) -> Vec<(&'static str, String)> {
     vec![
-        // Without it no server is started in a project that nobody has trusted yet.
+        // In a project that nobody has trusted yet, Gemini CLI starts no servers.
         ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", stage.model.clone()),
         ("GEMINI_API_KEY", "none".to_owned()),

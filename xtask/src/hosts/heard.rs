@@ -1,16 +1,16 @@
-//! What a server hears from a host: with which message it begins, and which roots it shares.
+//! What a host sends to a server: its first message, and the roots that it shares.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Where the modern era puts what the handshake said.
+/// Prefix of the members that replace the handshake in the modern era.
 const META: &str = "io.modelcontextprotocol/";
 
-/// What a host said to a server.
+/// What a host sent to a server.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Heard {
-    /// Its first message and the revision in it.
+    /// Its first message, with the revision.
     pub(super) first: String,
     /// The roots that it shares.
     pub(super) roots: String,
@@ -56,7 +56,7 @@ fn roots(messages: &[Value], project: &Path) -> String {
     if declared["listChanged"] == true { format!("{shared}, `listChanged`") } else { shared }
 }
 
-/// The lists of roots in a message: its result, or what it answers to a question in a result.
+/// The lists of roots in a message: in its result, or in its answers to a server's input requests.
 fn lists(message: &Value) -> impl Iterator<Item = &Value> {
     let answers = message["params"]["inputResponses"].as_object().into_iter().flat_map(|answers| answers.values());
     let own = message.get("result");

@@ -1,4 +1,4 @@
-//! What a host is to these tests: how it is installed, how its user adds a server, and how its model comes to call a tool.
+//! A host as these tests see it: how to install it, how its user adds servers, and how its model gets to call a tool.
 
 use std::path::{Path, PathBuf};
 
@@ -23,61 +23,61 @@ pub(super) static HOSTS: [&Host; 7] = [
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: &'static str,
-    /// How often it is run.
-    pub(super) turn: Turn,
+    /// Which check runs it.
+    pub(super) due: Due,
     /// Who names the directory that servers may use.
-    pub(super) roots: Roots,
-    /// Installs it; gives back its command.
+    pub(super) roots: RootsFrom,
+    /// Installs it and returns its command.
     pub(super) install: fn(&Path) -> Result<Vec<PathBuf>>,
-    /// What makes it print its version.
+    /// Arguments that make it print its version.
     pub(super) version: &'static [&'static str],
-    /// The variables that it is run with.
+    /// Environment variables for every run.
     pub(super) variables: fn(&Stage) -> Vec<(&'static str, String)>,
-    /// Tells it of its model and of the servers, as its user would.
+    /// Configures the model and the servers, as its user would.
     pub(super) configure: fn(&Stage, &[Server]) -> Result<()>,
     pub(super) talk: Talk,
 }
 
-/// When a host is run.
+/// Which check runs a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
-    /// With every change.
+pub(super) enum Due {
+    /// Both forms.
     EveryCheck,
-    /// In the long form of the check.
+    /// The long form only.
     LongCheck,
 }
 
 /// Who names the directory that servers may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Roots {
+pub(super) enum RootsFrom {
     /// The host shares it.
-    OfHost,
-    /// The host shares none: its user writes `.` into the server's command, which every host starts in the project.
-    OnCommandLine,
+    Host,
+    /// The host shares none. Hosts start servers in the project, so its user writes `.` into the server's command.
+    CommandLine,
 }
 
-/// How a tool gets called.
+/// Who calls a tool.
 #[derive(Debug)]
 pub(super) enum Talk {
-    /// By the host's model, in one conversation.
+    /// The host's model, in one conversation.
     Model {
-        /// What makes it list all servers.
+        /// Arguments that list all servers.
         list: &'static [&'static str],
-        /// What stands in the line of a server that is well.
+        /// The word that marks a usable server in its line of the list.
         well: &'static str,
-        /// What makes it have a conversation.
+        /// Arguments that start a conversation.
         converse: &'static [&'static str],
     },
-    /// By its user, with a command for each call, who sees what is printed.
+    /// Its user, with one command per call. The user reads what the command prints.
     User {
-        /// What makes it list, in a project, the tools of the server with this name.
+        /// Arguments that list a server's tools: the stage, the project, the server's name.
         list: fn(&Stage, &str, &str) -> Vec<String>,
-        /// What makes it call a tool.
-        call: fn(&Stage, &str, &model::Call) -> Vec<String>,
+        /// Arguments that call a tool: the stage, the project, the call.
+        call: fn(&Stage, &str, &model::ToolCall) -> Vec<String>,
     },
 }
 
-/// A server as it is written into a host's settings.
+/// A server as a host's settings name it.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) name: &'static str,

@@ -1,19 +1,19 @@
-//! The MCP Inspector on the command line: shares the roots that its settings name. Its eras are tried by `serve` and `wrap`.
+//! The MCP Inspector, on the command line, shares the roots that its settings name. `xtask serve` and `xtask wrap` run it in each era.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::host::{Host, Roots, Server, Talk, Turn};
-use super::model::Call;
+use super::host::{Due, Host, RootsFrom, Server, Talk};
+use super::model::ToolCall;
 use super::stage::{PROJECTS, Stage};
 use crate::install::{node_at_least, packages};
 
 pub(super) static HOST: Host = Host {
     name: "MCP Inspector",
-    turn: Turn::LongCheck,
-    roots: Roots::OfHost,
+    due: Due::LongCheck,
+    roots: RootsFrom::Host,
     install,
     version: &["--cli", "--version"],
     variables: |_| Vec::new(),
@@ -26,7 +26,7 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
     Ok(vec![node_at_least(top, crate::inspector::NODE)?, program])
 }
 
-/// A file of settings for each project: the roots stand in it.
+/// Writes one settings file per project, because it contains the roots.
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     for project in PROJECTS {
         let roots = json!([{"uri": format!("file://{}", stage.project(project).display()), "name": project}]);
@@ -52,7 +52,7 @@ fn list(stage: &Stage, project: &str, server: &str) -> Vec<String> {
     on(stage, project, server, "tools/list")
 }
 
-fn call(stage: &Stage, project: &str, call: &Call) -> Vec<String> {
+fn call(stage: &Stage, project: &str, call: &ToolCall) -> Vec<String> {
     let mut words = on(stage, project, call.server, "tools/call");
     words.extend(["--tool-name", call.tool].map(str::to_owned));
     for (name, value) in call.arguments.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Hosts from npm: the program for this machine, in a package of the host's own folder.
+//! Hosts from npm: finds the program for this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::install::packages;
 
-/// Installs the folder `name` of `peers/hosts`; gives back the program that `places` has for this machine's processor.
+/// Installs the folder `name` of `peers/hosts`; returns the program that `places` has for this machine's processor.
 pub(super) fn npm_program(top: &Path, name: &str, places: &[(&str, &str)]) -> Result<Vec<PathBuf>> {
     let here = std::env::consts::ARCH;
     let (_, place) = places
@@ -18,7 +18,7 @@ pub(super) fn npm_program(top: &Path, name: &str, places: &[(&str, &str)]) -> Re
     Ok(vec![program])
 }
 
-/// Installs the folder `name` of `peers/hosts`; gives back its `node_modules`.
+/// Installs the folder `name` of `peers/hosts`; returns its `node_modules`.
 pub(super) fn npm_folder(top: &Path, name: &str) -> Result<PathBuf> {
     Ok(packages(top, &format!("hosts/{name}"))?.join("node_modules"))
 }

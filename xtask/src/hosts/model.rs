@@ -1,7 +1,7 @@
-//! A model that follows a script, in the place of the one that a host would reach over the network.
+//! A scripted model on loopback, in place of the one that a host would reach over the network.
 //!
-//! It makes its calls in order, one a turn, and keeps what the host sends back for each. It remembers nothing else between turns: a
-//! host sends the whole conversation every time.
+//! It makes its calls in order, one per turn, and records what the host sends back for each. It keeps no other state: a host sends the
+//! whole conversation with every request.
 
 mod anthropic;
 mod chat;
@@ -23,41 +23,41 @@ pub(super) use said::words;
 
 /// A call that the model makes.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct ToolCall {
     /// What the host calls the server.
     pub(super) server: &'static str,
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     /// The host sent this back to the model.
     Sent(String),
-    /// The host did not offer the tool, but so many others.
+    /// The host did not offer the tool; the number of tools that it offered.
     NotOffered(usize),
-    /// The conversation ended before.
+    /// The conversation ended before this call.
     NotReached,
 }
 
-/// The model, which listens until the program ends.
+/// The model. It listens until the program ends.
 #[derive(Debug)]
 pub(super) struct Model {
-    /// Where it listens.
+    /// Its base URL.
     pub(super) address: String,
     script: Arc<Mutex<Script>>,
 }
 
-/// The calls, and what is known of them.
+/// The calls and their outcomes.
 #[derive(Debug, Default)]
 struct Script {
-    calls: Vec<Call>,
+    calls: Vec<ToolCall>,
     outcomes: Vec<Outcome>,
 }
 
 impl Model {
-    /// Starts to listen on loopback.
+    /// Starts listening on loopback.
     pub(super) fn start() -> Result<Model> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("the model cannot listen on loopback")?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -70,13 +70,13 @@ impl Model {
         Ok(Model { address, script })
     }
 
-    /// Has it make these calls in the next conversation.
-    pub(super) fn will_call(&self, calls: Vec<Call>) {
+    /// Sets the calls for the next conversation.
+    pub(super) fn will_call(&self, calls: Vec<ToolCall>) {
         let outcomes = vec![Outcome::NotReached; calls.len()];
         *locked(&self.script) = Script { calls, outcomes };
     }
 
-    /// What became of the calls, in their order.
+    /// The outcomes of the calls, in order.
     pub(super) fn outcomes(&self) -> Vec<Outcome> {
         locked(&self.script).outcomes.clone()
     }
@@ -87,7 +87,7 @@ fn locked(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
     script.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The id of a call's turn, from which its result is known again.
+/// The id of a call; the host returns it with the result.
 fn id(kind: &str, position: usize) -> String {
     format!("{kind}_{position}")
 }
@@ -117,5 +117,77 @@ impl Script {
             self.outcomes[position] = Outcome::NotOffered(turn.tools.len());
         }
         Reply::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::dialect::Tool;
+    use super::*;
+
+    fn call(server: &'static str) -> ToolCall {
+        ToolCall { server, tool: "read_text_file", arguments: json!({"path": "/a"}) }
+    }
+
+    fn turn(tools: &[&str], results: &[(&str, &str)]) -> Turn {
+        let tool = |name: &&str| Tool { space: None, name: (*name).to_owned() };
+        let result = |(id, text): &(&str, &str)| ((*id).to_owned(), (*text).to_owned());
+        Turn { tools: tools.iter().map(tool).collect(), results: results.iter().map(result).collect() }
+    }
+
+    #[test]
+    fn calls_are_made_in_order_and_their_results_kept() {
+        let calls = vec![call("serve"), call("absent"), call("npm")];
+        let mut script = Script { outcomes: vec![Outcome::NotReached; calls.len()], calls };
+        let offered = ["serve_read_text_file", "npm_read_text_file"];
+        let mut check = |tools: &[&str], results: &[(&str, &str)], expect: Option<(&str, &str)>| {
+            let reply = script.reply(Dialect::Chat, &turn(tools, results));
+            let made = match &reply {
+                Reply::Call { id, tool, .. } => Some((id.as_str(), tool.name.as_str())),
+                Reply::Done => None,
+            };
+            assert_eq!(made, expect, "{results:?}");
+        };
+        check(&[], &[], None);
+        check(&offered, &[], Some(("call_0", offered[0])));
+        check(&offered, &[("call_0", "one")], Some(("call_2", offered[1])));
+        check(&offered, &[("call_0", "one"), ("call_2", "two")], None);
+        let sent = |text: &str| Outcome::Sent(text.to_owned());
+        assert_eq!(script.outcomes, [sent("one"), Outcome::NotOffered(2), sent("two")]);
+    }
+
+    #[test]
+    fn a_deferred_tool_is_searched_for_once() {
+        let mut script = Script { calls: vec![call("npm")], outcomes: vec![Outcome::NotReached] };
+        let reply = script.reply(Dialect::Anthropic, &turn(&["ToolSearch"], &[]));
+        let Reply::Call { id, arguments, .. } = reply else { panic!("{reply:?}") };
+        assert_eq!((id.as_str(), &arguments["query"]), ("search_0", &json!("select:mcp__npm__read_text_file")));
+        assert_eq!(script.reply(Dialect::Anthropic, &turn(&["ToolSearch"], &[("search_0", "none")])), Reply::Done);
+        assert_eq!(script.outcomes, [Outcome::NotOffered(1)]);
+    }
+
+    #[test]
+    fn the_model_answers_over_http() {
+        use std::io::{Read, Write};
+
+        let model = Model::start().unwrap();
+        model.will_call(vec![call("npm")]);
+        let ask = |body: Value| {
+            let address = model.address.trim_start_matches("http://");
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            let (body, mut answer) = (body.to_string(), String::new());
+            write!(stream, "POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+                .unwrap();
+            stream.read_to_string(&mut answer).unwrap();
+            serde_json::from_str::<Value>(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+        };
+        let tools = json!([{"type": "function", "function": {"name": "npm_read_text_file"}}]);
+        let first = ask(json!({"tools": tools, "messages": []}));
+        assert_eq!(first["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "npm_read_text_file");
+        let result = json!([{"role": "tool", "tool_call_id": "call_0", "content": "one"}]);
+        assert_eq!(ask(json!({"tools": tools, "messages": result}))["choices"][0]["finish_reason"], "stop");
+        assert_eq!(model.outcomes(), [Outcome::Sent("one".to_owned())]);
     }
 }

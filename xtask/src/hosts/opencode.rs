@@ -1,4 +1,4 @@
-//! opencode: shares the directory it was started in.
+//! opencode shares its working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -6,15 +6,15 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::PROMPT;
-use super::host::{Host, Roots, Server, Talk, Turn};
+use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
 use super::running::add;
 use super::stage::Stage;
 
 pub(super) static HOST: Host = Host {
     name: "opencode",
-    turn: Turn::LongCheck,
-    roots: Roots::OfHost,
+    due: Due::LongCheck,
+    roots: RootsFrom::Host,
     install,
     version: &["--version"],
     variables: |_| Vec::new(),
@@ -26,7 +26,7 @@ pub(super) static HOST: Host = Host {
     },
 };
 
-/// The registry has the program itself under this name; the package that most people install only looks for it.
+/// This package contains the program; the package `opencode-ai` only finds it.
 fn install(top: &Path) -> Result<Vec<PathBuf>> {
     npm_program(top, "opencode", &[("x86_64", "opencode-linux-x64/bin/opencode")])
 }

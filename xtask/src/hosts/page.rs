@@ -1,11 +1,11 @@
-//! The table in the docs: what was seen of each host.
+//! The generated table of hosts in the docs.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::host::{HOSTS, Host, Roots};
+use super::host::{HOSTS, Host, RootsFrom};
 use super::session::Report;
 use super::stage::SERVERS;
 
@@ -20,8 +20,8 @@ const HEADING: &str = "\
 /// The row of a host.
 pub(super) fn row(host: &Host, report: &Report) -> String {
     let from = match host.roots {
-        Roots::OfHost => "the host",
-        Roots::OnCommandLine => "`.` in the command",
+        RootsFrom::Host => "the host",
+        RootsFrom::CommandLine => "`.` in the command",
     };
     let fails = |server: &str| report.failures.iter().any(|(of, _)| of == server);
     let cells = SERVERS.map(|server| if fails(server) { "**fails**" } else { "answered, refused" });
@@ -29,7 +29,7 @@ pub(super) fn row(host: &Host, report: &Report) -> String {
     format!("| {} | {} |", first.join(" | "), cells.join(" | "))
 }
 
-/// Compares the page with these rows, which need not be all, or writes them into it.
+/// Compares the page with these rows, or updates it. Rows of other hosts stay as they are.
 pub(super) fn hold(top: &Path, rows: &[(&Host, String)]) -> Result<()> {
     let page = top.join(PAGE);
     let text = fs::read_to_string(&page).with_context(|| format!("cannot read `{PAGE}`"))?;
@@ -45,7 +45,7 @@ pub(super) fn hold(top: &Path, rows: &[(&Host, String)]) -> Result<()> {
     bail!("{PAGE} is out of date: run `ROOTWARD_UPDATE=1 cargo xtask hosts`\n\nseen:\n{}", new.join("\n"))
 }
 
-/// The page with these rows in the place of those of the same hosts.
+/// The page with the rows of these hosts replaced.
 fn with_rows(page: &str, rows: &[(&Host, String)]) -> Result<String> {
     let (before, rest) = page.split_once(BEGIN).with_context(|| format!("no marker `{BEGIN}` in `{PAGE}`"))?;
     let (table, after) = rest.split_once(END).with_context(|| format!("no marker `{END}` after it in `{PAGE}`"))?;

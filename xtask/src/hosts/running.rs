@@ -1,4 +1,4 @@
-//! Running a host, and keeping what it prints.
+//! Runs a host and captures what it prints.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -10,7 +10,7 @@ use super::host::Server;
 use super::stage::Stage;
 use crate::scratch;
 
-/// What a host printed, and how it ended.
+/// What a host printed, and its exit status.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) said: String,
@@ -19,22 +19,22 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// All that it printed.
+    /// Everything that it printed.
     pub(super) fn all(&self) -> String {
         format!("{}{}", self.said, self.beside)
     }
 }
 
-/// Runs a command to its end, which `timeout` brings.
+/// Runs a command; `timeout` limits it.
 pub(super) fn run(mut command: Command) -> Result<Ran> {
-    // Files and not pipes: what a host leaves running holds a pipe open.
+    // Files, not pipes: a process that the host leaves behind would keep a pipe open.
     let (mut said, mut beside) = (scratch::file()?, scratch::file()?);
     let status =
         command.stdout(said.try_clone()?).stderr(beside.try_clone()?).status().context("cannot run the host")?;
     Ok(Ran { said: text(&mut said)?, beside: text(&mut beside)?, status })
 }
 
-/// The same for one that must end well; gives back what it printed.
+/// Runs a command that must succeed; returns what it printed.
 pub(super) fn succeed(command: Command) -> Result<String> {
     let shown = format!("{command:?}");
     let Ran { said, beside, status } = run(command)?;
@@ -42,7 +42,7 @@ pub(super) fn succeed(command: Command) -> Result<String> {
     Ok(said)
 }
 
-/// Adds servers by the host's own command: their names stand between these words.
+/// Adds servers with the host's own command; `before` and `after` surround the server's name.
 pub(super) fn add(stage: &Stage, before: &[&str], after: &[&str], servers: &[Server]) -> Result<()> {
     for server in servers {
         let words = before.iter().chain([&server.name]).chain(after).copied();

@@ -1,4 +1,4 @@
-//! A host at work: in each project, twice, it lists the servers and calls a tool of each, inside the roots and outside.
+//! A host at work: in each project, twice, it lists its servers and calls a tool of each, with a path inside the roots and one outside.
 
 use std::fs;
 use std::path::Path;
@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 
 use super::heard::Heard;
 use super::host::{Host, Talk};
-use super::model::{Call, Model, Outcome, words};
+use super::model::{Model, Outcome, ToolCall, words};
 use super::running::{run, succeed};
 use super::stage::{PROJECTS, Programs, SERVERS, Stage, build, proof};
 
-/// The times that a host is started in a project: the second time there is something to remember.
+/// How often a host starts in each project. The second start uses what the first one left on disk.
 const TIMES: usize = 2;
 
-/// How much of a text a report shows.
+/// How many characters of a text a report shows.
 const SHOWN: usize = 800;
 
-/// What was seen of a host.
+/// What the test saw of a host.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Report {
     pub(super) version: String,
     pub(super) heard: Heard,
-    /// What went wrong, with the server that it went wrong with.
+    /// Failed checks: the server, and what was wrong.
     pub(super) failures: Vec<(String, String)>,
 }
 
@@ -35,8 +35,8 @@ impl Report {
     }
 
     pub(super) fn from_json(value: &Value) -> Result<Report> {
-        let text = |value: &Value| value.as_str().map(str::to_owned).context("the report is not whole");
-        let failures = value["failures"].as_array().context("the report is not whole")?;
+        let text = |value: &Value| value.as_str().map(str::to_owned).context("the report is incomplete");
+        let failures = value["failures"].as_array().context("the report is incomplete")?;
         Ok(Report {
             version: text(&value["version"])?,
             heard: Heard { first: text(&value["first"])?, roots: text(&value["roots"])? },
@@ -45,14 +45,14 @@ impl Report {
     }
 }
 
-/// Whether a path lies in the roots.
+/// Whether a path is inside the roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Inside,
     Outside,
 }
 
-/// A host that is set up.
+/// A host in its surroundings.
 #[derive(Debug)]
 struct Session<'m> {
     host: &'static Host,
@@ -60,8 +60,8 @@ struct Session<'m> {
     model: &'m Model,
 }
 
-/// Plays all of it in `directory`.
-pub(super) fn play(host: &'static Host, programs: &Programs, directory: &Path) -> Result<Report> {
+/// Runs a host through everything, in `directory`.
+pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Path) -> Result<Report> {
     build(directory)?;
     let model = Model::start()?;
     let session = |home: &str| -> Result<Session<'_>> {
@@ -93,7 +93,7 @@ impl Session<'_> {
         found.map(str::to_owned).with_context(|| format!("no version in `{said}`"))
     }
 
-    /// One call of `rootward serve` with an ear at its input.
+    /// Makes one call of `rootward serve` while recording what the host writes to it.
     fn listen(&self) -> Result<Heard> {
         let log = self.stage.home.join("heard");
         let mut servers = self.stage.servers();
@@ -108,7 +108,7 @@ impl Session<'_> {
         Ok(Heard::read(&lines, &self.stage.project("one")))
     }
 
-    /// What went wrong in a project, with which server.
+    /// Lists and calls in one project; returns the checks that failed.
     fn visit(&self, project: &'static str) -> Result<Vec<(&'static str, String)>> {
         let mut failures = self.list(project)?;
         let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
@@ -117,14 +117,14 @@ impl Session<'_> {
             SERVERS.into_iter().flat_map(|server| places.map(|(place, of)| (server, place, of))).collect();
         let calls = planned.iter().map(|(server, _, of)| self.stage.call(server, of)).collect();
         for ((server, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
-            if let Err(error) = judge(&self.stage, server, place, of, &outcome) {
+            if let Err(error) = judge(place, &self.stage.named(server, of), &proof(server, of), &outcome) {
                 failures.push((server, format!("{place:?}: {error:#}")));
             }
         }
         Ok(failures)
     }
 
-    /// What is missing in the host's own lists.
+    /// Runs the host's own list; returns the servers that it does not show.
     fn list(&self, project: &str) -> Result<Vec<(&'static str, String)>> {
         let mut lists = Vec::new();
         match self.host.talk {
@@ -148,8 +148,8 @@ impl Session<'_> {
         Ok(lists.into_iter().map(told).collect())
     }
 
-    /// Has the host make these calls, by its model in one conversation, or one by one.
-    fn carry_out(&self, project: &str, calls: Vec<Call>) -> Result<Vec<Outcome>> {
+    /// Makes these calls: the model in one conversation, or the user one by one.
+    fn carry_out(&self, project: &str, calls: Vec<ToolCall>) -> Result<Vec<Outcome>> {
         match self.host.talk {
             Talk::Model { converse, .. } => {
                 self.model.will_call(calls);
@@ -162,7 +162,7 @@ impl Session<'_> {
             }
             Talk::User { call, .. } => {
                 let each = calls.iter().map(|wanted| {
-                    // A refusal makes some of them end badly.
+                    // Some hosts exit with an error after a refusal.
                     let ran = run(self.stage.command(project, call(&self.stage, project, wanted)))?;
                     let said = serde_json::from_str(&ran.said).map_or_else(|_| ran.all(), |value: Value| words(&value));
                     Ok(Outcome::Sent(said))
@@ -173,20 +173,19 @@ impl Session<'_> {
     }
 }
 
-/// What the model was sent is what it should be.
-fn judge(stage: &Stage, server: &str, place: Place, project: &str, outcome: &Outcome) -> Result<()> {
+/// Checks what the model was sent after a call that named `path`; `proof` is what the server says of that place.
+fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,
         Outcome::NotOffered(others) => bail!("the host did not offer the tool, but {others} others"),
         Outcome::NotReached => bail!("the host ended before the call"),
     };
     let sent = || shortened(text);
-    let proof = proof(server, project);
     match place {
-        Place::Inside => ensure!(text.contains(&proof), "no `{proof}` in what the model was sent: {}", sent()),
+        Place::Inside => ensure!(text.contains(proof), "no `{proof}` in what the model was sent: {}", sent()),
         Place::Outside => {
-            ensure!(!text.contains(&proof), "the model was sent what lies outside: {}", sent());
-            let refusal = format!("`{}` is outside every root", stage.named(server, project).display());
+            ensure!(!text.contains(proof), "the model was sent what lies outside: {}", sent());
+            let refusal = format!("`{}` is outside every root", path.display());
             ensure!(text.contains(&refusal), "no `{refusal}` in what the model was sent: {}", sent());
         }
     }
@@ -197,5 +196,37 @@ fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_content_inside_and_the_refusal_outside_will_do() {
+        let check = |place: Place, outcome: Outcome, expect: bool| {
+            let judged = judge(place, Path::new("/p/one"), "the content", &outcome);
+            assert_eq!(judged.is_ok(), expect, "{place:?} {outcome:?}");
+        };
+        let sent = |text: &str| Outcome::Sent(text.to_owned());
+        let refusal = "path `/p/one` is outside every root; roots in force: `/p/two`";
+        check(Place::Inside, sent("here is the content"), true);
+        check(Place::Inside, sent(refusal), false);
+        check(Place::Inside, Outcome::NotOffered(3), false);
+        check(Place::Outside, sent(refusal), true);
+        check(Place::Outside, sent("path `/p/two` is outside every root"), false);
+        check(Place::Outside, sent(&format!("{refusal} the content")), false);
+        check(Place::Outside, sent("no such file"), false);
+        check(Place::Outside, Outcome::NotReached, false);
+    }
+
+    #[test]
+    fn a_report_survives_its_way_out() {
+        let heard = Heard { first: "a".to_owned(), roots: "b".to_owned() };
+        let failures = vec![("npm".to_owned(), "a reason".to_owned())];
+        let report = Report { version: "1.2".to_owned(), heard, failures };
+        assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
+        assert!(Report::from_json(&json!({})).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Where a host plays: its own home, two projects, and the servers that it is given.
+//! The surroundings of a host: an empty home, two projects, and the servers that it starts.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,20 +8,20 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::host::{Host, Roots, Server};
-use super::model::Call;
+use super::host::{Host, RootsFrom, Server};
+use super::model::ToolCall;
 
-/// The two projects. What lies in one is outside for whoever works in the other.
+/// The two projects. For a host that works in one, the other is outside the roots.
 pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// The servers, by the names that hosts know them by: `rootward serve`, and two behind `rootward wrap`.
+/// The servers' names in a host's settings: `rootward serve`, and two servers behind `rootward wrap`.
 pub(super) const SERVERS: [&str; 3] = ["serve", "npm", "python"];
 
-/// Seconds that a run of a host may take.
+/// Time limit for one run of a host, in seconds.
 const LIMIT: &str = "120";
 
-/// Where the programs are, which are installed before a host is cut off from the network.
-#[derive(Clone, Debug)]
+/// Where the programs are. They are installed before the host loses its network.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Programs {
     /// The host's own command.
     pub(super) host: Vec<PathBuf>,
@@ -52,19 +52,19 @@ impl Programs {
     }
 }
 
-/// Where a host plays.
+/// The surroundings of a host.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) home: PathBuf,
     pub(super) programs: Programs,
-    /// Where its model listens.
+    /// The base URL of its model.
     pub(super) model: String,
     host: &'static Host,
-    /// What holds the projects.
+    /// Contains the projects.
     directory: PathBuf,
 }
 
-/// Makes the projects.
+/// Creates the projects.
 pub(super) fn build(directory: &Path) -> Result<()> {
     for name in PROJECTS {
         let project = directory.join(name);
@@ -82,12 +82,12 @@ pub(super) fn build(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the file of a project says.
+/// The content of a project's file.
 fn content(project: &str) -> String {
     format!("the file of project {project}")
 }
 
-/// What the commit of a project says.
+/// The message of a project's commit.
 fn commit(project: &str) -> String {
     format!("the commit of project {project}")
 }
@@ -110,7 +110,7 @@ impl Stage {
         self.directory.join(name)
     }
 
-    /// The host's command in a project: it ends by itself, knows nothing of the user's own environment, and reads no input.
+    /// The host's command in a project, with a time limit, without the user's own environment and without input.
     pub(super) fn command<T: AsRef<OsStr>>(&self, project: &str, words: impl IntoIterator<Item = T>) -> Command {
         let mut command = Command::new("timeout");
         command
@@ -124,7 +124,7 @@ impl Stage {
         command
     }
 
-    /// Writes a file of the host's settings.
+    /// Writes a settings file of the host, below its home.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
         let file = self.home.join(name);
         if let Some(folder) = file.parent() {
@@ -133,12 +133,12 @@ impl Stage {
         fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))
     }
 
-    /// The servers as they are written into the settings of a host.
+    /// The servers for the host's settings.
     pub(super) fn servers(&self) -> Vec<Server> {
         let Programs { rootward, npm, python, .. } = &self.programs;
         let directory: &[&str] = match self.host.roots {
-            Roots::OfHost => &[],
-            Roots::OnCommandLine => &["."],
+            RootsFrom::Host => &[],
+            RootsFrom::CommandLine => &["."],
         };
         let words = |verb: &str, wrapped: &[PathBuf]| {
             let before = [rootward.display().to_string(), verb.to_owned()];
@@ -154,23 +154,61 @@ impl Stage {
         SERVERS.into_iter().zip(commands).map(|(name, command)| Server { name, command }).collect()
     }
 
-    /// The call of a server's tool on what lies in a project.
-    pub(super) fn call(&self, server: &'static str, project: &str) -> Call {
+    /// A call of a server's tool with a path in a project.
+    pub(super) fn call(&self, server: &'static str, project: &str) -> ToolCall {
         let project = self.project(project);
         match server {
-            "python" => Call { server, tool: "git_log", arguments: json!({"repo_path": project, "max_count": 1}) },
-            _ => Call { server, tool: "read_text_file", arguments: json!({"path": project.join("file.txt")}) },
+            "python" => ToolCall { server, tool: "git_log", arguments: json!({"repo_path": project, "max_count": 1}) },
+            _ => ToolCall { server, tool: "read_text_file", arguments: json!({"path": project.join("file.txt")}) },
         }
     }
 
-    /// The path that such a call names.
+    /// The path in that call.
     pub(super) fn named(&self, server: &str, project: &str) -> PathBuf {
         let project = self.project(project);
         if server == "python" { project } else { project.join("file.txt") }
     }
 }
 
-/// What the answer to such a call holds, where it was carried out.
+/// Text that the answer contains if the server carried out that call.
 pub(super) fn proof(server: &str, project: &str) -> String {
     if server == "python" { commit(project) } else { content(project) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::host::HOSTS;
+    use super::*;
+
+    fn programs() -> Programs {
+        let words = |words: &[&str]| words.iter().map(PathBuf::from).collect();
+        Programs {
+            host: words(&["host"]),
+            rootward: "rootward".into(),
+            npm: words(&["node", "a.js"]),
+            python: words(&["python"]),
+        }
+    }
+
+    #[test]
+    fn programs_survive_their_way_in() {
+        assert_eq!(Programs::from_json(&programs().to_json()).unwrap(), programs());
+        assert!(Programs::from_json(&json!({"host": []})).is_err());
+    }
+
+    #[test]
+    fn a_host_without_roots_has_the_project_in_its_commands() {
+        let directory = tempfile::tempdir().unwrap();
+        for host in HOSTS {
+            let stage = Stage::new(host, directory.path(), host.name, &programs(), "http://127.0.0.1:1").unwrap();
+            let commands: Vec<String> = stage.servers().iter().map(|server| server.command.join(" ")).collect();
+            let expect = match host.roots {
+                RootsFrom::Host => ["rootward serve", "rootward wrap -- node a.js", "rootward wrap -- python"],
+                RootsFrom::CommandLine => {
+                    ["rootward serve .", "rootward wrap . -- node a.js", "rootward wrap . -- python"]
+                }
+            };
+            assert_eq!(commands, expect, "{}", host.name);
+        }
+    }
 }

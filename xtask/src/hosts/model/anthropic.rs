@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Call;
-use super::dialect::{DONE, Form, Reply, Tool, Turn, elements, event, text};
+use super::ToolCall;
+use super::dialect::{DONE, Delivery, Reply, Tool, Turn, elements, event, text};
 use super::said::words;
 
-/// The tool by which Claude Code offers tools that it held back.
+/// The tool of Claude Code that finds deferred tools.
 const SEARCH: &str = "ToolSearch";
 
 pub(super) fn read(body: &Value) -> Turn {
@@ -18,13 +18,13 @@ pub(super) fn read(body: &Value) -> Turn {
     }
 }
 
-pub(super) fn search(turn: &Turn, call: &Call) -> Option<(Tool, Value)> {
+pub(super) fn search(turn: &Turn, call: &ToolCall) -> Option<(Tool, Value)> {
     let tool = turn.tools.iter().find(|tool| tool.name == SEARCH)?;
     let query = format!("select:mcp__{}__{}", call.server, call.tool);
     Some((tool.clone(), json!({"query": query, "max_results": 1})))
 }
 
-pub(super) fn write(reply: &Reply, form: Form) -> String {
+pub(super) fn write(reply: &Reply, delivery: Delivery) -> String {
     let (block, opened, delta, reason) = match reply {
         Reply::Call { id, tool, arguments } => (
             json!({"type": "tool_use", "id": id, "name": tool.name, "input": arguments}),
@@ -45,7 +45,7 @@ pub(super) fn write(reply: &Reply, form: Form) -> String {
             "stop_reason": reason, "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1},
         })
     };
-    if form == Form::Whole {
+    if delivery == Delivery::Whole {
         return message(json!([block]), json!(reason)).to_string();
     }
     let events = [
@@ -76,6 +76,6 @@ mod tests {
             ],
         }));
         assert_eq!(turn.tools[0].name, "mcp__npm__read_text_file");
-        assert_eq!(turn.results, [("call_0".to_owned(), "text\none".to_owned())]);
+        assert_eq!(turn.results, [("call_0".to_owned(), "one\ntext".to_owned())]);
     }
 }

@@ -1,8 +1,8 @@
-//! The chat completions of `OpenAI`, which most hosts speak with models of others.
+//! The chat completions of `OpenAI`, which most hosts use for models of other vendors.
 
 use serde_json::{Value, json};
 
-use super::dialect::{DONE, Form, Reply, Tool, Turn, elements, event, text};
+use super::dialect::{DONE, Delivery, Reply, Tool, Turn, elements, event, text};
 use super::said::words;
 
 pub(super) fn read(body: &Value) -> Turn {
@@ -14,7 +14,7 @@ pub(super) fn read(body: &Value) -> Turn {
     }
 }
 
-pub(super) fn write(reply: &Reply, form: Form) -> String {
+pub(super) fn write(reply: &Reply, delivery: Delivery) -> String {
     let (message, reason) = match reply {
         Reply::Call { id, tool, arguments } => {
             let function = json!({"name": tool.name, "arguments": arguments.to_string()});
@@ -25,7 +25,7 @@ pub(super) fn write(reply: &Reply, form: Form) -> String {
     };
     let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
     let answer = |kind: &str, choice: Value, usage: Value| json!({"id": "chat_1", "object": kind, "created": 1, "model": "scripted", "choices": [choice], "usage": usage});
-    if form == Form::Whole {
+    if delivery == Delivery::Whole {
         let choice = json!({"index": 0, "message": message, "finish_reason": reason});
         return answer("chat.completion", choice, usage).to_string();
     }

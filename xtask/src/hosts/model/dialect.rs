@@ -1,20 +1,20 @@
-//! The four ways in which hosts speak with models, as one.
+//! The four APIs that hosts use for models, behind one interface.
 
 use serde_json::{Value, json};
 
 use super::http::{Request, Response};
-use super::{Call, anthropic, chat, gemini, responses};
+use super::{ToolCall, anthropic, chat, gemini, responses};
 
 /// A tool that a host offers to its model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Tool {
-    /// What stands around its name, where the host keeps the two apart.
+    /// The namespace, if the host keeps it apart from the name.
     pub(super) space: Option<String>,
     pub(super) name: String,
 }
 
 impl Tool {
-    /// Whether this is `tool` of `server`: every host joins the two in its own way.
+    /// Whether this is `tool` of `server`. Every host joins the two names in its own way.
     pub(super) fn is(&self, server: &str, tool: &str) -> bool {
         let before = match &self.space {
             Some(space) if self.name == tool => space.as_str(),
@@ -28,15 +28,15 @@ impl Tool {
     }
 }
 
-/// What a request says.
+/// What a request contains.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Turn {
     pub(super) tools: Vec<Tool>,
-    /// The ids of calls, and what they brought.
+    /// The ids of earlier calls, with the text of their results.
     pub(super) results: Vec<(String, String)>,
 }
 
-/// What the model says.
+/// What the model answers.
 #[derive(PartialEq, Debug)]
 pub(super) enum Reply {
     Call {
@@ -51,7 +51,7 @@ pub(super) enum Reply {
 /// The text that ends a conversation.
 pub(super) const DONE: &str = "done";
 
-/// A way to speak with a model.
+/// An API for models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     Anthropic,
@@ -60,11 +60,11 @@ pub(super) enum Dialect {
     Gemini,
 }
 
-/// How an answer travels.
+/// How an answer is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(super) enum Delivery {
     Whole,
-    Events,
+    Stream,
 }
 
 impl Dialect {
@@ -91,25 +91,25 @@ impl Dialect {
         }
     }
 
-    fn form(self, path: &str, body: &Value) -> Form {
+    fn delivery(self, path: &str, body: &Value) -> Delivery {
         let streamed = match self {
             Dialect::Gemini => path.contains("streamGenerateContent"),
             Dialect::Anthropic | Dialect::Chat | Dialect::Responses => body["stream"] == true,
         };
-        if streamed { Form::Events } else { Form::Whole }
+        if streamed { Delivery::Stream } else { Delivery::Whole }
     }
 
-    fn write(self, reply: &Reply, form: Form) -> String {
+    fn write(self, reply: &Reply, delivery: Delivery) -> String {
         match self {
-            Dialect::Anthropic => anthropic::write(reply, form),
-            Dialect::Chat => chat::write(reply, form),
-            Dialect::Responses => responses::write(reply, form),
-            Dialect::Gemini => gemini::write(reply, form),
+            Dialect::Anthropic => anthropic::write(reply, delivery),
+            Dialect::Chat => chat::write(reply, delivery),
+            Dialect::Responses => responses::write(reply, delivery),
+            Dialect::Gemini => gemini::write(reply, delivery),
         }
     }
 
-    /// The call that makes a host offer a tool which it has held back.
-    pub(super) fn search(self, turn: &Turn, call: &Call) -> Option<(Tool, Value)> {
+    /// The call that makes a host offer a tool that it has deferred.
+    pub(super) fn search(self, turn: &Turn, call: &ToolCall) -> Option<(Tool, Value)> {
         match self {
             Dialect::Anthropic => anthropic::search(turn, call),
             Dialect::Chat | Dialect::Responses | Dialect::Gemini => None,
@@ -117,22 +117,22 @@ impl Dialect {
     }
 }
 
-/// Answers a request with what `reply` makes of its turn.
+/// Answers a request; `reply` decides what the model says.
 pub(super) fn answer(request: &Request, reply: impl FnOnce(Dialect, &Turn) -> Reply) -> Response {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let Some(dialect) = Dialect::of(&request.path) else {
         return Response { kind: "application/json", body: beside(&request.path).to_string() };
     };
-    let form = dialect.form(&request.path, &body);
+    let delivery = dialect.delivery(&request.path, &body);
     let reply = reply(dialect, &dialect.read(&body));
-    let kind = match form {
-        Form::Whole => "application/json",
-        Form::Events => "text/event-stream",
+    let kind = match delivery {
+        Delivery::Whole => "application/json",
+        Delivery::Stream => "text/event-stream",
     };
-    Response { kind, body: dialect.write(&reply, form) }
+    Response { kind, body: dialect.write(&reply, delivery) }
 }
 
-/// What hosts ask besides: which models there are, and how long a text is.
+/// The answer to other requests: the list of models, the number of tokens.
 fn beside(path: &str) -> Value {
     if path.ends_with("/models") {
         let model = json!({"id": "scripted", "slug": "scripted", "object": "model", "owned_by": "nobody"});

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::dialect::{DONE, Form, Reply, Tool, Turn, elements, event, text};
+use super::dialect::{DONE, Delivery, Reply, Tool, Turn, elements, event, text};
 use super::said::words;
 
 pub(super) fn read(body: &Value) -> Turn {
@@ -15,7 +15,7 @@ pub(super) fn read(body: &Value) -> Turn {
     }
 }
 
-pub(super) fn write(reply: &Reply, form: Form) -> String {
+pub(super) fn write(reply: &Reply, delivery: Delivery) -> String {
     let part = match reply {
         Reply::Call { id, tool, arguments } => {
             json!({"functionCall": {"id": id, "name": tool.name, "args": arguments}})
@@ -28,9 +28,9 @@ pub(super) fn write(reply: &Reply, form: Form) -> String {
         "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
         "modelVersion": "scripted", "responseId": "response_1",
     });
-    match form {
-        Form::Whole => answer.to_string(),
-        Form::Events => event(None, &answer),
+    match delivery {
+        Delivery::Whole => answer.to_string(),
+        Delivery::Stream => event(None, &answer),
     }
 }
 

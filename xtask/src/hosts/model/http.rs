@@ -1,4 +1,4 @@
-//! As much of an HTTP server as a host needs of its model: one request a connection, on loopback.
+//! A minimal HTTP server for the scripted model: one request per connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-/// How long a host may take to send a request.
+/// Read timeout for a request.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The longest body: a host sends its whole conversation.
+/// The longest body. A host sends its whole conversation.
 const LONGEST: u64 = 64 << 20;
 
-/// A request, without what nobody looks at.
+/// The parts of a request that the model reads.
 #[derive(Debug)]
 pub(super) struct Request {
     /// Without the query.
@@ -22,21 +22,21 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// An answer; all of them are successes.
+/// An answer with status 200.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) kind: &'static str,
     pub(super) body: String,
 }
 
-/// Answers requests in threads of their own until the program ends.
+/// Answers each request in its own thread, until the program ends.
 pub(super) fn serve(listener: TcpListener, answer: impl Fn(&Request) -> Response + Send + Sync + 'static) {
     let answer = Arc::new(answer);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let answer = Arc::clone(&answer);
             thread::spawn(move || {
-                // A host that hangs up in the middle is its own business: a call without an outcome is noticed.
+                // If a host hangs up, its call has no outcome, and the test fails there.
                 let _ = exchange(&stream, &*answer);
             });
         }

@@ -1,8 +1,8 @@
-//! The responses of `OpenAI`, as Codex sends them: tools may lie in spaces of their own.
+//! The responses of `OpenAI`, as Codex sends them. Tools may be in namespaces.
 
 use serde_json::{Value, json};
 
-use super::dialect::{DONE, Form, Reply, Tool, Turn, elements, event, text};
+use super::dialect::{DONE, Delivery, Reply, Tool, Turn, elements, event, text};
 use super::said::words;
 
 pub(super) fn read(body: &Value) -> Turn {
@@ -23,7 +23,7 @@ fn tools(tool: &Value) -> Vec<Tool> {
     }
 }
 
-pub(super) fn write(reply: &Reply, form: Form) -> String {
+pub(super) fn write(reply: &Reply, delivery: Delivery) -> String {
     let item = match reply {
         Reply::Call { id, tool, arguments } => {
             let mut item = json!({
@@ -49,7 +49,7 @@ pub(super) fn write(reply: &Reply, form: Form) -> String {
             },
         })
     };
-    if form == Form::Whole {
+    if delivery == Delivery::Whole {
         return response("completed", json!([item])).to_string();
     }
     let events = [

@@ -1,8 +1,8 @@
-//! What a value says in words, however deep they lie in it.
+//! The text inside a JSON value, at any depth.
 
 use serde_json::Value;
 
-/// All strings of a value, one a line. A string that is JSON itself is read, too: hosts put results into strings.
+/// All strings of a value, one per line. Strings that contain JSON are parsed, too, because hosts put results into strings.
 pub(in super::super) fn words(value: &Value) -> String {
     let mut found = Vec::new();
     collect(value, &mut found);
