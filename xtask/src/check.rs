@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::call::Call;
 use crate::files;
 use crate::host;
+use crate::hosts;
 use crate::peers;
 use crate::popular;
 use crate::serve;
@@ -63,12 +64,21 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
         Step::here("popular", "cargo xtask popular", move |top| popular::run(top, form, &[])),
         Step::here("host", "cargo xtask host", host::run),
+        Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),
         Step::test("oracle", oracle(runner, std::env::var("RUSTFLAGS").ok()), AtLeast::One),
     ]
+}
+
+/// The command that runs the hosts of a form again.
+fn hosts_again(form: Form) -> &'static str {
+    match form {
+        Form::Short => "cargo xtask hosts --short",
+        Form::Long => "cargo xtask hosts",
+    }
 }
 
 /// rustup brings the components of `rust-toolchain.toml` by itself; a toolchain installed by hand may lack them.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::install::{node_at_least, packages};
 
 /// The oldest Node that it runs on.
-const NODE: u64 = 22;
+pub(crate) const NODE: u64 = 22;
 
 /// Which era it looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,6 +17,8 @@ pub(crate) enum Runtime {
     Node,
     /// With what makes environments, which Debian splits off.
     Python,
+    /// What makes network namespaces, for hosts.
+    Namespaces,
 }
 
 impl Runtime {
@@ -25,6 +27,9 @@ impl Runtime {
         match self {
             Runtime::Node => vec![Call::program("node").arguments(["--version"]), Call::npm("--version")],
             Runtime::Python => vec![Call::program("python3").arguments(["-m", "ensurepip", "--version"])],
+            Runtime::Namespaces => {
+                vec![Call::program("unshare").arguments(["--version"]), Call::program("ip").arguments(["-Version"])]
+            }
         }
     }
 
@@ -33,6 +38,7 @@ impl Runtime {
         match self {
             Runtime::Node => ["nodejs", "npm"],
             Runtime::Python => ["python3", "python3-venv"],
+            Runtime::Namespaces => ["util-linux", "iproute2"],
         }
     }
 }

@@ -26,6 +26,8 @@ mod files;
 #[cfg(feature = "check")]
 mod host;
 #[cfg(feature = "check")]
+mod hosts;
+#[cfg(feature = "check")]
 mod inspector;
 mod install;
 #[cfg(feature = "check")]
@@ -66,6 +68,8 @@ usage: cargo xtask VERB
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
   popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
+  hosts [TEXT]...  Claude Code, Codex and others before `rootward serve` and wrapped servers; only hosts whose name holds each TEXT,
+                   or with `--short` only those that `check` runs
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
@@ -116,6 +120,9 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["servers", ref parts @ ..] => told(servers::run(top, parts)),
         ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
+        ["hosts", hosts::offline::INSIDE, order] => hosts::offline::run(order),
+        ["hosts", "--short"] => told(hosts::run_form(top, check::Form::Short)),
+        ["hosts", ref parts @ ..] => told(hosts::run(top, parts)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
         ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
         ["files", ref parts @ ..] => told(files::run(top, parts)),

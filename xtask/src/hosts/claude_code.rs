@@ -1,0 +1,47 @@
+//! Claude Code shares its working directory, and tries the modern era first.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::PROMPT;
+use super::host::{Due, Host, RootsFrom, Server, Talk};
+use super::installed::npm_program;
+use super::running::add;
+use super::stage::Stage;
+
+pub(super) static HOST: Host = Host {
+    name: "Claude Code",
+    due: Due::EveryCheck,
+    roots: RootsFrom::Host,
+    install,
+    version: &["--version"],
+    variables,
+    configure,
+    talk: Talk::Model {
+        list: &["mcp", "list"],
+        well: "Connected",
+        converse: &["-p", PROMPT, "--allowedTools", "mcp__serve,mcp__npm,mcp__python"],
+    },
+};
+
+fn install(top: &Path) -> Result<Vec<PathBuf>> {
+    let places = [
+        ("x86_64", "@anthropic-ai/claude-code-linux-x64/claude"),
+        ("aarch64", "@anthropic-ai/claude-code-linux-arm64/claude"),
+    ];
+    npm_program(top, "claude-code", &places)
+}
+
+fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
+    add(stage, &["mcp", "add", "--scope", "user"], &["--"], servers)
+}
+
+fn variables(stage: &Stage) -> Vec<(&'static str, String)> {
+    vec![
+        ("ANTHROPIC_BASE_URL", stage.model.clone()),
+        ("ANTHROPIC_API_KEY", "none".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+    ]
+}

@@ -1,0 +1,85 @@
+//! A host as these tests see it: how to install it, how its user adds servers, and how its model gets to call a tool.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::model;
+use super::stage::Stage;
+use super::{claude_code, codex, copilot, fastmcp, gemini_cli, inspector, opencode};
+
+/// All of them, in the order of the table.
+pub(super) static HOSTS: [&Host; 7] = [
+    &claude_code::HOST,
+    &codex::HOST,
+    &gemini_cli::HOST,
+    &opencode::HOST,
+    &copilot::HOST,
+    &inspector::HOST,
+    &fastmcp::HOST,
+];
+
+/// A host.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) name: &'static str,
+    /// Which check runs it.
+    pub(super) due: Due,
+    /// Who names the directory that servers may use.
+    pub(super) roots: RootsFrom,
+    /// Installs it and returns its command.
+    pub(super) install: fn(&Path) -> Result<Vec<PathBuf>>,
+    /// Arguments that make it print its version.
+    pub(super) version: &'static [&'static str],
+    /// Environment variables for every run.
+    pub(super) variables: fn(&Stage) -> Vec<(&'static str, String)>,
+    /// Configures the model and the servers, as its user would.
+    pub(super) configure: fn(&Stage, &[Server]) -> Result<()>,
+    pub(super) talk: Talk,
+}
+
+/// Which check runs a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Due {
+    /// Both forms.
+    EveryCheck,
+    /// The long form only.
+    LongCheck,
+}
+
+/// Who names the directory that servers may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RootsFrom {
+    /// The host shares it.
+    Host,
+    /// The host shares none. Hosts start servers in the project, so its user writes `.` into the server's command.
+    CommandLine,
+}
+
+/// Who calls a tool.
+#[derive(Debug)]
+pub(super) enum Talk {
+    /// The host's model, in one conversation.
+    Model {
+        /// Arguments that list all servers.
+        list: &'static [&'static str],
+        /// The word that marks a usable server in its line of the list.
+        well: &'static str,
+        /// Arguments that start a conversation.
+        converse: &'static [&'static str],
+    },
+    /// Its user, with one command per call. The user reads what the command prints.
+    User {
+        /// Arguments that list a server's tools: the stage, the project, the server's name.
+        list: fn(&Stage, &str, &str) -> Vec<String>,
+        /// Arguments that call a tool: the stage, the project, the call.
+        call: fn(&Stage, &str, &model::ToolCall) -> Vec<String>,
+    },
+}
+
+/// A server as a host's settings name it.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) name: &'static str,
+    pub(super) command: Vec<String>,
+}

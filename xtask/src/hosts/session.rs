@@ -1,0 +1,232 @@
+//! A host at work: in each project, twice, it lists its servers and calls a tool of each, with a path inside the roots and one outside.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::heard::Heard;
+use super::host::{Host, Talk};
+use super::model::{Model, Outcome, ToolCall, words};
+use super::running::{run, succeed};
+use super::stage::{PROJECTS, Programs, SERVERS, Stage, build, proof};
+
+/// How often a host starts in each project. The second start uses what the first one left on disk.
+const TIMES: usize = 2;
+
+/// How many characters of a text a report shows.
+const SHOWN: usize = 800;
+
+/// What the test saw of a host.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Report {
+    pub(super) version: String,
+    pub(super) heard: Heard,
+    /// Failed checks: the server, and what was wrong.
+    pub(super) failures: Vec<(String, String)>,
+}
+
+impl Report {
+    pub(super) fn to_json(&self) -> Value {
+        let Report { version, heard: Heard { first, roots }, failures } = self;
+        json!({"version": version, "first": first, "roots": roots, "failures": failures})
+    }
+
+    pub(super) fn from_json(value: &Value) -> Result<Report> {
+        let text = |value: &Value| value.as_str().map(str::to_owned).context("the report is incomplete");
+        let failures = value["failures"].as_array().context("the report is incomplete")?;
+        Ok(Report {
+            version: text(&value["version"])?,
+            heard: Heard { first: text(&value["first"])?, roots: text(&value["roots"])? },
+            failures: failures.iter().map(|pair| Ok((text(&pair[0])?, text(&pair[1])?))).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// Whether a path is inside the roots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Inside,
+    Outside,
+}
+
+/// A host in its surroundings.
+#[derive(Debug)]
+struct Session<'m> {
+    host: &'static Host,
+    stage: Stage,
+    model: &'m Model,
+}
+
+/// Runs a host through everything, in `directory`.
+pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Path) -> Result<Report> {
+    build(directory)?;
+    let model = Model::start()?;
+    let session = |home: &str| -> Result<Session<'_>> {
+        Ok(Session { host, stage: Stage::new(host, directory, home, programs, &model.address)?, model: &model })
+    };
+    let listening = session("home-of-listening")?;
+    let (version, heard) = (listening.version()?, listening.listen()?);
+    let session = session("home")?;
+    (host.configure)(&session.stage, &session.stage.servers())?;
+    let mut failures = Vec::new();
+    for time in 1..=TIMES {
+        for project in PROJECTS {
+            let began = Instant::now();
+            let found = session.visit(project)?;
+            println!("{}, project {project}, time {time}: {:.1} s", host.name, began.elapsed().as_secs_f64());
+            let told =
+                |(server, says): (&str, String)| (server.to_owned(), format!("project {project}, time {time}, {says}"));
+            failures.extend(found.into_iter().map(told));
+        }
+    }
+    Ok(Report { version, heard, failures })
+}
+
+impl Session<'_> {
+    fn version(&self) -> Result<String> {
+        let said = succeed(self.stage.command("one", self.host.version))?;
+        let is_version = |word: &&str| word.contains('.') && word.starts_with(|letter: char| letter.is_ascii_digit());
+        let found = said.split_whitespace().map(|word| word.trim_end_matches('.')).find(is_version);
+        found.map(str::to_owned).with_context(|| format!("no version in `{said}`"))
+    }
+
+    /// Makes one call of `rootward serve` while recording what the host writes to it.
+    fn listen(&self) -> Result<Heard> {
+        let log = self.stage.home.join("heard");
+        let mut servers = self.stage.servers();
+        servers.truncate(1);
+        for server in &mut servers {
+            let tee = ["sh", "-c", "tee -a \"$0\" | exec \"$@\""].map(str::to_owned).into_iter();
+            server.command = tee.chain([log.display().to_string()]).chain(server.command.drain(..)).collect();
+        }
+        (self.host.configure)(&self.stage, &servers)?;
+        let outcomes = self.carry_out("one", vec![self.stage.call(SERVERS[0], "one")])?;
+        let lines = fs::read_to_string(&log).with_context(|| format!("the server heard nothing: {outcomes:?}"))?;
+        Ok(Heard::read(&lines, &self.stage.project("one")))
+    }
+
+    /// Lists and calls in one project; returns the checks that failed.
+    fn visit(&self, project: &'static str) -> Result<Vec<(&'static str, String)>> {
+        let mut failures = self.list(project)?;
+        let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
+        let places = [(Place::Inside, project), (Place::Outside, other)];
+        let planned: Vec<(&'static str, Place, &str)> =
+            SERVERS.into_iter().flat_map(|server| places.map(|(place, of)| (server, place, of))).collect();
+        let calls = planned.iter().map(|(server, _, of)| self.stage.call(server, of)).collect();
+        for ((server, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
+            if let Err(error) = judge(place, &self.stage.named(server, of), &proof(server, of), &outcome) {
+                failures.push((server, format!("{place:?}: {error:#}")));
+            }
+        }
+        Ok(failures)
+    }
+
+    /// Runs the host's own list; returns the servers that it does not show.
+    fn list(&self, project: &str) -> Result<Vec<(&'static str, String)>> {
+        let mut lists = Vec::new();
+        match self.host.talk {
+            Talk::Model { list, well, .. } => {
+                let ran = run(self.stage.command(project, list))?;
+                lists.extend(SERVERS.map(|server| (server, ran.all(), [server, well])));
+            }
+            Talk::User { list, .. } => {
+                for server in SERVERS {
+                    let ran = run(self.stage.command(project, list(&self.stage, project, server)))?;
+                    lists.push((server, ran.all(), [self.stage.call(server, project).tool; 2]));
+                }
+            }
+        }
+        let is_shown =
+            |said: &str, words: [&str; 2]| said.lines().any(|line| words.iter().all(|word| line.contains(word)));
+        lists.retain(|(_, said, words)| !is_shown(said, *words));
+        let told = |(server, said, words): (_, String, [&str; 2])| {
+            (server, format!("list: no line with `{}`: {}", words.join("` and `"), shortened(&said)))
+        };
+        Ok(lists.into_iter().map(told).collect())
+    }
+
+    /// Makes these calls: the model in one conversation, or the user one by one.
+    fn carry_out(&self, project: &str, calls: Vec<ToolCall>) -> Result<Vec<Outcome>> {
+        match self.host.talk {
+            Talk::Model { converse, .. } => {
+                self.model.will_call(calls);
+                let ran = run(self.stage.command(project, converse))?;
+                let outcomes = self.model.outcomes();
+                if !ran.status.success() || outcomes.contains(&Outcome::NotReached) {
+                    println!("{} ended with {}: {}", self.host.name, ran.status, shortened(&ran.all()));
+                }
+                Ok(outcomes)
+            }
+            Talk::User { call, .. } => {
+                let each = calls.iter().map(|wanted| {
+                    // Some hosts exit with an error after a refusal.
+                    let ran = run(self.stage.command(project, call(&self.stage, project, wanted)))?;
+                    let said = serde_json::from_str(&ran.said).map_or_else(|_| ran.all(), |value: Value| words(&value));
+                    Ok(Outcome::Sent(said))
+                });
+                each.collect()
+            }
+        }
+    }
+}
+
+/// Checks what the model was sent after a call that named `path`; `proof` is what the server says of that place.
+fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
+    let text = match outcome {
+        Outcome::Sent(text) => text,
+        Outcome::NotOffered(others) => bail!("the host did not offer the tool, but {others} others"),
+        Outcome::NotReached => bail!("the host ended before the call"),
+    };
+    let sent = || shortened(text);
+    match place {
+        Place::Inside => ensure!(text.contains(proof), "no `{proof}` in what the model was sent: {}", sent()),
+        Place::Outside => {
+            ensure!(!text.contains(proof), "the model was sent what lies outside: {}", sent());
+            let refusal = format!("`{}` is outside every root", path.display());
+            ensure!(text.contains(&refusal), "no `{refusal}` in what the model was sent: {}", sent());
+        }
+    }
+    Ok(())
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_content_inside_and_the_refusal_outside_will_do() {
+        let check = |place: Place, outcome: Outcome, expect: bool| {
+            let judged = judge(place, Path::new("/p/one"), "the content", &outcome);
+            assert_eq!(judged.is_ok(), expect, "{place:?} {outcome:?}");
+        };
+        let sent = |text: &str| Outcome::Sent(text.to_owned());
+        let refusal = "path `/p/one` is outside every root; roots in force: `/p/two`";
+        check(Place::Inside, sent("here is the content"), true);
+        check(Place::Inside, sent(refusal), false);
+        check(Place::Inside, Outcome::NotOffered(3), false);
+        check(Place::Outside, sent(refusal), true);
+        check(Place::Outside, sent("path `/p/two` is outside every root"), false);
+        check(Place::Outside, sent(&format!("{refusal} the content")), false);
+        check(Place::Outside, sent("no such file"), false);
+        check(Place::Outside, Outcome::NotReached, false);
+    }
+
+    #[test]
+    fn a_report_survives_its_way_out() {
+        let heard = Heard { first: "a".to_owned(), roots: "b".to_owned() };
+        let failures = vec![("npm".to_owned(), "a reason".to_owned())];
+        let report = Report { version: "1.2".to_owned(), heard, failures };
+        assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
+        assert!(Report::from_json(&json!({})).is_err());
+    }
+}

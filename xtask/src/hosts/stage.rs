@@ -1,0 +1,214 @@
+//! The surroundings of a host: an empty home, two projects, and the servers that it starts.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::host::{Host, RootsFrom, Server};
+use super::model::ToolCall;
+
+/// The two projects. For a host that works in one, the other is outside the roots.
+pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
+
+/// The servers' names in a host's settings: `rootward serve`, and two servers behind `rootward wrap`.
+pub(super) const SERVERS: [&str; 3] = ["serve", "npm", "python"];
+
+/// Time limit for one run of a host, in seconds.
+const LIMIT: &str = "120";
+
+/// Where the programs are. They are installed before the host loses its network.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Programs {
+    /// The host's own command.
+    pub(super) host: Vec<PathBuf>,
+    pub(super) rootward: PathBuf,
+    /// The file server from npm.
+    pub(super) npm: Vec<PathBuf>,
+    /// The git server from `PyPI`.
+    pub(super) python: Vec<PathBuf>,
+}
+
+impl Programs {
+    pub(super) fn to_json(&self) -> Value {
+        let Programs { host, rootward, npm, python } = self;
+        json!({"host": host, "rootward": rootward, "npm": npm, "python": python})
+    }
+
+    pub(super) fn from_json(value: &Value) -> Result<Programs> {
+        let path = |value: &Value| value.as_str().map(PathBuf::from).context("a path is missing");
+        let paths = |value: &Value| -> Result<Vec<PathBuf>> {
+            value.as_array().context("a command is missing")?.iter().map(path).collect()
+        };
+        Ok(Programs {
+            host: paths(&value["host"])?,
+            rootward: path(&value["rootward"])?,
+            npm: paths(&value["npm"])?,
+            python: paths(&value["python"])?,
+        })
+    }
+}
+
+/// The surroundings of a host.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) home: PathBuf,
+    pub(super) programs: Programs,
+    /// The base URL of its model.
+    pub(super) model: String,
+    host: &'static Host,
+    /// Contains the projects.
+    directory: PathBuf,
+}
+
+/// Creates the projects.
+pub(super) fn build(directory: &Path) -> Result<()> {
+    for name in PROJECTS {
+        let project = directory.join(name);
+        fs::create_dir(&project)?;
+        fs::write(project.join("file.txt"), content(name))?;
+        let message = commit(name);
+        let author = ["-c", "user.name=A", "-c", "user.email=a@b"];
+        for words in [&["init", "-q"][..], &["add", "file.txt"], &["commit", "-q", "-m", &message]] {
+            let mut git = Command::new("git");
+            git.args(author).args(words).current_dir(&project).env("HOME", directory).env_remove("GIT_DIR");
+            let status = git.status().context("cannot run `git`")?;
+            ensure!(status.success(), "`git {}` ended with {status}", words.join(" "));
+        }
+    }
+    Ok(())
+}
+
+/// The content of a project's file.
+fn content(project: &str) -> String {
+    format!("the file of project {project}")
+}
+
+/// The message of a project's commit.
+fn commit(project: &str) -> String {
+    format!("the commit of project {project}")
+}
+
+impl Stage {
+    pub(super) fn new(
+        host: &'static Host,
+        directory: &Path,
+        home: &str,
+        programs: &Programs,
+        model: &str,
+    ) -> Result<Stage> {
+        let home = directory.join(home);
+        fs::create_dir(&home)?;
+        let (programs, model) = (programs.clone(), model.to_owned());
+        Ok(Stage { host, home, programs, model, directory: directory.to_owned() })
+    }
+
+    pub(super) fn project(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The host's command in a project, with a time limit, without the user's own environment and without input.
+    pub(super) fn command<T: AsRef<OsStr>>(&self, project: &str, words: impl IntoIterator<Item = T>) -> Command {
+        let mut command = Command::new("timeout");
+        command
+            .args(["--kill-after=5", LIMIT])
+            .args(&self.programs.host)
+            .args(words)
+            .current_dir(self.project(project));
+        command.env_clear().env("HOME", &self.home).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.envs((self.host.variables)(self));
+        command.env("TERM", "dumb").env("LANG", "C.UTF-8").env("NO_COLOR", "1").stdin(Stdio::null());
+        command
+    }
+
+    /// Writes a settings file of the host, below its home.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
+        let file = self.home.join(name);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))
+    }
+
+    /// The servers for the host's settings.
+    pub(super) fn servers(&self) -> Vec<Server> {
+        let Programs { rootward, npm, python, .. } = &self.programs;
+        let directory: &[&str] = match self.host.roots {
+            RootsFrom::Host => &[],
+            RootsFrom::CommandLine => &["."],
+        };
+        let words = |verb: &str, wrapped: &[PathBuf]| {
+            let before = [rootward.display().to_string(), verb.to_owned()];
+            let mut words: Vec<String> =
+                before.into_iter().chain(directory.iter().copied().map(str::to_owned)).collect();
+            if !wrapped.is_empty() {
+                words.push("--".to_owned());
+            }
+            words.extend(wrapped.iter().map(|word| word.display().to_string()));
+            words
+        };
+        let commands = [words("serve", &[]), words("wrap", npm), words("wrap", python)];
+        SERVERS.into_iter().zip(commands).map(|(name, command)| Server { name, command }).collect()
+    }
+
+    /// A call of a server's tool with a path in a project.
+    pub(super) fn call(&self, server: &'static str, project: &str) -> ToolCall {
+        let project = self.project(project);
+        match server {
+            "python" => ToolCall { server, tool: "git_log", arguments: json!({"repo_path": project, "max_count": 1}) },
+            _ => ToolCall { server, tool: "read_text_file", arguments: json!({"path": project.join("file.txt")}) },
+        }
+    }
+
+    /// The path in that call.
+    pub(super) fn named(&self, server: &str, project: &str) -> PathBuf {
+        let project = self.project(project);
+        if server == "python" { project } else { project.join("file.txt") }
+    }
+}
+
+/// Text that the answer contains if the server carried out that call.
+pub(super) fn proof(server: &str, project: &str) -> String {
+    if server == "python" { commit(project) } else { content(project) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::host::HOSTS;
+    use super::*;
+
+    fn programs() -> Programs {
+        let words = |words: &[&str]| words.iter().map(PathBuf::from).collect();
+        Programs {
+            host: words(&["host"]),
+            rootward: "rootward".into(),
+            npm: words(&["node", "a.js"]),
+            python: words(&["python"]),
+        }
+    }
+
+    #[test]
+    fn programs_survive_their_way_in() {
+        assert_eq!(Programs::from_json(&programs().to_json()).unwrap(), programs());
+        assert!(Programs::from_json(&json!({"host": []})).is_err());
+    }
+
+    #[test]
+    fn a_host_without_roots_has_the_project_in_its_commands() {
+        let directory = tempfile::tempdir().unwrap();
+        for host in HOSTS {
+            let stage = Stage::new(host, directory.path(), host.name, &programs(), "http://127.0.0.1:1").unwrap();
+            let commands: Vec<String> = stage.servers().iter().map(|server| server.command.join(" ")).collect();
+            let expect = match host.roots {
+                RootsFrom::Host => ["rootward serve", "rootward wrap -- node a.js", "rootward wrap -- python"],
+                RootsFrom::CommandLine => {
+                    ["rootward serve .", "rootward wrap . -- node a.js", "rootward wrap . -- python"]
+                }
+            };
+            assert_eq!(commands, expect, "{}", host.name);
+        }
+    }
+}
