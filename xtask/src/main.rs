@@ -64,7 +64,8 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
-  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT
+  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT;
+                   --short for those of `check`
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
@@ -114,6 +115,7 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => told(peers::run(top, parts)),
         ["servers", ref parts @ ..] => told(servers::run(top, parts)),
+        ["popular", "--short", ref parts @ ..] => told(popular::run(top, check::Form::Short, parts)),
         ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
