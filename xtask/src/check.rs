@@ -62,7 +62,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("peers", "cargo xtask peers", |top| peers::run(top, &[])),
         Step::here("serve", "cargo xtask serve", |top| serve::run(top, &[])),
         Step::here("servers", "cargo xtask servers", |top| servers::run(top, &[])),
-        Step::here("popular", "cargo xtask popular", move |top| popular::run(top, form, &[])),
+        Step::here("popular", popular::repeat(form), move |top| popular::run(top, form, &[])),
         Step::here("host", "cargo xtask host", host::run),
         Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),

@@ -66,7 +66,8 @@ usage: cargo xtask VERB
   prove [DIR]      the same in the long form, then the licences, then the corpus in DIR if one is given
   peers [TEXT]...  MCP clients of other languages against the example servers and `rootward serve`; only cases whose name holds each TEXT
   servers [TEXT].. MCP servers of other projects, confined by `rootward sandbox`; only cases whose name holds each TEXT
-  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT
+  popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT;
+                   --short for those of `check`
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   hosts [TEXT]...  Claude Code, Codex and others before `rootward serve` and wrapped servers; only hosts whose name holds each TEXT,
                    or with `--short` only those that `check` runs
@@ -118,6 +119,7 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["corpus", folder] => corpus::run(top, Path::new(folder)).map(drop),
         ["peers", ref parts @ ..] => told(peers::run(top, parts)),
         ["servers", ref parts @ ..] => told(servers::run(top, parts)),
+        ["popular", "--short", ref parts @ ..] => told(popular::run(top, check::Form::Short, parts)),
         ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
         ["hosts", hosts::offline::INSIDE, order] => hosts::offline::run(order),

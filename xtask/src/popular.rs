@@ -252,6 +252,14 @@ fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
     cases
 }
 
+/// The command that runs the cases of a form again.
+pub(crate) fn repeat(form: Form) -> &'static str {
+    match form {
+        Form::Short => "cargo xtask popular --short",
+        Form::Long => "cargo xtask popular",
+    }
+}
+
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let installed = install::run(top, Call::cargo("build -p rootward --bin rootward"))?;

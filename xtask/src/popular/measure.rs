@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use rootward_testkit::bench::cores;
 use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::table::{Bar, Table};
@@ -13,6 +13,7 @@ use super::install;
 use super::server::{SERVERS, Server};
 use super::stage::{Project, Sharing, Stage, Start, User, Wall};
 use crate::call::Call;
+use crate::conversation::Said;
 
 /// How many times as long the tools may take.
 const MOST: f64 = 1.1;
@@ -74,7 +75,8 @@ fn time(stage: &Stage<'_>, server: &'static Server, wall: Wall, project: Project
     talk.tools()?;
     if until == Until::Called {
         let call = server.calls.first().context("no call is known")?;
-        talk.call(call.tool, serde_json::from_str(&stage.fill(call.arguments, project))?)?;
+        let said = talk.call(call.tool, serde_json::from_str(&stage.fill(call.arguments, project))?)?;
+        ensure!(matches!(said, Said::Result(_)), "`{}` said {said:?}", call.tool);
     }
     let taken = began.elapsed();
     // How a server ends that is still starting does not matter here.
