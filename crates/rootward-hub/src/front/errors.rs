@@ -12,7 +12,7 @@ use super::process::Process;
 use super::stdio::{Source, Stdio};
 use crate::engine::ChildId;
 
-/// How much is passed on at a time. A pipe that has room takes this much at once (PIPE_BUF, see pipe(7)).
+/// How much is passed on at a time. A pipe that has room takes this much at once (`PIPE_BUF`, see pipe(7)).
 const PART: usize = 4096;
 
 /// How much is read at the most of what a server has left behind: as much as a pipe holds.
@@ -44,13 +44,13 @@ impl Stdio<'_> {
         let Some(process) = self.processes.get_mut(&number).or(leaving) else { return };
         pass_on(process);
     }
+}
 
-    /// Reads what a server that has ended has left behind.
-    pub(super) fn drain_errors(&mut self, process: &mut Process) {
-        for _ in 0..MOST_LEFT {
-            if !has_room() || !matches!(pass_on(process), Read::Some(_)) {
-                break;
-            }
+/// Reads what a server that has ended has left behind.
+pub(super) fn drain_errors(process: &mut Process) {
+    for _ in 0..MOST_LEFT {
+        if !has_room() || !matches!(pass_on(process), Read::Some(_)) {
+            break;
         }
     }
 }

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use super::errors::drain_errors;
 use super::keeping::Keeping;
 use super::launch::Launch;
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
@@ -192,7 +193,7 @@ impl<'n> Stdio<'n> {
                     Source::Leaving(position) => self.drain(position),
                     Source::Errors(number) => self.pass_errors_on(number),
                     Source::Report(number) => {
-                        self.processes.get_mut(&number).into_iter().for_each(Process::read_report)
+                        self.processes.get_mut(&number).into_iter().for_each(Process::read_report);
                     }
                     Source::ErrorsWritable => self.errors_wait = false,
                     // A client that reads no more is gone, whatever else it has open.
@@ -582,7 +583,7 @@ impl<'n> Stdio<'n> {
         process.output = None;
         process.end(now);
         let code = process.go_on(now).ok().flatten();
-        self.drain_errors(&mut process);
+        drain_errors(&mut process);
         let failure = process.failure(code, &self.launch.secrets, &self.launch.withheld);
         self.ended_early = process.ends_early(now);
         if let (Trace::On, Some(refused)) = (self.launch.trace, process.refused()) {

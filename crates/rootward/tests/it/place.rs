@@ -71,7 +71,10 @@ impl Place {
         let files = fs::read_dir(self.path("home/.local/state/rootward/audit")).into_iter().flatten().flatten();
         let text: String = files.map(|file| fs::read_to_string(file.path()).unwrap()).collect();
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines.filter(|line| line.get("decision").is_some()).collect()
+        let mut decisions: Vec<Value> = lines.filter(|line| line.get("decision").is_some()).collect();
+        // Each process has a file, and a directory has no order. Within one file, equal times stay in order.
+        decisions.sort_by_key(|line| line["time"].as_u64());
+        decisions
     }
 }
 
