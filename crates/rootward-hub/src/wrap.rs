@@ -81,7 +81,13 @@ impl Wrap {
         let memory = Arc::new(keeping.recall_ambient());
         let audit = rules.audit.clone();
         let name = launch.server_name().into();
-        let server = engine.add(Server { name, rules: Arc::new(rules), change: launch.change(), memory });
+        let server = engine.add(Server {
+            name,
+            rules: Arc::new(rules),
+            change: launch.change(),
+            fetching: launch.fetching(),
+            memory,
+        });
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;

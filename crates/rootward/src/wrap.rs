@@ -118,7 +118,9 @@ impl Wrap {
             }
             Confine::Off => Vec::new(),
         };
-        let note = withheld::line(&withheld);
+        if let Some(note) = withheld::line(&withheld) {
+            message::line_in_passing(&note);
+        }
         let secrets = secrets(&confine);
         let launch = Launch {
             program: program.clone(),
@@ -136,7 +138,7 @@ impl Wrap {
         let home = ground.home().map(Path::to_owned);
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
-        let mut terminal = Terminal { program, home: home.as_deref(), note };
+        let mut terminal = Terminal { program, home: home.as_deref() };
         let code = wrapped.run(&mut terminal)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
@@ -237,17 +239,11 @@ fn secrets(confine: &Confine) -> Vec<String> {
 struct Terminal<'t> {
     program: &'t OsStr,
     home: Option<&'t Path>,
-    /// What is said of variables that the server does not get, until it was said.
-    note: Option<String>,
 }
 
 impl Operator for Terminal<'_> {
     fn started(&mut self, _: &[PlacedRoot], enforcement: &Enforcement) {
         told::enforcement(enforcement);
-        // Once: a server that is started again lacks nothing new.
-        if let Some(note) = self.note.take() {
-            message::line_in_passing(&note);
-        }
     }
 
     fn not_started(&mut self, error: StartError) -> String {

@@ -239,6 +239,7 @@ impl Session {
             self.own_list(child.link, list, envelope.result());
             return Stirs::All;
         }
+        let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let is_legacy = matches!(self.client, Client::Legacy(_));
         if !is_legacy && self.wants_input(child, envelope, sent.as_ref()) {
             return Stirs::Nobody;
@@ -249,6 +250,7 @@ impl Session {
                 self.discovered(child.link, envelope.result());
                 self.tell_client(envelope.text());
             }
+            Some(Owed::OwnHandshake) if is_learner => self.learned_late(child.link, envelope.result()),
             Some(Owed::OwnHandshake) => self.greeted(child, envelope),
             Some(Owed::List(list)) => {
                 if let Some(result) = envelope.result() {
@@ -263,7 +265,7 @@ impl Session {
                 self.tell_client(envelope.text());
             }
             // The client was answered in its place.
-            None if self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning) => {}
+            None if is_learner => {}
             // Also what is owed to nobody: the client may have cancelled it.
             Some(Owed::Plain | Owed::OwnList(_)) | None => {
                 self.tell_client(envelope.text());

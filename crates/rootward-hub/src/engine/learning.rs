@@ -13,12 +13,16 @@ use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed, Phase};
 use super::failure::{Failure, Hope};
+use super::link::Fetching;
 use super::memory::Learned;
 use super::session::{Client, Session};
 use super::{Effect, Purpose};
 
 /// How long a learner may take to answer a client's first request: what starts it may have to fetch it first.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long one that is late may go on to fetch the server: ended in the middle of it, the real start would fetch again.
+const FETCHES_WITHIN: Duration = Duration::from_secs(60);
 
 /// How long it may take to list what it offers. The real server waits for its end.
 const LISTS_WITHIN: Duration = Duration::from_secs(2);
@@ -69,12 +73,39 @@ impl Session {
             let is_late = self.now >= lesson.until;
             let owes = |owed: &Owed| child.owes.values().any(|known| known == owed);
             let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
-            if is_late && owes(&Owed::Discovery) {
+            if is_late && owes(&Owed::Handshake) && self.links[link].fetching == Fetching::Likely {
+                self.go_on_fetching(link, lesson.child);
+            } else if is_late && owes(&Owed::Discovery) {
                 // The client goes on with `initialize`; the learner may still be fetching.
                 self.answer_for(link, lesson.child, Owed::Discovery);
             } else if (is_late && owes(&Owed::Handshake)) || (is_promised && (is_late || child.owes.is_empty())) {
                 self.end_lesson(link);
             }
+        }
+    }
+
+    /// Answers the client in the place of a learner that most likely fetches the server, and lets it go on with that.
+    fn go_on_fetching(&mut self, link: usize, number: u64) {
+        let Some(child) = self.links[link].children.get_mut(&number) else { return };
+        let owed: Vec<Box<str>> = child.owes.extract_if(|_, owed| *owed == Owed::Handshake).map(|(id, _)| id).collect();
+        for id in owed {
+            if let Some(child) = self.links[link].children.get_mut(&number) {
+                child.owes.insert(id.clone(), Owed::OwnHandshake);
+            }
+            self.improvise(&id);
+        }
+        self.links[link].lesson = Some(Lesson { child: number, until: self.now + FETCHES_WITHIN });
+    }
+
+    /// A learner whose client was answered in its place has answered `initialize`, too.
+    pub(super) fn learned_late(&mut self, link: usize, result: Option<&RawValue>) {
+        match result {
+            Some(result) => {
+                self.links[link].handshake = Some(result.to_owned());
+                self.remember(link, result);
+                self.ask_for_all_lists(link, result);
+            }
+            None => self.end_lesson(link),
         }
     }
 

@@ -25,6 +25,15 @@ pub(crate) enum Change {
     Told,
 }
 
+/// Whether a start may have to fetch the server first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Fetching {
+    /// It is started by `npx`, `uvx` or their like.
+    Likely,
+    #[default]
+    No,
+}
+
 /// A session's link to a server.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -33,6 +42,7 @@ pub(super) struct Link {
     pub(super) name: Arc<str>,
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
+    pub(super) fetching: Fetching,
     /// What was known of the server when the client came.
     pub(super) memory: Arc<Memory>,
     /// The part of it that is of use with this client.
@@ -64,6 +74,7 @@ impl Link {
             name: Arc::clone(&server.name),
             rules: Arc::clone(&server.rules),
             change: server.change,
+            fetching: server.fetching,
             memory: Arc::clone(&server.memory),
             remembered: None,
             children: BTreeMap::new(),

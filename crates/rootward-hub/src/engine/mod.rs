@@ -55,7 +55,7 @@ use rootward_protocol::session::{Given, Placed, Placing, Terms};
 pub(crate) use child::ChildId;
 pub(crate) use failure::{Failure, Hope};
 pub use given::Lookout;
-pub(crate) use link::Change;
+pub(crate) use link::{Change, Fetching};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
 pub use rules::{About, Enforce, Rules, Treatments};
@@ -164,6 +164,7 @@ pub(crate) struct Server {
     pub(crate) rules: Arc<Rules>,
     /// What a change of roots takes.
     pub(crate) change: Change,
+    pub(crate) fetching: Fetching,
     pub(crate) memory: Arc<Memory>,
 }
 

@@ -14,7 +14,7 @@ use rootward_sandbox::{
 use super::elsewhere::make_absolute_ambient;
 use super::file_server::FileServer;
 use super::naming::server_name;
-use crate::engine::{Change, Purpose};
+use crate::engine::{Change, Fetching, Purpose};
 use crate::scan::Held;
 
 /// What stands for the first root in a command line or a variable.
@@ -25,6 +25,9 @@ const ROOTS: &[u8] = b"${roots}";
 /// Programs that start containers, or a shell in one.
 const CONTAINERS: [&str; 8] =
     ["docker", "podman", "nerdctl", "buildah", "kubectl", "lxc", "systemd-nspawn", "distrobox"];
+
+/// Programs that fetch a server before they start it.
+const FETCHERS: [&str; 7] = ["npx", "npm", "pnpm", "bunx", "uvx", "uv", "pipx"];
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -102,6 +105,12 @@ impl Launch {
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
         let stands = texts.into_iter().any(|text| has_template(text));
         if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
+    }
+
+    /// Whether a start may have to fetch the server first.
+    pub(crate) fn fetching(&self) -> Fetching {
+        let name = Path::new(&self.program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if FETCHERS.contains(&name) { Fetching::Likely } else { Fetching::No }
     }
 
     /// What the server is called on record.

@@ -19,7 +19,7 @@ use crate::engine::child::ChildId;
 use crate::engine::outlet::Outlet;
 use crate::engine::rules::{Enforce, Rules, Treatments};
 use crate::engine::{
-    Change, Effect, Engine, Event, Failure, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
+    Change, Effect, Engine, Event, Failure, Fetching, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
 };
 use crate::scan::{Expansion, Held};
 
@@ -80,7 +80,13 @@ impl World {
                 treatments: Treatments::default(),
                 audit,
             };
-            engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() })
+            engine.add(Server {
+                name: "files".into(),
+                rules: Arc::new(rules),
+                change,
+                fetching: Fetching::default(),
+                memory: Arc::default(),
+            })
         });
         let clients = habits.into_iter().enumerate().map(|(number, habit)| {
             let server = servers[number % SERVERS.len()];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Change, Event, Failure, Hope};
+use super::super::{Change, Event, Failure, Fetching, Hope};
 use super::{Ceiling, Client, Play, Seen};
 
 const WITH_TOOLS: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}"#;
@@ -17,6 +17,14 @@ impl Play {
         let mut play = Play::new(Change::NewChild, Ceiling::None);
         play.client(&hello("2025-06-18"));
         assert_eq!(play.started(), [1]);
+        play
+    }
+
+    /// A play whose server may have to be fetched first.
+    fn fetching() -> Play {
+        let mut play = Play::new(Change::NewChild, Ceiling::None);
+        let session = play.engine.sessions.get_mut(&play.session).unwrap();
+        session.links[0].fetching = Fetching::Likely;
         play
     }
 
@@ -277,4 +285,31 @@ fn a_modern_call_without_paths_asks_for_roots() {
     play.settle();
     assert!(play.is_let_end(1));
     assert_eq!(play.started(), [1, 2]);
+}
+
+/// Ended in the middle of a download, the real start would begin it again.
+#[test]
+fn a_learner_that_fetches_the_server_may_go_on() {
+    let mut play = Play::fetching();
+    play.client(&hello("2025-06-18"));
+    play.pass(20_100);
+    play.improvised();
+    play.share(&["project"]);
+    play.client(&json!({"id": 1, "method": "tools/list"}));
+    play.pass(10_000);
+    assert_eq!(play.heard().last().unwrap()["result"], json!({"tools": []}));
+    assert!(!play.is_let_end(1) && play.started() == [1]);
+    play.child(1, &json!({"id": "i", "result": serde_json::from_str::<Value>(WITH_TOOLS).unwrap()}));
+    assert!(play.heard().is_empty(), "the client has its answer");
+    play.answer_lists(1, |_| json!({"tools": [{"name": "a"}]}));
+    assert_eq!(play.heard()[0]["method"], "notifications/tools/list_changed");
+    assert!(play.is_let_end(1) && play.started() == [2]);
+    // But not for ever.
+    let mut play = Play::fetching();
+    play.client(&hello("2025-06-18"));
+    play.pass(20_100);
+    play.improvised();
+    play.share(&["project"]);
+    play.pass(60_100);
+    assert!(play.is_let_end(1) && play.started() == [1, 2]);
 }

@@ -28,7 +28,9 @@ use super::child::ChildId;
 use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
-use super::{Change, Effect, Engine, Entries, Event, Failure, OnRecord, Server, ServerId, Session, SessionId};
+use super::{
+    Change, Effect, Engine, Entries, Event, Failure, Fetching, OnRecord, Server, ServerId, Session, SessionId,
+};
 use crate::scan::{Expansion, Held};
 
 /// The longest line that the client may send in a script.
@@ -112,8 +114,13 @@ impl Play {
         let mut terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
         terms.way = rules.way;
         let mut engine = Engine::new(terms, given, LIMIT);
-        let server =
-            engine.add(Server { name: "files".into(), rules: Arc::new(rules), change, memory: Arc::default() });
+        let server = engine.add(Server {
+            name: "files".into(),
+            rules: Arc::new(rules),
+            change,
+            fetching: Fetching::default(),
+            memory: Arc::default(),
+        });
         let session = engine.open(server, "test".to_owned()).unwrap();
         let (now, seen, leaving, recorded) = (Duration::ZERO, Vec::new(), Vec::new(), Vec::new());
         Play { engine, server, session, now, seen, leaving, recorded, directory }

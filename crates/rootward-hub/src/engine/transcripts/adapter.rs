@@ -15,8 +15,8 @@ use rootward_protocol::session::{Given, Terms};
 use rootward_testkit::transcript::{Line, Received, Refusals, Server, Settings};
 
 use super::super::{
-    About, Change, ChildId, Effect, Enforce, Engine, Event, Memory, OnRecord, Outlet, Rules, Server as Configured,
-    Session, SessionId, Treatments,
+    About, Change, ChildId, Effect, Enforce, Engine, Event, Fetching, Memory, OnRecord, Outlet, Rules,
+    Server as Configured, Session, SessionId, Treatments,
 };
 use super::server::FileServer;
 use crate::scan::{Expansion, Held, Treatment};
@@ -80,7 +80,13 @@ impl Server for Wrapped {
         let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         let mut engine = Engine::new(terms, given, LONGEST);
         let memory = Arc::new(self.memory.borrow().clone());
-        let server = engine.add(Configured { name: "files".into(), rules: Arc::new(rules), change, memory });
+        let server = engine.add(Configured {
+            name: "files".into(),
+            rules: Arc::new(rules),
+            change,
+            fetching: Fetching::default(),
+            memory,
+        });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;
         let (clock, memory) = (Rc::clone(&self.clock), Rc::clone(&self.memory));
         let (servers, heard) = (BTreeMap::new(), VecDeque::new());
