@@ -22,7 +22,7 @@ use super::{Effect, Purpose};
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
 
 /// How long one that is late may go on to fetch the server: ended in the middle of it, the real start would fetch again.
-const FETCHES_WITHIN: Duration = Duration::from_secs(60);
+const FETCHES_WITHIN: Duration = Duration::from_mins(1);
 
 /// How long it may take to list what it offers. The real server waits for its end.
 const LISTS_WITHIN: Duration = Duration::from_secs(2);
