@@ -85,7 +85,7 @@ impl Wrap {
             name,
             rules: Arc::new(rules),
             change: launch.change(),
-            fetching: launch.fetching(),
+            learners: launch.learners(),
             memory,
         });
         // No other session on record has this name.

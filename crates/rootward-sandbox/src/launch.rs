@@ -243,15 +243,30 @@ impl Lifeline {
         Ok(report.as_fd())
     }
 
-    /// The refusals that were reported by now, while tracing. Does not block after [`Lifeline::report`].
-    pub fn refused_so_far(&mut self) -> Vec<Refused> {
+    /// The refusals that were reported by now, while tracing, and whether there may be more. Does not block after [`Lifeline::report`].
+    pub fn refused_so_far(&mut self) -> (Vec<Refused>, More) {
         let mut found = Vec::new();
-        while matches!(self.report.read_until(b'\n', &mut self.part), Ok(count) if count > 0) {
-            let told = serde_json::from_slice(&std::mem::take(&mut self.part));
-            found.extend(told.ok().and_then(refused));
+        loop {
+            match self.report.read_until(b'\n', &mut self.part) {
+                Ok(0) => return (found, More::Never),
+                Ok(_) => {
+                    let told = serde_json::from_slice(&std::mem::take(&mut self.part));
+                    found.extend(told.ok().and_then(refused));
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return (found, More::Later),
+                Err(_) => return (found, More::Never),
+            }
         }
-        found
     }
+}
+
+/// Whether more may be reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum More {
+    /// It may.
+    Later,
+    /// Nobody is left who could.
+    Never,
 }
 
 fn refused(told: Told) -> Option<Refused> {

@@ -62,7 +62,7 @@ pub use enforcement::{Enforcement, Gap, GapState, SplitDirectory, Strength, Unhe
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};
-pub use launch::{Confined, Handshake, Lifeline, Prepared, Refused};
+pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use plan::{Because, Explanation, GivenPlace};

@@ -106,7 +106,21 @@ pub(crate) fn system_text(says: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
+/// Whether lines are written only if that takes no waiting.
+#[cfg(feature = "wrap")]
+static IN_PASSING: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// From now on, no line is waited for: a host that does not read standard error must not hold up a server.
+#[cfg(feature = "wrap")]
+pub(crate) fn never_wait() {
+    IN_PASSING.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
 pub(crate) fn line(text: &str) {
+    #[cfg(feature = "wrap")]
+    if IN_PASSING.load(std::sync::atomic::Ordering::Relaxed) {
+        return line_in_passing(text);
+    }
     // Where standard error is closed there is nobody left to tell.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -138,6 +138,7 @@ impl Wrap {
         let home = ground.home().map(Path::to_owned);
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
+        message::never_wait();
         let mut terminal = Terminal { program, home: home.as_deref() };
         let code = wrapped.run(&mut terminal)?;
         Ok(code.try_into().unwrap_or(u8::MAX))

@@ -79,7 +79,7 @@ impl Session {
     /// Has a child started.
     pub(super) fn start(&mut self, link: usize, guard: Guard, phase: Phase) -> u64 {
         let number = self.links[link].add(guard.clone(), phase, self.now);
-        self.push(Effect::Start(self.child_id(link, number), guard, Session::purpose(phase)));
+        self.push(Effect::Start(self.child_id(link, number), guard, self.purpose(link, phase)));
         number
     }
 
@@ -223,9 +223,10 @@ impl Session {
         let request = child.owes.extract_if(|_, owed| *owed == Owed::Handshake).next();
         let (Some((request, _)), guard) = (request, child.guard.clone()) else { return false };
         self.lost(id, failure);
+        self.links[id.link].failure = Some(failure.clone());
         let number = self.start(id.link, guard, Phase::Greeting);
         let of = &mut self.links[id.link];
-        (of.failure, of.current) = (Some(failure.clone()), Some(number));
+        of.current = Some(number);
         if let Some(child) = of.children.get_mut(&number) {
             child.ask(&request, Owed::Handshake, &message::request(&request, method::INITIALIZE, Some(&params)));
         }

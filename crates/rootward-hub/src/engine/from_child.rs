@@ -119,6 +119,7 @@ impl Session {
         match child.owes.remove(&key(answered)) {
             Some(Owed::OwnHandshake) => self.ended(id, &Failure::new(format!("the server cannot begin: {says}"))),
             Some(Owed::OwnList(list)) => self.own_list(id.link, list, None),
+            Some(Owed::Handshake) if self.improvises_for(id, answered, None) => {}
             Some(Owed::Plain | Owed::List(_) | Owed::Page(_) | Owed::Handshake | Owed::Discovery) => {
                 self.tell_client(&message::error(answered, INTERNAL_ERROR, says, None));
             }
@@ -247,7 +248,7 @@ impl Session {
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
             Some(Owed::Discovery) => {
-                self.discovered(child.link, envelope.result());
+                self.discovered(child.link, envelope);
                 self.tell_client(envelope.text());
             }
             Some(Owed::OwnHandshake) if is_learner => self.learned_late(child.link, envelope.result()),
@@ -277,6 +278,10 @@ impl Session {
 
     /// The first child has answered the client's own `initialize`.
     fn greeted_by_client(&mut self, child: ChildId, envelope: &Envelope<'_>) {
+        let (error, id) = (envelope.error(), envelope.id().map_or("null", Id::as_str));
+        if envelope.result().is_none() && self.improvises_for(child, id, error) {
+            return;
+        }
         self.tell_client(envelope.text());
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let Some(result) = envelope.result() else {
@@ -289,6 +294,7 @@ impl Session {
         };
         self.links[child.link].handshake = Some(result.to_owned());
         self.remember(child.link, result);
+        self.note_era(child.link);
         if is_learner {
             self.ask_for_all_lists(child.link, result);
         } else {

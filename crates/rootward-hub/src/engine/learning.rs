@@ -6,14 +6,15 @@
 
 use std::time::Duration;
 
+use rootward_protocol::frame::{Envelope, Members};
 use rootward_protocol::message::{self, METHOD_NOT_FOUND};
-use rootward_protocol::method;
 use rootward_protocol::offer::{self, Offer};
+use rootward_protocol::{Era, method};
 use serde_json::value::RawValue;
 
 use super::child::{ChildId, Owed, Phase};
 use super::failure::{Failure, Hope};
-use super::link::Fetching;
+use super::link::Learners;
 use super::memory::Learned;
 use super::session::{Client, Session};
 use super::{Effect, Purpose};
@@ -27,6 +28,12 @@ const FETCHES_WITHIN: Duration = Duration::from_mins(1);
 /// How long it may take to list what it offers. The real server waits for its end.
 const LISTS_WITHIN: Duration = Duration::from_secs(2);
 
+/// The codes with which servers of the legacy era refuse a method that they do not know.
+const NOT_KNOWN: [&str; 3] = ["-32601", "-32602", "-32600"];
+
+/// The code with which a server refuses the revision that a client asks for.
+const UNSUPPORTED_REVISION: &str = "-32602";
+
 /// A learner at work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lesson {
@@ -38,6 +45,9 @@ pub(super) struct Lesson {
 impl Session {
     /// Asks a learner something on the client's behalf; starts it where none runs.
     pub(super) fn ask_learner(&mut self, link: usize, id: &str, owed: Owed, text: &str) {
+        if self.links[link].learners == Learners::Never {
+            return self.answer_in_its_place(id, owed);
+        }
         let number = match self.links[link].lesson {
             Some(lesson) => lesson.child,
             None => {
@@ -73,11 +83,14 @@ impl Session {
             let is_late = self.now >= lesson.until;
             let owes = |owed: &Owed| child.owes.values().any(|known| known == owed);
             let is_promised = matches!(&self.client, Client::Legacy(legacy) if legacy.promised.is_some());
-            if is_late && owes(&Owed::Handshake) && self.links[link].fetching == Fetching::Likely {
+            if is_late && owes(&Owed::Handshake) && self.links[link].learners == Learners::Fetching {
                 self.go_on_fetching(link, lesson.child);
             } else if is_late && owes(&Owed::Discovery) {
                 // The client goes on with `initialize`; the learner may still be fetching.
-                self.answer_for(link, lesson.child, Owed::Discovery);
+                self.answer_for(link, lesson.child, |owed| owed == Owed::Discovery);
+            } else if is_late && self.era() == Era::Modern {
+                // What listens is answered when something happens, and may stay.
+                self.answer_for(link, lesson.child, |owed| owed != Owed::Plain);
             } else if (is_late && owes(&Owed::Handshake)) || (is_promised && (is_late || child.owes.is_empty())) {
                 self.end_lesson(link);
             }
@@ -153,30 +166,44 @@ impl Session {
 
     /// Answers everything that a learner owes to the client.
     fn answer_for_all(&mut self, id: ChildId) {
-        let child = self.child_mut(id).map(|child| child.owes.values().copied().collect::<Vec<Owed>>());
-        for owed in child.unwrap_or_default() {
-            self.answer_for(id.link, id.number, owed);
-        }
+        self.answer_for(id.link, id.number, |_| true);
     }
 
     /// Answers what a learner owes, in its place.
-    fn answer_for(&mut self, link: usize, number: u64, owed: Owed) {
+    fn answer_for(&mut self, link: usize, number: u64, is_meant: impl Fn(Owed) -> bool) {
         let Some(child) = self.links[link].children.get_mut(&number) else { return };
-        let ids: Vec<Box<str>> = child.owes.extract_if(|_, known| *known == owed).map(|(id, _)| id).collect();
-        for id in ids {
-            match owed {
-                Owed::Handshake => self.improvise(&id),
-                Owed::Discovery => {
-                    let says = "the server did not say which revision it speaks; begin with `initialize`";
-                    self.tell_client(&message::error(&id, METHOD_NOT_FOUND, says, None));
-                }
-                Owed::Plain | Owed::List(_) | Owed::Page(_) => {
-                    let says = "the server is being started in the client's directories; send the request again";
-                    self.tell_client(&Failure::new(says).answer(&id));
-                }
-                Owed::OwnHandshake | Owed::OwnList(_) => {}
-            }
+        let owed: Vec<(Box<str>, Owed)> = child.owes.extract_if(|_, owed| is_meant(*owed)).collect();
+        for (id, owed) in owed {
+            self.answer_in_its_place(&id, owed);
         }
+    }
+
+    fn answer_in_its_place(&mut self, id: &str, owed: Owed) {
+        match owed {
+            Owed::Handshake => self.improvise(id),
+            Owed::Discovery => {
+                let says = "the server did not say which revision it speaks; begin with `initialize`";
+                self.tell_client(&message::error(id, METHOD_NOT_FOUND, says, None));
+            }
+            Owed::Plain | Owed::List(_) | Owed::Page(_) => {
+                let says = "the server does not run yet; call a tool, or send the request again";
+                self.tell_client(&Failure::new(says).answer(id));
+            }
+            Owed::OwnHandshake | Owed::OwnList(_) => {}
+        }
+    }
+
+    /// A learner cannot answer the client's `initialize`, or answers it with an error. Whether it is answered in its place: not if the
+    /// client is to choose another revision.
+    pub(super) fn improvises_for(&mut self, id: ChildId, request: &str, error: Option<&RawValue>) -> bool {
+        let is_learner = self.child_mut(id).is_some_and(|child| child.phase == Phase::Learning);
+        let code = error.and_then(Members::read).and_then(|error| error.get("code")).map(RawValue::get);
+        if !is_learner || code == Some(UNSUPPORTED_REVISION) {
+            return false;
+        }
+        self.improvise(request);
+        self.end_lesson(id.link);
+        true
     }
 
     /// Answers `initialize` although nobody knows what the server will offer.
@@ -187,11 +214,21 @@ impl Session {
         self.promise(&result);
     }
 
-    /// A learner has answered `server/discover`.
-    pub(super) fn discovered(&mut self, link: usize, result: Option<&RawValue>) {
-        match result {
-            Some(result) => self.remember(link, result),
-            None => self.learn_that(link, Learned::LegacyOnly),
+    /// A server has answered `server/discover`.
+    pub(super) fn discovered(&mut self, link: usize, envelope: &Envelope<'_>) {
+        match (envelope.result(), envelope.error().and_then(Members::read)) {
+            (Some(result), _) => self.remember(link, result),
+            (None, error) => {
+                let code = error.and_then(|error| error.get("code")).map(RawValue::get);
+                self.links[link].refused_discovery = code.is_some_and(|code| NOT_KNOWN.contains(&code));
+            }
+        }
+    }
+
+    /// A server has answered `initialize`: if it did not know `server/discover`, it is of the legacy era alone.
+    pub(super) fn note_era(&mut self, link: usize) {
+        if std::mem::take(&mut self.links[link].refused_discovery) {
+            self.learn_that(link, Learned::LegacyOnly);
         }
     }
 
@@ -202,8 +239,12 @@ impl Session {
     }
 
     /// What a process is started for.
-    pub(super) fn purpose(phase: Phase) -> Purpose {
-        if phase == Phase::Learning { Purpose::Learn } else { Purpose::Serve }
+    pub(super) fn purpose(&self, link: usize, phase: Phase) -> Purpose {
+        match phase {
+            Phase::Learning => Purpose::Learn,
+            _ if self.links[link].failure.is_some() => Purpose::ServeTraced,
+            _ => Purpose::Serve,
+        }
     }
 
     /// The answer to a request for something that the client was promised and the server lacks.

@@ -25,13 +25,15 @@ pub(crate) enum Change {
     Told,
 }
 
-/// Whether a start may have to fetch the server first.
+/// Whether a process may be started to learn what the server offers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Fetching {
-    /// It is started by `npx`, `uvx` or their like.
-    Likely,
+pub(crate) enum Learners {
     #[default]
-    No,
+    Allowed,
+    /// And it may have to fetch the server first: `npx`, `uvx` and their like.
+    Fetching,
+    /// It would start a container, which is not ended with it, and may mount what was typed.
+    Never,
 }
 
 /// A session's link to a server.
@@ -42,7 +44,9 @@ pub(super) struct Link {
     pub(super) name: Arc<str>,
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
-    pub(super) fetching: Fetching,
+    pub(super) learners: Learners,
+    /// Whether the server refused `server/discover`, as one of the legacy era does.
+    pub(super) refused_discovery: bool,
     /// What was known of the server when the client came.
     pub(super) memory: Arc<Memory>,
     /// The part of it that is of use with this client.
@@ -74,7 +78,8 @@ impl Link {
             name: Arc::clone(&server.name),
             rules: Arc::clone(&server.rules),
             change: server.change,
-            fetching: server.fetching,
+            learners: server.learners,
+            refused_discovery: false,
             memory: Arc::clone(&server.memory),
             remembered: None,
             children: BTreeMap::new(),

@@ -55,7 +55,7 @@ use rootward_protocol::session::{Given, Placed, Placing, Terms};
 pub(crate) use child::ChildId;
 pub(crate) use failure::{Failure, Hope};
 pub use given::Lookout;
-pub(crate) use link::{Change, Fetching};
+pub(crate) use link::{Change, Learners};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
 pub use rules::{About, Enforce, Rules, Treatments};
@@ -130,6 +130,8 @@ pub(crate) enum Purpose {
     Learn,
     /// To take calls, in its roots.
     Serve,
+    /// The same, after one that ended before it could: to be traced.
+    ServeTraced,
 }
 
 /// Decisions about one message.
@@ -164,7 +166,7 @@ pub(crate) struct Server {
     pub(crate) rules: Arc<Rules>,
     /// What a change of roots takes.
     pub(crate) change: Change,
-    pub(crate) fetching: Fetching,
+    pub(crate) learners: Learners,
     pub(crate) memory: Arc<Memory>,
 }
 

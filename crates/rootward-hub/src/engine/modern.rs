@@ -13,7 +13,7 @@ use rootward_protocol::session::{Placed, Published, SessionGuard};
 use rootward_protocol::{Pages, Refusal, keys, method};
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, Owed};
+use super::child::{ChildId, Owed, Phase};
 use super::from_client::with_params;
 use super::gate::Judgement;
 use super::lists::owed;
@@ -312,6 +312,12 @@ impl Session {
             self.fail(id, "the server's answer can be read in two ways");
             return true;
         };
+        // SECURITY: a learner asks nobody anything (test: a_learner_reaches_the_client_with_its_answers_alone)
+        let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
+        if is_learner && !questions.is_empty() {
+            self.fail(id, "the server asks for something before it runs in the client's directories");
+            return true;
+        }
         let (own, others): (Vec<_>, Vec<_>) = questions.iter().partition(|question| question.asks_for_roots);
         let state =
             || result.as_ref().and_then(|result| result.get(keys::REQUEST_STATE)).map(|state| state.get().into());

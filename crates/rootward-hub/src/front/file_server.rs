@@ -151,7 +151,14 @@ impl Recognised {
         let by_place = program.as_bytes().contains(&b'/').then(|| here.join(program));
         if let Some(runner) = RUNNERS.iter().find(|runner| runner.program == name) {
             let (known, before) = runner.package(arguments)?;
-            return Some(Recognised { known, before, places: by_place.into_iter().collect() });
+            let packages = known.packages.iter().filter(|(registry, _)| *registry == Registry::Npm);
+            // SECURITY: `npx` takes a package from the directories above before it asks the registry
+            // (test: a_package_in_the_project_is_no_known_server)
+            let nearer = here
+                .ancestors()
+                .flat_map(|place| packages.clone().map(move |(_, package)| place.join("node_modules").join(package)));
+            let nearer = nearer.filter(|place| follow_ambient(place).is_some_and(|followed| followed.exists));
+            return Some(Recognised { known, before, places: by_place.into_iter().chain(nearer).collect() });
         }
         if INTERPRETERS.contains(&name) {
             let script = here.join(arguments.first().filter(|word| !word.as_bytes().starts_with(b"-"))?);
@@ -222,6 +229,19 @@ mod tests {
             server.directories(&arguments).iter().map(|word| word.to_str().unwrap().to_owned()).collect()
         };
         Ok(found.map(texts))
+    }
+
+    #[test]
+    fn a_package_in_the_project_is_no_known_server() {
+        let directory = tempfile::tempdir().unwrap();
+        let project = directory.path().canonicalize().unwrap().join("project/src");
+        let package = directory.path().canonicalize().unwrap().join("project/node_modules/@modelcontextprotocol");
+        std::fs::create_dir_all(&project).unwrap();
+        let (program, arguments) = words("npx -y @modelcontextprotocol/server-filesystem docs");
+        let places = || Recognised::find_ambient(&program, &arguments, &project).unwrap().places;
+        assert_eq!(places(), Vec::<PathBuf>::new());
+        std::fs::create_dir_all(package.join("server-filesystem")).unwrap();
+        assert_eq!(places(), [package.join("server-filesystem")]);
     }
 
     const SCRIPT: &str = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";

@@ -15,6 +15,8 @@ const MOST_LINES: usize = 8;
 const LONGEST_LINE: usize = 500;
 /// How many refused places are told.
 const MOST_REFUSED: usize = 8;
+/// How many variables that it was not given are told.
+const MOST_WITHHELD: usize = 8;
 /// The shortest value that is masked: shorter ones are no secrets, and occur in any text.
 const SHORTEST_SECRET: usize = 6;
 
@@ -36,19 +38,45 @@ impl LastWords {
     }
 
     /// The last lines, without these values.
-    fn lines(&self, secrets: &[String]) -> Vec<String> {
+    fn lines(&self, heard: Heard, secrets: &[String]) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.bytes);
-        // SECURITY: the first line may begin in the middle of a secret, which would not be found
+        // SECURITY: a line that is not whole may hold half of a secret, which would not be found
         // (test: values_of_variables_are_masked)
-        let mut text =
-            if self.cut { text.split_once('\n').map_or("", |(_, rest)| rest).to_owned() } else { text.into_owned() };
-        for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET) {
-            text = text.replace(secret.as_str(), "***");
-        }
+        let text = if self.cut { text.split_once('\n').map_or("", |(_, rest)| rest) } else { &*text };
+        let text = match heard {
+            Heard::ToTheEnd => text,
+            Heard::InPart => text.rsplit_once('\n').map_or("", |(rest, _)| rest),
+        };
+        let text = masked(text.to_owned(), secrets);
         let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
         let lines: Vec<String> = lines.map(|line| shown(line, LONGEST_LINE)).collect();
         lines[lines.len().saturating_sub(MOST_LINES)..].to_vec()
     }
+}
+
+/// Whether everything was heard that a server said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Heard {
+    ToTheEnd,
+    InPart,
+}
+
+/// A text without these values, nor any line of theirs, as they are or as JSON has them.
+fn masked(mut text: String, secrets: &[String]) -> String {
+    let mut forms: Vec<String> = Vec::new();
+    for secret in secrets {
+        let parts = [secret.as_str(), secret.trim()].into_iter().chain(secret.lines().map(str::trim));
+        for part in parts.filter(|part| part.len() >= SHORTEST_SECRET) {
+            let json = serde_json::Value::from(part).to_string();
+            forms.extend([part.to_owned(), json.trim_matches('"').to_owned()]);
+        }
+    }
+    // The longest first: one may begin with another.
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    for form in &forms {
+        text = text.replace(form.as_str(), "***");
+    }
+    text
 }
 
 /// A server that has ended.
@@ -57,6 +85,7 @@ pub(super) struct Ended<'e> {
     /// Its exit code, if it is known by now.
     pub(super) code: Option<i32>,
     pub(super) words: &'e LastWords,
+    pub(super) heard: Heard,
     /// What it tried and was refused, where that was looked at.
     pub(super) refused: &'e [Refused],
     /// The values of variables that it was given.
@@ -71,7 +100,7 @@ impl Ended<'_> {
     /// What its client is told.
     pub(super) fn failure(&self) -> Failure {
         let how = self.code.map_or_else(|| "it closed its pipes".to_owned(), |code| format!("exit code {code}"));
-        let lines = self.words.lines(self.secrets);
+        let lines = self.words.lines(self.heard, self.secrets);
         let refused: Vec<&Refused> = self.refused.iter().take(MOST_REFUSED).collect();
         let mut says = vec![format!("the server ended ({how}) before it answered")];
         if let Some(last) = lines.last() {
@@ -82,8 +111,9 @@ impl Ended<'_> {
             let path = Shown::new(path);
             says.push(format!("it was refused to {access} `{path}` (`rootward wrap {flag} {path}` would permit it)"));
         }
-        if let Some(name) = self.withheld.first() {
-            let names = self.withheld.join(", ");
+        let withheld = &self.withheld[..self.withheld.len().min(MOST_WITHHELD)];
+        if let Some(name) = withheld.first() {
+            let names = withheld.join(", ");
             says.push(format!(
                 "it was not given these variables: {names} (pass one with `rootward wrap --env {name}`)"
             ));
@@ -97,7 +127,7 @@ impl Ended<'_> {
             "exitCode": self.code,
             "stderr": lines,
             "refused": refused.into_iter().map(tried).collect::<Vec<_>>(),
-            "withheld": self.withheld,
+            "withheld": withheld,
         });
         Failure { how, says: says.join("; "), data: Some(data) }
     }
@@ -109,16 +139,24 @@ mod tests {
 
     #[test]
     fn values_of_variables_are_masked() {
-        let secrets = ["s3cr3t-value".to_owned(), "ab".to_owned()];
-        let mut words = LastWords::default();
-        words.add(b"one\n\nbad key s3cr3t-value, ab\x1b[31m\n");
-        assert_eq!(words.lines(&secrets), ["one", r"bad key ***, ab\u{1b}[31m"]);
+        let secrets =
+            ["s3cr3t-value", "ab", "martin", "martin2024!", "-----BEGIN\nMIIEvQ\n-----END"].map(str::to_owned);
+        let check = |text: &str, heard: Heard, expect: &[&str]| {
+            let mut words = LastWords::default();
+            words.add(text.as_bytes());
+            assert_eq!(words.lines(heard, &secrets), expect, "{text}");
+        };
+        check("one\n\nbad key s3cr3t-value, ab\x1b[31m\n", Heard::ToTheEnd, &["one", r"bad key ***, ab\u{1b}[31m"]);
+        check("login martin2024! of martin", Heard::ToTheEnd, &["login *** of ***"]);
+        check(r#"{"key": "-----BEGIN\nMIIEvQ\n-----END"}"#, Heard::ToTheEnd, &[r#"{"key": "***"}"#]);
+        check("-----BEGIN\nMIIEvQ\n", Heard::ToTheEnd, &["***", "***"]);
+        check("a line\ns3cr3t-va", Heard::InPart, &["a line"]);
         let mut words = LastWords::default();
         for _ in 0..KEPT {
             words.add(b"s3cr3t-value ");
         }
         words.add(b"\nthe end\n");
-        assert_eq!(words.lines(&secrets), ["the end"]);
+        assert_eq!(words.lines(Heard::ToTheEnd, &secrets), ["the end"]);
         assert!(words.bytes.len() <= 2 * KEPT);
     }
 }

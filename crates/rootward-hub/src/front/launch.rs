@@ -14,7 +14,7 @@ use rootward_sandbox::{
 use super::elsewhere::make_absolute_ambient;
 use super::file_server::FileServer;
 use super::naming::server_name;
-use crate::engine::{Change, Fetching, Purpose};
+use crate::engine::{Change, Learners, Purpose};
 use crate::scan::Held;
 
 /// What stands for the first root in a command line or a variable.
@@ -27,7 +27,7 @@ const CONTAINERS: [&str; 8] =
     ["docker", "podman", "nerdctl", "buildah", "kubectl", "lxc", "systemd-nspawn", "distrobox"];
 
 /// Programs that fetch a server before they start it.
-const FETCHERS: [&str; 7] = ["npx", "npm", "pnpm", "bunx", "uvx", "uv", "pipx"];
+const FETCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno", "uvx", "uv", "pipx"];
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -107,10 +107,23 @@ impl Launch {
         if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
     }
 
-    /// Whether a start may have to fetch the server first.
-    pub(crate) fn fetching(&self) -> Fetching {
+    /// Whether a process may be started to learn what the server offers.
+    pub(crate) fn learners(&self) -> Learners {
         let name = Path::new(&self.program).file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if FETCHERS.contains(&name) { Fetching::Likely } else { Fetching::No }
+        match name {
+            _ if self.starts_container() => Learners::Never,
+            _ if FETCHERS.contains(&name) => Learners::Fetching,
+            _ => Learners::Allowed,
+        }
+    }
+
+    /// Whether a process started for this is traced. Only what the kernel confines can be.
+    pub(super) fn trace_of(&self, purpose: Purpose) -> Trace {
+        match (&self.confine, purpose) {
+            (Confine::To(_), Purpose::ServeTraced) => Trace::On,
+            (Confine::To(_), Purpose::Serve) => self.trace,
+            (Confine::To(_), Purpose::Learn) | (Confine::Off, _) => Trace::Off,
+        }
     }
 
     /// What the server is called on record.

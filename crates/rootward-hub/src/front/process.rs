@@ -7,10 +7,10 @@ use std::process::Child;
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_sandbox::{Lifeline, Refused, Trace};
+use rootward_sandbox::{Lifeline, More, Refused, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::last_words::{Ended, LastWords};
+use super::last_words::{Ended, Heard, LastWords};
 use super::launch::Started;
 use super::pipe::{Read, read, write};
 use crate::engine::{Failure, Outlet, Purpose};
@@ -24,6 +24,9 @@ const ENDS_WITHIN: Duration = Duration::from_millis(250);
 
 /// A server that ends within this time after its start most likely could not do without something.
 const EARLY: Duration = Duration::from_secs(20);
+
+/// How many refused places are kept.
+const MOST_REFUSED: usize = 1000;
 
 /// A process.
 #[derive(Debug)]
@@ -143,27 +146,34 @@ impl Process {
     pub(super) fn read_report(&mut self) {
         // Only where it was told that reading must not block.
         if self.report().is_some() {
-            let found = self.line.as_mut().map(Lifeline::refused_so_far).unwrap_or_default();
-            self.refused.extend(found);
-            self.refused.sort();
-            self.refused.dedup();
+            let Some((found, more)) = self.line.as_mut().map(Lifeline::refused_so_far) else { return };
+            if more == More::Never {
+                self.trace = Trace::Off;
+            }
+            // Each place comes once.
+            let room = MOST_REFUSED.saturating_sub(self.refused.len());
+            self.refused.extend(found.into_iter().take(room));
         }
     }
 
     /// What it tried and was refused; nothing where that was not traced.
-    pub(super) fn refused(&self) -> Option<&[Refused]> {
-        (self.trace == Trace::On).then_some(&self.refused)
+    pub(super) fn refused(&mut self) -> &[Refused] {
+        self.refused.sort();
+        &self.refused
     }
 
     /// What its client is told of its end.
-    pub(super) fn failure(&self, code: Option<i32>, secrets: &[String], withheld: &[String]) -> Failure {
+    pub(super) fn failure(&self, now: Duration, code: Option<i32>, secrets: &[String], withheld: &[String]) -> Failure {
         let (words, refused, guard) = (&self.words, self.refused.as_slice(), &self.guard);
-        Ended { code, words, refused, secrets, withheld, guard }.failure()
+        // One that has lived for a while does not lack a variable.
+        let withheld = if now.saturating_sub(self.since) < EARLY { withheld } else { &[] };
+        let heard = if self.errors.is_none() { Heard::ToTheEnd } else { Heard::InPart };
+        Ended { code, words, heard, refused, secrets, withheld, guard }.failure()
     }
 
-    /// Whether it took calls, and ended so soon that it most likely never could.
-    pub(super) fn ends_early(&self, now: Duration) -> bool {
-        self.purpose == Purpose::Serve && now.saturating_sub(self.since) < EARLY
+    /// What it was started for.
+    pub(super) fn purpose(&self) -> Purpose {
+        self.purpose
     }
 
     /// Whether it reads no more and has had its time to end.

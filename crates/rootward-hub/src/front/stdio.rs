@@ -83,8 +83,6 @@ pub(crate) struct Stdio<'n> {
     operator: &'n mut dyn Operator,
     /// Standard error has no room for what servers say.
     pub(super) errors_wait: bool,
-    /// The last server ended so early that the next one is traced.
-    ended_early: bool,
     pub(super) processes: BTreeMap<ChildId, Process>,
     /// Processes that the engine has done with.
     pub(super) leaving: Vec<(ChildId, Process)>,
@@ -147,7 +145,6 @@ impl<'n> Stdio<'n> {
             limit: longest,
             operator,
             errors_wait: false,
-            ended_early: false,
             processes: BTreeMap::new(),
             leaving: Vec::new(),
             input: Some(input),
@@ -267,9 +264,9 @@ impl<'n> Stdio<'n> {
         // SECURITY: a child that the engine has let go meanwhile was meant for roots that are not in force any more
         // (test: a_child_that_was_let_go_is_not_wanted)
         if !self.session().is_some_and(|session| session.wants(number)) {
-            return;
+            return self.feed(now, Event::Gone(number));
         }
-        let trace = if self.ended_early && purpose == Purpose::Serve { Trace::On } else { self.launch.trace };
+        let trace = self.launch.trace_of(purpose);
         match self.launch.start_ambient(guard, (purpose, trace), &mut self.known) {
             Ok(started) => {
                 widen(&started.output);
@@ -277,7 +274,7 @@ impl<'n> Stdio<'n> {
                 {
                     let _ = do_not_block(pipe);
                 }
-                if purpose == Purpose::Serve {
+                if purpose != Purpose::Learn {
                     self.operator.started(guard.roots(), started.line.enforcement());
                 }
                 let process = Process::new(started, (purpose, trace), guard.clone(), now, self.limit);
@@ -287,7 +284,7 @@ impl<'n> Stdio<'n> {
                 self.code = (Some(number), 2);
                 let hope = hope(&error);
                 // The real start will tell.
-                let is_told = purpose == Purpose::Serve || hope == Hope::None;
+                let is_told = purpose != Purpose::Learn || hope == Hope::None;
                 let says = if is_told { self.operator.not_started(error) } else { error.to_string() };
                 self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
             }
@@ -348,7 +345,10 @@ impl<'n> Stdio<'n> {
         for (number, mut process) in std::mem::take(&mut self.leaving) {
             match process.go_on(now)? {
                 Some(code) => {
-                    self.note(number, code);
+                    // The end of a learner says nothing about the server.
+                    if process.purpose() != Purpose::Learn {
+                        self.note(number, code);
+                    }
                     gone.push(number);
                 }
                 None => kept.push((number, process)),
@@ -366,7 +366,7 @@ impl<'n> Stdio<'n> {
         }
         let leaving = matches!(self.state, State::Leaving { .. });
         // What a server has left in its output is not read before there is room for it.
-        if (self.some_ended || leaving) && self.client_keeps_up() {
+        if leaving || (self.some_ended && self.client_keeps_up()) {
             self.some_ended = false;
             let mut ended = Vec::new();
             for (number, process) in &mut self.processes {
@@ -584,10 +584,9 @@ impl<'n> Stdio<'n> {
         process.end(now);
         let code = process.go_on(now).ok().flatten();
         drain_errors(&mut process);
-        let failure = process.failure(code, &self.launch.secrets, &self.launch.withheld);
-        self.ended_early = process.ends_early(now);
-        if let (Trace::On, Some(refused)) = (self.launch.trace, process.refused()) {
-            self.operator.refused(refused);
+        let failure = process.failure(now, code, &self.launch.secrets, &self.launch.withheld);
+        if self.launch.trace_of(process.purpose()) == Trace::On && self.launch.trace == Trace::On {
+            self.operator.refused(process.refused());
         }
         self.leaving.push((number, process));
         self.feed(now, Event::ChildEnded(number, &failure));

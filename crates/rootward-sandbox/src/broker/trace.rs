@@ -13,6 +13,9 @@ use crate::launcher::is_own;
 use crate::orders::{Bytes, bytes};
 use crate::sys::Notification;
 
+/// How many places are told.
+const MOST_TOLD: usize = 10_000;
+
 /// What was seen so far.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -65,7 +68,8 @@ impl Seen {
     }
 
     fn add(&mut self, place: PathBuf, needed: Needed) {
-        if self.told.insert((place.clone(), needed)) {
+        // A hostile command must not take all memory there is.
+        if self.told.len() < MOST_TOLD && self.told.insert((place.clone(), needed)) {
             self.fresh.push((place, needed));
         }
     }

@@ -70,7 +70,7 @@ impl World {
         let leaving = self.leaving.iter().map(|(child, purpose)| (child, *purpose));
         let all = self.processes.iter().map(|(child, process)| (child, process.purpose)).chain(leaving);
         for (other, purpose) in all.filter(|(other, _)| other.session == child.session) {
-            assert_eq!(purpose, Purpose::Serve, "{child:?} starts beside {other:?}");
+            assert_ne!(purpose, Purpose::Learn, "{child:?} starts beside {other:?}");
         }
     }
 
@@ -78,7 +78,7 @@ impl World {
     fn judge_server(&self, call: &Arrived<'_>) {
         let number = self.clients.iter().position(|client| client.session == call.child.session).unwrap();
         let Process { runs_in, purpose, .. } = self.processes[&call.child];
-        assert_eq!(purpose, Purpose::Serve, "{}", self.tell(call));
+        assert_ne!(purpose, Purpose::Learn, "{}", self.tell(call));
         if SERVERS[number % SERVERS.len()] != Change::NewChild || runs_in == Places::NONE {
             return;
         }

@@ -19,7 +19,7 @@ use crate::engine::child::ChildId;
 use crate::engine::outlet::Outlet;
 use crate::engine::rules::{Enforce, Rules, Treatments};
 use crate::engine::{
-    Change, Effect, Engine, Event, Failure, Fetching, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
+    Change, Effect, Engine, Event, Failure, Learners, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
 };
 use crate::scan::{Expansion, Held};
 
@@ -84,7 +84,7 @@ impl World {
                 name: "files".into(),
                 rules: Arc::new(rules),
                 change,
-                fetching: Fetching::default(),
+                learners: Learners::default(),
                 memory: Arc::default(),
             })
         });
@@ -115,7 +115,7 @@ impl World {
         for effect in self.engine.step(self.now, event) {
             match effect {
                 Effect::Start(child, guard, purpose) => {
-                    if purpose == Purpose::Serve {
+                    if purpose != Purpose::Learn {
                         self.judge_start(child);
                     }
                     self.processes.insert(child, Process::new(&self.ground, &guard, purpose));

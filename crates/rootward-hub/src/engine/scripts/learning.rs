@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Change, Event, Failure, Fetching, Hope};
+use super::super::{Change, Event, Failure, Hope, Learners};
 use super::{Ceiling, Client, Play, Seen};
 
 const WITH_TOOLS: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}"#;
@@ -24,7 +24,7 @@ impl Play {
     fn fetching() -> Play {
         let mut play = Play::new(Change::NewChild, Ceiling::None);
         let session = play.engine.sessions.get_mut(&play.session).unwrap();
-        session.links[0].fetching = Fetching::Likely;
+        session.links[0].learners = Learners::Fetching;
         play
     }
 
@@ -312,4 +312,54 @@ fn a_learner_that_fetches_the_server_may_go_on() {
     play.share(&["project"]);
     play.pass(60_100);
     assert!(play.is_let_end(1) && play.started() == [1, 2]);
+}
+
+/// An error may only mean that it has no directory.
+#[test]
+fn a_learner_that_refuses_to_begin_is_answered_for() {
+    for (code, is_passed_on) in [(-32603, false), (-32000, false), (-32602, true)] {
+        let mut play = Play::with_learner();
+        play.child(1, &json!({"id": "i", "error": {"code": code, "message": "no directory"}}));
+        let heard = play.heard();
+        assert_eq!(heard[0].get("error").is_some(), is_passed_on, "{heard:?}");
+        assert_eq!(play.is_let_end(1), !is_passed_on);
+        if is_passed_on {
+            play.client(&hello("2025-03-26"));
+            assert!(play.given_methods(1).contains(&"initialize \"i\"".to_owned()), "the client begins again");
+        }
+    }
+    let mut play = Play::with_learner();
+    play.child_text(1, r#"{"id":"i","result":{"a":1,"a":2},"result":{}}"#);
+    assert!(play.heard()[0]["result"]["capabilities"]["tools"].is_object() && play.is_let_end(1));
+}
+
+/// A container is not ended with the program that started it.
+#[test]
+fn a_server_that_must_not_be_started_twice_has_no_learner() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.engine.sessions.get_mut(&play.session).unwrap().links[0].learners = Learners::Never;
+    play.client(&hello("2025-06-18"));
+    play.improvised();
+    assert!(play.started().is_empty());
+    play.share(&["project"]);
+    assert_eq!(play.started(), [1]);
+}
+
+#[test]
+fn a_modern_list_that_a_learner_never_answers_is_an_error() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    play.client(&json!({"id": 1, "method": "tools/list", "params": {"_meta": meta}}));
+    play.client(&json!({"id": 2, "method": "subscriptions/listen", "params": {"_meta": meta}}));
+    play.pass(20_100);
+    let heard = play.heard();
+    assert_eq!((heard.len(), &heard[0]["id"], heard[0].get("error").is_some()), (1, &json!(1), true), "{heard:?}");
+    // What it asks is nobody's to answer.
+    play.client(&json!({"id": 3, "method": "tools/list", "params": {"_meta": meta}}));
+    let asked = json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}});
+    play.child(1, &json!({"id": 3, "result": asked}));
+    assert!(play.heard()[0].get("error").is_some());
 }

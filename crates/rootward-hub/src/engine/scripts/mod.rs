@@ -29,7 +29,7 @@ use super::interleaving::Looked;
 use super::outlet::Outlet;
 use super::rules::{Enforce, Rules, Treatments};
 use super::{
-    Change, Effect, Engine, Entries, Event, Failure, Fetching, OnRecord, Server, ServerId, Session, SessionId,
+    Change, Effect, Engine, Entries, Event, Failure, Learners, OnRecord, Server, ServerId, Session, SessionId,
 };
 use crate::scan::{Expansion, Held};
 
@@ -118,7 +118,7 @@ impl Play {
             name: "files".into(),
             rules: Arc::new(rules),
             change,
-            fetching: Fetching::default(),
+            learners: Learners::default(),
             memory: Arc::default(),
         });
         let session = engine.open(server, "test".to_owned()).unwrap();

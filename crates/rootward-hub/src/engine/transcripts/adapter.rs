@@ -15,7 +15,7 @@ use rootward_protocol::session::{Given, Terms};
 use rootward_testkit::transcript::{Line, Received, Refusals, Server, Settings};
 
 use super::super::{
-    About, Change, ChildId, Effect, Enforce, Engine, Event, Fetching, Memory, OnRecord, Outlet, Rules,
+    About, Change, ChildId, Effect, Enforce, Engine, Event, Learners, Memory, OnRecord, Outlet, Rules,
     Server as Configured, Session, SessionId, Treatments,
 };
 use super::server::FileServer;
@@ -84,7 +84,7 @@ impl Server for Wrapped {
             name: "files".into(),
             rules: Arc::new(rules),
             change,
-            fetching: Fetching::default(),
+            learners: Learners::default(),
             memory,
         });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;
