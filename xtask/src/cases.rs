@@ -5,6 +5,8 @@ use std::thread;
 
 use anyhow::{Result, bail};
 
+use crate::table;
+
 /// The cases whose names hold each of `parts`; none is an error.
 pub(crate) fn chosen<C: Copy>(mut cases: Vec<C>, parts: &[&str], name: impl Fn(C) -> String) -> Result<Vec<C>> {
     cases.retain(|case| parts.iter().all(|part| name(*case).contains(part)));
@@ -35,6 +37,17 @@ pub(crate) fn all_at_once<C: Copy + Send + Sync>(
         }
     });
     outcomes.into_inner().unwrap_or_default()
+}
+
+/// Shows the outcomes of the cases, sorted by name.
+pub(crate) fn lay_out<C: Copy>(outcomes: &mut [(C, Result<()>)], name: impl Fn(C) -> String) {
+    outcomes.sort_by_key(|(case, _)| name(*case));
+    let row = |(case, outcome): &(C, Result<()>)| {
+        vec![name(*case), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
+    };
+    let head = ["server", "outcome"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = [head].into_iter().chain(outcomes.iter().map(row)).collect();
+    println!("\n{}", table::lay_out(&rows));
 }
 
 /// Tells what failed. Where each of `count` cases passed, a note for the table of steps.

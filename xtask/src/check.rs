@@ -121,7 +121,7 @@ fn fuzz(form: Form) -> Call {
     let call = Call::cargo("test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz");
     match form {
         Form::Short => seeded(call).variable("ROOTWARD_FUZZ_SECONDS", "20"),
-        Form::Long => call.arguments(["--profile", "long"]).variable("ROOTWARD_FUZZ_SECONDS", "300"),
+        Form::Long => call.arguments(["--profile", "long"]).variable("ROOTWARD_FUZZ_SECONDS", "120"),
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
         );
         check(
             fuzz(Form::Long),
-            "ROOTWARD_FUZZ_SECONDS=300 cargo test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz --profile long",
+            "ROOTWARD_FUZZ_SECONDS=120 cargo test -p rootward-core -p rootward-protocol -p rootward-hub --test it fuzz --profile long",
         );
     }
 

@@ -18,10 +18,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::cases::{all_at_once, chosen, judge};
+use crate::cases::{all_at_once, chosen, judge, lay_out};
 use crate::check::Form;
 use crate::conversation::{Conversation, Said};
-use crate::table;
 use install::Installed;
 use server::{Answer, Extra, SERVERS, Server, ToolCall};
 use stage::{Dashes, Keys, Project, Sharing, Stage, Start, User};
@@ -265,13 +264,7 @@ pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
     let installed = install::run(top, Call::cargo("build -p rootward --bin rootward"))?;
     let cases = chosen(cases(form, installed.is_superuser), parts, Case::name)?;
     let mut outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(&installed));
-    outcomes.sort_by_key(|(case, _)| case.name());
-    let mut rows = vec![["server", "outcome"].map(str::to_owned).to_vec()];
-    let row = |(case, outcome): &(Case, Result<()>)| {
-        vec![case.name(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
-    };
-    rows.extend(outcomes.iter().map(row));
-    println!("\n{}", table::lay_out(&rows));
+    lay_out(&mut outcomes, Case::name);
     judge(cases.len(), &outcomes, Case::name)
 }
 

@@ -15,8 +15,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use crate::cases::{all_at_once, chosen, judge};
-use crate::table;
+use crate::cases::{all_at_once, chosen, judge, lay_out};
 
 use crate::conversation::{Conversation, Roots, Said};
 use install::Installed;
@@ -205,13 +204,7 @@ pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let installed = install::run(top)?;
     let url = web::serve()?;
     let mut outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(&installed, &url));
-    outcomes.sort_by_key(|(case, _)| case.name());
-    let mut rows = vec![["server", "outcome"].map(str::to_owned).to_vec()];
-    let row = |(case, outcome): &(Case, Result<()>)| {
-        vec![case.name(), if outcome.is_ok() { "passed" } else { "FAILED" }.to_owned()]
-    };
-    rows.extend(outcomes.iter().map(row));
-    println!("\n{}", table::lay_out(&rows));
+    lay_out(&mut outcomes, Case::name);
     judge(cases.len(), &outcomes, Case::name)
 }
 

@@ -12,6 +12,14 @@ fn hello(version: &str) -> Value {
     json!({"id": "i", "method": "initialize", "params": params})
 }
 
+/// What a modern request says of its client.
+fn modern() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    })
+}
+
 impl Play {
     fn with_learner() -> Play {
         let mut play = Play::new(Change::NewChild, Ceiling::None);
@@ -224,10 +232,7 @@ fn a_client_without_roots_is_answered_by_the_server_itself() {
 #[test]
 fn a_server_that_refuses_to_be_discovered_is_remembered_as_legacy() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
-    });
+    let meta = modern();
     let discover = json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}});
     play.client(&discover);
     assert_eq!(play.started(), [1]);
@@ -249,10 +254,7 @@ fn a_server_that_refuses_to_be_discovered_is_remembered_as_legacy() {
 #[test]
 fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
-    });
+    let meta = modern();
     play.client(&json!({"id": "d", "method": "server/discover", "params": {"_meta": meta}}));
     play.pass(20_100);
     assert_eq!(play.heard()[0]["error"]["code"], -32601);
@@ -266,10 +268,7 @@ fn a_learner_that_is_late_with_the_modern_era_is_asked_in_the_legacy_one() {
 #[test]
 fn a_modern_call_without_paths_asks_for_roots() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
-    });
+    let meta = modern();
     let params = json!({"name": "where", "arguments": {}, "_meta": meta});
     play.client(&json!({"id": 1, "method": "tools/list", "params": {"_meta": meta}}));
     play.child(1, &json!({"id": 1, "result": {"tools": [], "resultType": "complete"}}));
@@ -348,10 +347,7 @@ fn a_server_that_must_not_be_started_twice_has_no_learner() {
 #[test]
 fn a_modern_list_that_a_learner_never_answers_is_an_error() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
-    });
+    let meta = modern();
     play.client(&json!({"id": 1, "method": "tools/list", "params": {"_meta": meta}}));
     play.client(&json!({"id": 2, "method": "subscriptions/listen", "params": {"_meta": meta}}));
     play.pass(20_100);
