@@ -86,6 +86,11 @@ impl ClientList {
         &self.refused
     }
 
+    /// Whether it has any entries, usable or not.
+    pub fn has_entries(&self) -> bool {
+        !self.roots.is_empty() || !self.refused.is_empty()
+    }
+
     /// Looks the roots up on disk. Every entry of the list is among the roots or among those kept out.
     #[must_use]
     pub fn place_ambient(self, validation: &Validation) -> RootSet {

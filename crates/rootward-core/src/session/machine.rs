@@ -78,6 +78,10 @@ impl SessionRoots {
         match event {
             Event::Needed { arrived } => self.needed(arrived, &mut effects),
             Event::ListChanged => self.list_changed(&mut effects),
+            // SECURITY: a disk that takes longer than the timeout is no reason to let others stand in for a client that named its roots
+            // (test: roots_that_are_looked_up_too_slowly_are_named_all_the_same)
+            Event::Named { request } if self.is_awaited(request) => self.named = Named::Once,
+            Event::Named { .. } => {}
             Event::Answered { request, roots } => self.answered(request, roots, &mut effects),
             Event::Failed { request, reason } => {
                 if self.is_awaited(request) {

@@ -100,6 +100,11 @@ pub enum Event {
     },
     /// The client says its roots changed, whether or not it declared that it would. goose does not declare it.
     ListChanged,
+    /// The client answered in time with a list that has entries, which are being looked up.
+    Named {
+        /// The question.
+        request: RequestNumber,
+    },
     /// The client answered.
     Answered {
         /// The question.

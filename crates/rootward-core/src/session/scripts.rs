@@ -50,6 +50,7 @@ fn event(now: Duration, text: &str) -> (Duration, Event) {
     let event = match verb {
         "needed" => Event::Needed { arrived: now },
         "changed" => Event::ListChanged,
+        "named" => Event::Named { request: request() },
         "answer" => Event::Answered { request: request(), roots: set(words, Origin::Client) },
         "look" => Event::LookedAgain { request: request(), roots: set(words, Origin::Client) },
         "error" => Event::Failed { request: request(), reason: "-32601".to_owned() },

@@ -204,8 +204,11 @@ impl SessionGuard {
             Ok(list) => {
                 reading.stage = Stage::Placing;
                 self.news += 1;
+                let named = list.has_entries().then_some(Event::Named { request: question });
+                let mut orders = self.handle(now, named);
                 let terms = Arc::clone(&self.terms);
-                vec![Order::Place(Placing { question, what: What::Answer(list), terms })]
+                orders.push(Order::Place(Placing { question, what: What::Answer(list), terms }));
+                orders
             }
             Err(reason) => self.fail(now, question, reason),
         }

@@ -203,3 +203,23 @@ fn the_list_of_a_request_counts_however_long_the_disk_takes() {
     let list = request.published().unwrap().list();
     assert_eq!(list.iter().map(|root| root.place.clone()).collect::<Vec<_>>(), [stage.place("a")]);
 }
+
+/// The client answered in time; the disk did not. Nobody stands in for the client.
+#[test]
+fn roots_that_are_looked_up_too_slowly_are_named_all_the_same() {
+    let stage = Stage::new();
+    let saved = Root::from_path(stage.place("b"), Origin::Store).unwrap();
+    let saved = RootSet::place_ambient([saved], &Validation::new(None));
+    let given = Arc::new(Given { sources: Sources { saved, ..Sources::default() }, ..stage.given.clone() });
+    for (names, expect) in [(&["a"][..], Vec::new()), (&[], vec![stage.place("b")])] {
+        let mut session = SessionGuard::new(Arc::clone(&stage.terms), Arc::clone(&given), Support::Announced);
+        let asked = session.needed(at(0), at(0)).into_iter().find_map(|order| match order {
+            Order::Ask { question, .. } => Some(question),
+            _ => None,
+        });
+        session.answered(at(100), asked.unwrap(), Ok(stage.page(names, None)));
+        session.tick(at(60_000));
+        let list = session.published().map(Published::list).unwrap_or_default();
+        assert_eq!(list.iter().map(|root| root.place.clone()).collect::<Vec<_>>(), expect, "{names:?}");
+    }
+}

@@ -250,6 +250,27 @@ fn the_same_list_is_a_new_generation_only_if_it_leads_elsewhere() {
     );
 }
 
+/// The client answered in time, and the disk takes longer: only a client that never named any root is stood in for.
+#[test]
+fn a_client_that_named_roots_is_not_stood_in_for_while_they_are_looked_up() {
+    check(
+        "ceiling=/c",
+        "
+        0     needed  => ask 1, wake 10000             | wait
+        5     named 7 => -                             | wait
+        10000 tick    => cancel 1, roots 2, settled    | failed /c Ceiling
+        ",
+    );
+    check(
+        "ceiling=/c",
+        "
+        0     needed  => ask 1, wake 10000             | wait
+        5     named 1 => -                             | wait
+        10000 tick    => cancel 1, settled             | failed nothing Lost
+        ",
+    );
+}
+
 #[test]
 fn an_author_can_ask_for_a_fresh_list() {
     check(

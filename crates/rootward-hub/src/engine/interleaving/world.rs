@@ -201,11 +201,6 @@ impl World {
     }
 
     pub(super) fn wait(&mut self, milliseconds: u64) {
-        // A disk that takes its time may cost the question its patience.
-        for (whose, _) in &self.looks {
-            let waits = |client: &&mut Client| *whose == Place::Session(client.session);
-            self.clients.iter_mut().filter(waits).for_each(|client| client.failed = true);
-        }
         let until = self.now + Duration::from_millis(milliseconds);
         for _ in 0..1000 {
             let Some(due) = self.engine.wakes_at().filter(|due| *due <= until) else { break };
