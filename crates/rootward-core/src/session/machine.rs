@@ -81,7 +81,6 @@ impl SessionRoots {
             // SECURITY: a disk that takes longer than the timeout is no reason to let others stand in for a client that named its roots
             // (test: roots_that_are_looked_up_too_slowly_are_named_all_the_same)
             Event::Named { request } if self.is_awaited(request) => self.named = Named::Once,
-            Event::Named { .. } => {}
             Event::Answered { request, roots } => self.answered(request, roots, &mut effects),
             Event::Failed { request, reason } => {
                 if self.is_awaited(request) {
@@ -95,7 +94,7 @@ impl SessionRoots {
                 self.put_in_force(&mut effects);
             }
             Event::RestrictionsChanged => self.renumber(&mut effects),
-            Event::Tick => {}
+            Event::Named { .. } | Event::Tick => {}
         }
         // After it: one more `list_changed` prolongs a burst rather than overtake a question just put.
         self.ask_when_quiet(&mut effects);
