@@ -141,6 +141,10 @@ impl Heard {
                 for line in self.aside.drain(..more) {
                     ensure!(OF_THE_FIRST.iter().any(|part| line.contains(part)), "one more notification: {line}");
                 }
+                // Lists were told by a process before this one. The answer to `initialize` is the server's own, byte for byte.
+                for line in self.ordered.iter_mut().skip(1) {
+                    *line = in_servers_envelope(line).unwrap_or_else(|| line.clone());
+                }
             }
             Run::Remembered => {
                 let first = self.ordered.first().context("nothing was heard")?;
