@@ -68,7 +68,7 @@ pub struct Confined {
 #[derive(Debug)]
 pub struct Lifeline {
     enforcement: Enforcement,
-    /// The command's process, whose parent is the one that stands for it.
+    /// The command's process, whose parent is the one that supervises it.
     process: Option<u32>,
     _held: OwnedFd,
     report: BufReader<std::fs::File>,
@@ -220,7 +220,7 @@ impl Lifeline {
         Lifeline { enforcement, process, _held: held, report, part: Vec::new() }
     }
 
-    /// The id of the command's own process, which is not the one that stands for it.
+    /// The id of the command's own process, which is not the one that supervises it.
     pub fn process(&self) -> Option<u32> {
         self.process
     }

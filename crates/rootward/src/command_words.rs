@@ -134,7 +134,9 @@ impl Line<'_> {
                 Meaning::Root | Meaning::File | Meaning::Both => rest.take_root(),
                 // SECURITY: the words before `--` are roots, all of them, or the line is not understood
                 // (test: a_line_that_could_mean_two_things_is_refused)
-                Meaning::Program | Meaning::Neither => return Err(self.unclear(word, "stands among roots and is none")),
+                Meaning::Program | Meaning::Neither => {
+                    return Err(self.unclear(word, "is among the roots and is not one"));
+                }
             }
         }
         Ok(rest.untouched())

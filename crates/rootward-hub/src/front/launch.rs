@@ -134,7 +134,7 @@ impl Launch {
     /// What holds the server besides the check of its calls.
     pub fn held(&self) -> Held {
         match &self.confine {
-            // SECURITY: a container engine behind a socket is no child of the server, and its `/` is another
+            // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`
             // (test: only_what_runs_here_is_held_by_the_kernel)
             Confine::To(options) if options.unix_sockets == UnixSockets::Closed && !self.starts_container() => {
                 Held::ByKernel

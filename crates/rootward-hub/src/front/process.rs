@@ -50,7 +50,7 @@ pub(super) struct Process {
     since: Duration,
     /// None once it was killed.
     line: Option<Lifeline>,
-    /// The server's own process, behind the one that stands for it.
+    /// The server's own process, behind the one that supervises it.
     server: u32,
     ending: Ending,
     /// Until when one that reads no more may say its last words.

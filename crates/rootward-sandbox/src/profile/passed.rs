@@ -80,7 +80,7 @@ impl PassedVariable {
     pub fn passes(&self, name: &OsStr) -> bool {
         match &self.0 {
             Kind::Named(named) => named == name,
-            // SECURITY: whoever writes `LD*` or `PY*` thinks of their own variables; what runs other code is named in full or not passed
+            // SECURITY: a user who writes `LD*` or `PY*` means their own variables; one that makes a program run other code must be named in full
             // (test: a_prefix_passes_nothing_that_steers_the_loader)
             Kind::Prefix(prefix) => name.as_bytes().starts_with(prefix.as_bytes()) && !is_kept_from_prefixes(name),
         }

@@ -56,7 +56,7 @@ enum Change {
 struct Decided {
     time: u64,
     session: String,
-    /// Neither stands in lines of older versions, nor where nobody says it.
+    /// Absent in lines of older versions, and where nobody says it.
     client: Option<String>,
     server: Option<String>,
     requester: String,

@@ -1,4 +1,4 @@
-//! Strings that are no paths, and what a refusal says to whoever knows better.
+//! Strings that are not paths, and how a refusal tells the user to say so.
 
 use serde_json::{Value, json};
 

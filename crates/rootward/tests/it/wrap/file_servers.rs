@@ -73,7 +73,7 @@ fn arguments_and_flags_narrow_each_other() {
     let written = client.call("write_file", json!({"path": scene.path("project/new")}));
     assert_eq!(written["result"]["structuredContent"]["code"], "access_denied", "{written}");
     client.end();
-    // Nothing in common is a ceiling, too: it lets nothing through, whoever asks.
+    // Nothing in common is a ceiling, too: it lets nothing through.
     for says in [Says::Nothing, Says::Roots] {
         let roots = [scene.uri("outside"), scene.uri("project")];
         let mut client = begin(&mut wrap(&scene, &["--root", &outside], &server), says, &roots);
