@@ -49,6 +49,7 @@ mod launcher;
 mod open_files;
 mod options;
 mod orders;
+mod package;
 mod places;
 mod plan;
 mod profile;
@@ -65,6 +66,7 @@ pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+pub use package::{PackageCommand, Registry, Runner, is_runner};
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{
     KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,
