@@ -38,6 +38,7 @@
 //! - [`scan`]: [`scan::scan`] finds the paths in params; its page says what counts as one. [`scan::Tool`] is what a server tells of
 //!   a tool, and what a user says otherwise; [`scan::Need`] is what a call does with a path. `scan/readings.rs` makes up what a
 //!   server might read.
+//! - [`recipe`]: what known servers need to work confined, as data.
 //! - [`wrap`]: one client and one server on standard input and output, the server held to the roots.
 //! - [`check()`]: every path of a message against a [`rootward_core::Guard`]; [`check_path`]: one path.
 //!
@@ -53,6 +54,7 @@ mod check;
 mod engine;
 mod fold;
 mod front;
+pub mod recipe;
 pub mod scan;
 pub mod wrap;
 

@@ -27,7 +27,7 @@ pub struct CommandLine {
     pub typed: Option<Vec<OsString>>,
     /// Where it starts; without it, in the working directory if that lies in a root, else in the first root.
     pub directory: Option<PathBuf>,
-    /// Variables that it gets with these values, whatever the environment says.
+    /// Variables that it gets with these values, whatever the environment says. `${home}` in them is the command's own home.
     pub variables: Vec<(OsString, OsString)>,
 }
 

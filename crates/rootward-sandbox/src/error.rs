@@ -87,6 +87,9 @@ pub enum StartError {
     /// There is no place for the packages that the command fetches.
     #[error("the package cache cannot be used")]
     Cache(#[source] io::Error),
+    /// There is no place for the home of the command.
+    #[error("the home of the command cannot be used")]
+    Home(#[source] io::Error),
     /// The orders for the launcher could not be prepared.
     #[error("the launcher cannot be prepared")]
     Prepare(#[source] io::Error),
@@ -116,7 +119,7 @@ pub enum Step {
     /// Closing what was inherited.
     #[error("closing inherited descriptors")]
     Descriptors,
-    /// Yes up privileges.
+    /// Giving up privileges.
     #[error("giving up privileges")]
     Privileges,
     /// Becoming the one that ends all descendants.

@@ -65,8 +65,9 @@ pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest};
 pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
-pub use options::{Filesystem, Network, Options, Trace, UnheldPolicy, UnixSockets};
+pub use options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use package::{PackageCommand, Registry, Runner, is_runner};
+pub use places::is_closed_ambient;
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{
     KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,

@@ -49,6 +49,18 @@ pub enum Trace {
     On,
 }
 
+/// The home of a command, which is never the user's own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Home {
+    /// One that is removed when the command ends.
+    #[default]
+    Private,
+    /// One that is empty and cannot be written.
+    Empty,
+    /// This directory below Rootward's state directory. It lasts, and is made if it is missing.
+    Kept(PathBuf),
+}
+
 /// Additions to the profile, in the words of VS Code's `sandbox.filesystem`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filesystem {
@@ -75,6 +87,8 @@ pub struct Options {
     pub trace: Trace,
     /// Additions to the profile.
     pub filesystem: Filesystem,
+    /// The home of the command.
+    pub home: Home,
     /// Variables that are passed on besides the usual ones.
     pub variables: Vec<PassedVariable>,
     /// The program that calls [`crate::launcher`] first thing in its `main`; this program itself where none is named.

@@ -94,7 +94,7 @@ fn lies_at_ambient(handle: &OwnedFd) -> Result<PathBuf, Errno> {
 }
 
 /// Whether a place is, or lies in, one that is closed for reading. What holds one somewhere below is another question.
-pub(crate) fn is_closed_ambient(place: &Path, restrictions: Arc<Restrictions>) -> bool {
+pub fn is_closed_ambient(place: &Path, restrictions: Arc<Restrictions>) -> bool {
     let Some(top) = root(Path::new("/"), Access::READ) else { return true };
     let set = RootSet::place_ambient([top], &Validation::new(None));
     Guard::new(set, GuardOptions { restrictions, ..GuardOptions::default() }).check(place, Access::READ).is_err()

@@ -1,6 +1,9 @@
 //! What a start of a command comes to: every place that it gets, with the reason, before anything is started.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,9 +14,11 @@ use serde::Serialize;
 use crate::confinement::{CommandLine, Confinement, Wall};
 use crate::enforcement::{Enforcement, Withheld, in_words, shown};
 use crate::error::StartError;
+use crate::options::Home;
 use crate::places::{Rule, is_closed_ambient};
 use crate::profile::{
-    self, Finding, KnownCommand, Need, Private, Profile, ProgramError, Says, Trust, Untrusted, Why, make_cache_ambient,
+    self, Finding, KnownCommand, Need, OwnDirectories, Private, Profile, ProgramError, Says, Trust, Untrusted, Why,
+    make_cache_ambient, make_own_ambient,
 };
 
 /// A start that is ready to be carried out.
@@ -22,6 +27,8 @@ pub(crate) struct Plan {
     pub(crate) wall: Wall,
     pub(crate) profile: Profile,
     pub(crate) private: Private,
+    /// The home that lasts, if it has one.
+    kept_home: Option<PathBuf>,
     /// Where the command starts.
     pub(crate) directory: PathBuf,
     /// Where it is put on record what is given for writing.
@@ -65,6 +72,8 @@ pub enum Because {
     Needed(Why),
     /// A home or a temporary directory that was made for this command.
     Private,
+    /// A home of its own that lasts.
+    Home,
     /// Packages that it fetches are kept there.
     Cache,
 }
@@ -78,6 +87,7 @@ impl fmt::Display for Because {
             Because::System => "the system",
             Because::Needed(why) => return why.fmt(f),
             Because::Private => "a directory of its own",
+            Because::Home => "a home of its own that lasts",
             Because::Cache => "packages that it fetches",
         })
     }
@@ -86,11 +96,15 @@ impl fmt::Display for Because {
 impl Confinement {
     /// What a command would get if it were started now. Nothing is started, and nothing is put on record.
     pub fn explain_ambient(&self, line: &CommandLine) -> Result<Explanation, StartError> {
-        let Plan { wall, profile, private, .. } = self.plan_ambient(line, &KnownCommand::look_up_ambient(line)?)?;
+        let Plan { wall, profile, private, kept_home, .. } =
+            self.plan_ambient(line, &KnownCommand::look_up_ambient(line)?)?;
         let given = |rule: &Rule| GivenPlace {
             place: rule.place.clone(),
             access: rule.access,
-            because: self.because(&rule.place, &profile, &private),
+            because: match &kept_home {
+                Some(home) if rule.place == *home => Because::Home,
+                _ => self.because(&rule.place, &profile, &private),
+            },
         };
         Ok(Explanation { places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
     }
@@ -115,16 +129,17 @@ impl Confinement {
         material.extend(open.iter().cloned());
         self.check_additions_ambient(&material)?;
         let private = Private::make_ambient().map_err(StartError::Prepare)?;
-        let directory = self.directory(line, &private);
+        let (own, kept_home) = self.own_directories_ambient(&private, directories.state.as_deref(), &material)?;
+        let directory = self.directory(line, &own.home);
         let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;
-        let mut profile = profile::of_start(known, &self.options.variables, &private, cache.as_deref());
+        let mut profile = profile::of_start(known, &self.options.variables, &own, cache.as_deref());
         for (name, value) in &line.variables {
-            profile.sets(name, value);
+            profile.sets(name, with_home(value, &own.home));
         }
         let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
         let withheld = self.add_surroundings_ambient(known, &trust, &mut profile)?;
         let wall = self.wall(&profile, withheld)?;
-        Ok(Plan { wall, profile, private, directory, record })
+        Ok(Plan { wall, profile, private, kept_home, directory, record })
     }
 
     /// Adds what the surroundings say and may be trusted; returns what is withheld.
@@ -166,15 +181,36 @@ impl Confinement {
         Ok(withheld)
     }
 
+    /// The directories that the command has to itself, and the home that lasts, made if need be.
+    fn own_directories_ambient(
+        &self,
+        private: &Private,
+        state: Option<&Path>,
+        material: &Material,
+    ) -> Result<(OwnDirectories, Option<PathBuf>), StartError> {
+        let of = |home, home_access| OwnDirectories { home, home_access, temporary: private.temporary() };
+        match &self.options.home {
+            Home::Private => Ok((of(private.home(), Access::ALL), None)),
+            Home::Empty => Ok((of(private.home(), Access::READ), None)),
+            Home::Kept(path) => {
+                let base = state.filter(|state| path.starts_with(state));
+                let base =
+                    base.ok_or_else(|| StartError::Home(io::Error::other("it lies outside the state directory")))?;
+                let home = make_own_ambient(path, base, material).map_err(StartError::Home)?;
+                Ok((of(home.clone(), Access::ALL), Some(home)))
+            }
+        }
+    }
+
     /// Where the command starts.
-    fn directory(&self, line: &CommandLine, private: &Private) -> PathBuf {
+    fn directory(&self, line: &CommandLine, home: &Path) -> PathBuf {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         let set = self.guard.root_set();
         let first = || set.first_directory().map(|root| root.place.clone());
         match &line.directory {
             Some(directory) => directory.clone(),
             None if set.governing(&here).is_some() => here,
-            None => first().unwrap_or_else(|| private.home()),
+            None => first().unwrap_or_else(|| home.to_owned()),
         }
     }
 
@@ -194,6 +230,19 @@ impl Confinement {
             None => Because::System,
         }
     }
+}
+
+/// A value with the command's home in place of `${home}`.
+fn with_home(value: &OsStr, home: &Path) -> OsString {
+    const HOME: &[u8] = b"${home}";
+    let (mut filled, mut rest) = (Vec::new(), value.as_bytes());
+    while let Some(at) = rest.windows(HOME.len()).position(|part| part == HOME) {
+        filled.extend_from_slice(&rest[..at]);
+        filled.extend_from_slice(home.as_os_str().as_bytes());
+        rest = &rest[at + HOME.len()..];
+    }
+    filled.extend_from_slice(rest);
+    OsString::from_vec(filled)
 }
 
 impl Plan {

@@ -15,6 +15,10 @@ mod following;
 mod ground;
 mod hint;
 mod message;
+#[cfg(feature = "wrap")]
+mod recipe;
+#[cfg(feature = "wrap")]
+mod recipes;
 #[cfg(any(feature = "serve", feature = "wrap"))]
 mod recording;
 #[cfg(feature = "roots")]
@@ -64,6 +68,9 @@ enum Verb {
     /// Choose and keep the directories that are shared
     #[cfg(feature = "roots")]
     Roots(roots::RootsCommand),
+    /// Show what a known server is given
+    #[cfg(feature = "wrap")]
+    Recipe(recipe::RecipeCommand),
     /// Show the record of decisions, follow it, or check that it is whole
     Audit(audit::Audit),
     /// Say what this machine can enforce and which settings are in force
@@ -116,6 +123,8 @@ fn main() -> ExitCode {
         Verb::Explain(explain) => explain.run(),
         #[cfg(feature = "roots")]
         Verb::Roots(roots) => roots.run(),
+        #[cfg(feature = "wrap")]
+        Verb::Recipe(recipe) => recipe.run(),
         Verb::Audit(audit) => audit.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.

@@ -1,18 +1,21 @@
 //! `rootward wrap`: one server, held to the roots.
 
 mod arguments;
+mod learning;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
-use rootward_core::{PlacedRoot, RootSet, Validation};
+use rootward_core::{Material, PlacedRoot, RootSet, Validation};
+use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
+    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
@@ -20,11 +23,13 @@ use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
 use crate::ground::Ground;
 use crate::message;
+use crate::recipes;
 use crate::recording::Recording;
 use crate::sandbox::told;
 use crate::saved::AskingAs;
 use crate::treat::{Treat, TreatedAs};
 use crate::withheld;
+use learning::Learning;
 
 /// Run an MCP server that is held to the roots
 ///
@@ -48,6 +53,17 @@ pub(crate) struct Wrap {
     /// arguments and variables `${root}` and `${roots}` stand for them, too
     #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
     inject: Inject,
+    /// The recipe to use: the one that fits the command (`auto`), a recipe by its name, or `none`. `rootward recipe` lists all
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = recipes::Wanted::read)]
+    recipe: recipes::Wanted,
+    /// The server's home: one for each project that lasts (`project`, the default), one for all projects that lasts (`shared`), one that
+    /// is removed when the server ends (`private`), or an empty one that cannot be written (`none`). A recipe may choose another default
+    #[arg(long, value_name = "HOME", value_parser = home)]
+    home: Option<HomeKind>,
+    /// Write a recipe to FILE when the server ends: what it was refused or not given, each line commented out until you accept it. The
+    /// server stays confined. It slows down every opening of a file
+    #[arg(long, value_name = "FILE")]
+    learn: Option<PathBuf>,
     /// What happens to a call with a path outside the roots
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Enforcing::Refuse)]
     enforce: Enforcing,
@@ -92,12 +108,25 @@ fn inject(text: &str) -> Result<Inject, String> {
     }
 }
 
+fn home(text: &str) -> Result<HomeKind, String> {
+    let known = HomeKind::ALL.into_iter().find(|kind| kind.word() == text);
+    known.ok_or_else(|| "expected `project`, `shared`, `private` or `none`".to_owned())
+}
+
 impl Wrap {
     pub(crate) fn run(self) -> Result<u8> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(no_command(Verb::Wrap));
         };
         let ground = Ground::load_ambient()?;
+        let book = recipes::book_ambient(&ground)?;
+        let operator = ground.in_force_of_operator(&self.roots)?;
+        operator.warn();
+        let find = |material: &Material| self.recipe.find_ambient(&book, program, arguments, material);
+        let arguments::Read { known, file_server, ceiling } =
+            arguments::read_ambient(&ground, operator.set, arguments, &find)?;
+        let recipe = known.map(|known| known.recipe);
+        let mut variables = variables_with_roots();
         let confine = match self.confinement.strength {
             Wanted::Off => {
                 message::warning(
@@ -105,13 +134,18 @@ impl Wrap {
                 );
                 Confine::Off
             }
-            Wanted::Auto | Wanted::Landlock => Confine::To(Box::new(self.confinement.options(&ground)?)),
+            Wanted::Auto | Wanted::Landlock => {
+                let mut options = self.confinement.options(&ground)?;
+                if let Some(recipe) = &recipe {
+                    let told = recipes::apply_ambient(recipe, &ground, &mut options)?;
+                    recipes::line(recipe, &told).iter().for_each(|line| message::line_in_passing(line));
+                    variables.extend(recipes::set_variables(recipe, &ground));
+                }
+                Confine::To(Box::new(options))
+            }
         };
-        let operator = ground.in_force_of_operator(&self.roots)?;
-        operator.warn();
-        let arguments::Read { file_server, ceiling } =
-            arguments::read_ambient(&ground, operator.set, program, arguments)?;
-        let variables = variables_with_roots();
+        let learning =
+            self.learn.as_deref().map(|file| Learning::begin_ambient(file, program, arguments)).transpose()?;
         let withheld = match &confine {
             Confine::To(options) => {
                 withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
@@ -128,20 +162,46 @@ impl Wrap {
             variables,
             withheld,
             file_server,
-            inject: self.inject.clone(),
+            inject: self.inject(recipe.as_ref()),
             confine,
-            trace: if self.trace { Trace::On } else { Trace::Off },
+            homes: self.homes_ambient(recipe.as_ref(), &ground, program, arguments),
+            trace: if self.trace || learning.is_some() { Trace::On } else { Trace::Off },
             secrets,
         };
-        let rules = self.rules(&ground, ceiling, launch.held())?;
+        let withheld = launch.withheld.clone();
+        let rules = self.rules(&ground, recipe.as_ref(), ceiling, launch.held())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let home = ground.home().map(Path::to_owned);
+        let closed = Arc::new(ground.restrictions().for_processes());
         let follow = self.follow_ambient(ground, &rules);
         let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
         message::never_wait();
-        let mut terminal = Terminal { program, home: home.as_deref() };
+        let trace = if self.trace { Trace::On } else { Trace::Off };
+        let mut terminal = Terminal { program, home: home.as_deref(), trace, refused: Vec::new() };
         let code = wrapped.run(&mut terminal)?;
+        if let Some(learning) = learning {
+            learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed)?;
+        }
         Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    /// How the server is given its directories.
+    fn inject(&self, recipe: Option<&Recipe>) -> Inject {
+        match (&self.inject, recipe.and_then(|recipe| recipe.directories.as_ref())) {
+            (Inject::Known, Some(Takes::Variable(name))) => Inject::Variable(name.into()),
+            (inject, _) => inject.clone(),
+        }
+    }
+
+    fn homes_ambient(
+        &self,
+        recipe: Option<&Recipe>,
+        ground: &Ground,
+        program: &OsStr,
+        arguments: &[OsString],
+    ) -> Homes {
+        let kind = self.home.or_else(|| recipe?.home).unwrap_or_default();
+        Homes::new_ambient(kind, ground.directories.state.as_deref(), program, arguments)
     }
 
     /// Whoever looks what the user saves, takes back and loses.
@@ -158,7 +218,7 @@ impl Wrap {
         None
     }
 
-    fn rules(&self, ground: &Ground, ceiling: RootSet, held: Held) -> Result<Rules> {
+    fn rules(&self, ground: &Ground, recipe: Option<&Recipe>, ceiling: RootSet, held: Held) -> Result<Rules> {
         let fallback = ground.fallback();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
@@ -177,16 +237,19 @@ impl Wrap {
                 Enforcing::Refuse => Enforce::Refuse,
                 Enforcing::Report => Enforce::Report,
             },
-            treatments: self.treatments(ground),
+            treatments: self.treatments(ground, recipe),
             audit: self.recording.open_ambient(ground)?,
         })
     }
 
-    /// What the settings file says about arguments, and the flags, which count more.
-    fn treatments(&self, ground: &Ground) -> Treatments {
+    /// What the recipe says about arguments, the settings file, which counts more, and the flags, which count most.
+    fn treatments(&self, ground: &Ground, recipe: Option<&Recipe>) -> Treatments {
         let of_file = ground.settings.treat.value.iter().map(|treat| (treat, About::EveryServer));
         let of_flags = self.treats.iter().map(|treat| (treat, About::ThisServer));
         let mut treatments = Treatments::default();
+        for (place, treatment) in recipe.iter().flat_map(|recipe| &recipe.arguments) {
+            treatments.add(place, *treatment, About::EveryServer);
+        }
         for (treat, about) in of_file.chain(of_flags) {
             treatments.add(&treat.place, treat.treatment(), about);
         }
@@ -240,6 +303,10 @@ fn secrets(confine: &Confine) -> Vec<String> {
 struct Terminal<'t> {
     program: &'t OsStr,
     home: Option<&'t Path>,
+    /// Whether to tell what was refused.
+    trace: Trace,
+    /// What all servers were refused that were traced.
+    refused: Vec<Refused>,
 }
 
 impl Operator for Terminal<'_> {
@@ -254,7 +321,10 @@ impl Operator for Terminal<'_> {
     }
 
     fn refused(&mut self, refused: &[Refused]) {
-        told::refused(refused, self.home);
+        self.refused.extend_from_slice(refused);
+        if self.trace == Trace::On {
+            told::refused(refused, self.home);
+        }
     }
 
     fn says(&mut self, text: &str) {

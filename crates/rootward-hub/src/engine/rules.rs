@@ -43,7 +43,8 @@ pub enum Enforce {
     Report,
 }
 
-/// What the user says about arguments, by `TOOL.ARGUMENT`. Both names may have dots, and all ways to part them are meant.
+/// What the user says about arguments, by `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool. Both names may have dots, and all ways to part
+/// them are meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Treatments(BTreeMap<String, Said>);
 
@@ -70,6 +71,7 @@ impl Treatments {
 
     /// The tool with what the user says about it.
     pub(super) fn apply(&self, tool: Tool) -> Tool {
+        // In this order, `*` comes before every name, and what is said about one tool counts more.
         let said: Vec<_> =
             self.0.iter().filter_map(|(place, said)| Some((argument(place, tool.name())?, said.treatment))).collect();
         said.into_iter().fold(tool, |tool, (key, treatment)| tool.with_treatment(key, treatment))
@@ -82,9 +84,10 @@ impl Treatments {
     }
 }
 
-/// The argument that `TOOL.ARGUMENT` names, where it is one of this tool's.
+/// The argument that `TOOL.ARGUMENT` names, where it is one of this tool's. `*` is every tool.
 pub(super) fn argument<'p>(place: &'p str, tool: &str) -> Option<&'p str> {
-    place.strip_prefix(tool)?.strip_prefix('.').filter(|argument| !argument.is_empty())
+    let of_tool = |name: &str| place.strip_prefix(name)?.strip_prefix('.').filter(|argument| !argument.is_empty());
+    of_tool(tool).or_else(|| of_tool("*"))
 }
 
 impl fmt::Debug for Rules {

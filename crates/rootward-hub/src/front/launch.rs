@@ -13,6 +13,7 @@ use rootward_sandbox::{
 
 use super::elsewhere::make_absolute_ambient;
 use super::file_server::FileServer;
+use super::homes::Homes;
 use super::naming::server_name;
 use crate::engine::{Change, Learners, Purpose};
 use crate::scan::Held;
@@ -46,6 +47,8 @@ pub struct Launch {
     pub inject: Inject,
     /// How it is confined.
     pub confine: Confine,
+    /// Which home it has, if it is confined.
+    pub homes: Homes,
     /// Whether to tell what it tried and was refused.
     pub trace: Trace,
     /// The values of variables that it is given and nobody else may read: they are masked in what it says before it ends.
@@ -207,7 +210,7 @@ impl Launch {
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
-                let options = Options { trace, ..Options::clone(options) };
+                let options = Options { trace, home: self.homes.home(guard, purpose), ..Options::clone(options) };
                 let confinement = Confinement::new(guard.clone(), options)?;
                 // SECURITY: between two starts, the server could change what would be found
                 // (test: a_restarted_server_gets_what_was_found_at_first)
@@ -311,6 +314,7 @@ mod tests {
                 variables: Vec::new(),
                 inject: Inject::default(),
                 confine,
+                homes: Homes::default(),
                 withheld: Vec::new(),
                 file_server: None,
                 trace: Trace::Off,

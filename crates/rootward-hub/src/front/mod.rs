@@ -3,6 +3,7 @@
 mod elsewhere;
 mod errors;
 mod file_server;
+mod homes;
 mod keeping;
 mod last_words;
 mod launch;
@@ -11,7 +12,8 @@ mod pipe;
 mod process;
 mod stdio;
 
-pub use file_server::{FileServer, Planted};
+pub use file_server::FileServer;
+pub use homes::Homes;
 pub(crate) use keeping::Keeping;
 pub use launch::{Confine, Inject, Launch};
 pub(crate) use stdio::Stdio;

@@ -10,7 +10,7 @@ use std::path::Path;
 use rootward_core::{Access, env};
 
 use super::finding::{Findings, Trail, Why};
-use super::{PassedVariable, Private, Profile, Surroundings};
+use super::{OwnDirectories, PassedVariable, Profile, Surroundings};
 
 /// Passed on as they are.
 const PLAIN: &[&str] = &[
@@ -100,7 +100,7 @@ const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
 pub(super) fn add(
     variables: &[(OsString, OsString)],
     passed: &[PassedVariable],
-    private: &Private,
+    own: &OwnDirectories,
     profile: &mut Profile,
 ) {
     for (name, value) in variables {
@@ -110,13 +110,13 @@ pub(super) fn add(
             profile.sets(name, value);
         }
     }
-    for (name, place) in PRIVATE.into_iter().zip([private.home(), private.temporary()]) {
+    for (name, place) in PRIVATE.into_iter().zip([&own.home, &own.temporary]) {
         if !is_named(OsStr::new(name), passed) {
             profile.sets(name, place);
         }
     }
-    profile.needs_of_own(private.home(), Access::ALL);
-    profile.needs_of_own(private.temporary(), Access::ALL);
+    profile.needs_of_own(&own.home, own.home_access);
+    profile.needs_of_own(&own.temporary, Access::ALL);
 }
 
 /// The names of the variables that a confined command does not get, in the order of the environment; never their values. Not among them are those that it

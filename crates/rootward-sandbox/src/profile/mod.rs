@@ -9,6 +9,7 @@ mod environment;
 mod finding;
 mod known;
 mod node;
+mod own;
 mod passed;
 mod private;
 mod program;
@@ -29,6 +30,7 @@ pub use environment::withheld_variables;
 pub(crate) use finding::Finding;
 pub use finding::Why;
 pub use known::KnownCommand;
+pub(crate) use own::make_ambient as make_own_ambient;
 pub use passed::{PassedVariable, VariableError};
 pub(crate) use private::Private;
 pub use program::{Program, ProgramError};
@@ -83,6 +85,15 @@ impl Profile {
     }
 }
 
+/// The directories that a command has to itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct OwnDirectories {
+    pub(crate) home: PathBuf,
+    /// What the command may do in its home.
+    pub(crate) home_access: Access,
+    pub(crate) temporary: PathBuf,
+}
+
 /// What there is to know about the user and the command.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'s> {
@@ -120,11 +131,11 @@ impl Surroundings<'_> {
 pub(crate) fn of_start(
     known: &KnownCommand,
     passed: &[PassedVariable],
-    private: &Private,
+    directories: &OwnDirectories,
     cache: Option<&Path>,
 ) -> Profile {
     let mut profile = Profile::default();
-    environment::add(known.variables(), passed, private, &mut profile);
+    environment::add(known.variables(), passed, directories, &mut profile);
     system::add(&mut profile);
     node::add(known.program(), cache, &mut profile);
     python::add(known.program(), known.home(), cache, &mut profile);

@@ -1,62 +1,56 @@
 //! The directories in the arguments of a known file server: a ceiling, within whatever other ceiling there is.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use anyhow::Result;
 use rootward_core::env::NamedRoot;
 use rootward_core::{Access, Material, Mode, PlacedRoot, RefusedRoot, RootSet, Shown, Validation, WhyRefused};
-use rootward_hub::wrap::{FileServer, Planted};
+use rootward_hub::recipe::Match;
+use rootward_hub::wrap::FileServer;
 
 use crate::ground::Ground;
 use crate::message;
 use crate::settings::Source;
 
-/// A server's command, and the ceiling that it is held to.
+/// What is known about a server's command, and the ceiling that it is held to.
 #[derive(Debug)]
 pub(super) struct Read {
+    /// The server's recipe.
+    pub(super) known: Option<Match>,
     pub(super) file_server: Option<FileServer>,
     pub(super) ceiling: RootSet,
 }
 
 /// Reads a command line: the directories in it narrow `operator`, the ceiling of the flags, the environment or the settings file.
+/// `find` finds the recipe for the command where confined commands could have written this material.
 pub(super) fn read_ambient(
     ground: &Ground,
     operator: RootSet,
-    program: &OsStr,
     arguments: &[OsString],
+    find: &dyn Fn(&Material) -> Result<Option<Match>>,
 ) -> Result<Read> {
     let mut material = Validation::of(&ground.directories).material_ambient();
     material.extend(writable(&operator));
-    let unknown = |ceiling| Ok(Read { file_server: None, ceiling });
-    let Some(server) = find_ambient(program, arguments, &material) else { return unknown(operator) };
+    let Some(known) = find(&material)? else { return Ok(Read { known: None, file_server: None, ceiling: operator }) };
+    let Some(server) = known.file_server(arguments) else {
+        return Ok(Read { known: Some(known), file_server: None, ceiling: operator });
+    };
     let typed = server.directories(arguments);
     if typed.is_empty() {
-        return Ok(Read { file_server: Some(server), ceiling: operator });
+        return Ok(Read { known: Some(known), file_server: Some(server), ceiling: operator });
     }
     let named = typed.iter().map(|text| ground.directory_argument(text)).collect::<Result<Vec<NamedRoot>>>()?;
     let placed = ground.place(&named, Source::Flag);
     // It is about to get these for writing, and what lies there must not decide that it does.
     material.extend(writable(&placed.set));
-    if find_ambient(program, arguments, &material).is_none() {
-        return unknown(operator);
+    if find(&material)?.is_none() {
+        return Ok(Read { known: None, file_server: None, ceiling: operator });
     }
     for left_out in &placed.left_out {
         warn(&left_out.text, &left_out.reason);
     }
     let ceiling = if operator.names_any() { narrowed(&placed.set, &operator) } else { placed.set };
-    Ok(Read { file_server: Some(server), ceiling })
-}
-
-fn find_ambient(program: &OsStr, arguments: &[OsString], material: &Material) -> Option<FileServer> {
-    FileServer::find_ambient(program, arguments, material).unwrap_or_else(|Planted(place)| {
-        message::warning(&format!(
-            "`{}` is not taken for a known file server, because a confined server could have written `{}`; name the directories with \
-             `--root`",
-            Shown::new(program),
-            Shown::new(&place)
-        ));
-        None
-    })
+    Ok(Read { known: Some(known), file_server: Some(server), ceiling })
 }
 
 fn writable(set: &RootSet) -> impl Iterator<Item = std::path::PathBuf> {

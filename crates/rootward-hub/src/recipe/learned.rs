@@ -1,0 +1,203 @@
+//! A recipe written by `rootward wrap --learn`: what a server was refused or not given while it ran confined. Every line is commented
+//! out, with its reason, until the user accepts it.
+//!
+//! The same file is written again at every end: lines that are there stay as they are, accepted or not, and new ones are added.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use thiserror::Error;
+
+/// How many lines a list has at the most.
+const MOST: usize = 200;
+
+/// The first line of every file that is written here.
+const MARK: &str = "# Learned by `rootward wrap --learn`.";
+
+const INTRODUCTION: &str = "\
+# This is what the server was refused or not given. Nothing of it is allowed yet:
+# remove the `#` before a line to allow it, and put the file into `recipes` in Rootward's settings directory.
+";
+
+/// A list of the recipe.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum List {
+    /// Variables.
+    Env,
+    /// Places to read.
+    Read,
+    /// Places to write.
+    Write,
+    /// Unix sockets.
+    Sockets,
+}
+
+/// What was learned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Learned {
+    /// What the recipe is for: the lines before the lists.
+    head: String,
+    lists: BTreeMap<List, BTreeMap<String, Line>>,
+    /// How many places stay out, because they are secret or nobody should open them.
+    left_out: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Line {
+    accepted: Accepted,
+    reason: String,
+}
+
+/// Whether the user took the `#` away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Accepted {
+    Yes,
+    No,
+}
+
+/// The file is not one that was written here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("`--learn` did not write this file")]
+pub struct NotLearned;
+
+impl List {
+    const ALL: [List; 4] = [List::Env, List::Read, List::Write, List::Sockets];
+
+    fn key(self) -> &'static str {
+        match self {
+            List::Env => "env",
+            List::Read => "read",
+            List::Write => "write",
+            List::Sockets => "sockets",
+        }
+    }
+}
+
+impl Learned {
+    /// Nothing yet. `keys` are the recipe's `packages` or `programs`.
+    pub fn new(about: &str, keys: &[(&str, String)]) -> Learned {
+        let mut head = format!("about = {}\n", quoted(about));
+        for (key, name) in keys {
+            let _ = writeln!(head, "{key} = [{}]", quoted(name));
+        }
+        Learned { head, lists: BTreeMap::new(), left_out: 0 }
+    }
+
+    /// Takes over what an earlier run wrote, with what the user accepted.
+    pub fn add_earlier(&mut self, text: &str) -> Result<(), NotLearned> {
+        if text.lines().next() != Some(MARK) {
+            return Err(NotLearned);
+        }
+        let mut list = None;
+        for line in text.lines() {
+            let opened = List::ALL.into_iter().find(|list| line == format!("{} = [", list.key()));
+            if opened.is_some() || line == "]" {
+                list = opened;
+                continue;
+            }
+            let (Some(list), Some((value, accepted, reason))) = (list, entry(line)) else { continue };
+            self.list(list).insert(value, Line { accepted, reason });
+        }
+        Ok(())
+    }
+
+    /// Adds something that was refused or withheld, unless it is known.
+    pub fn add(&mut self, list: List, value: &str, reason: &str) {
+        let lines = self.list(list);
+        if lines.len() < MOST && !lines.contains_key(value) && !value.contains(['\n', '\r']) {
+            lines.insert(value.to_owned(), Line { accepted: Accepted::No, reason: reason.to_owned() });
+        }
+    }
+
+    /// Counts a place that is not proposed.
+    pub fn leave_out(&mut self) {
+        self.left_out += 1;
+    }
+
+    fn list(&mut self, list: List) -> &mut BTreeMap<String, Line> {
+        self.lists.entry(list).or_default()
+    }
+
+    /// Whether there is nothing to accept.
+    pub fn is_empty(&self) -> bool {
+        self.lists.values().all(BTreeMap::is_empty)
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = format!("{MARK}\n{INTRODUCTION}");
+        if self.left_out > 0 {
+            let _ =
+                writeln!(text, "# Not proposed: {} secret places, or places that nobody should open.", self.left_out);
+        }
+        let _ = write!(text, "{}", self.head);
+        for list in List::ALL {
+            if list == List::Read {
+                text.push_str("\n[allow]\n");
+            }
+            let _ = writeln!(text, "{} = [", list.key());
+            for (value, line) in self.lists.get(&list).into_iter().flatten() {
+                let mark = if line.accepted == Accepted::Yes { "" } else { "# " };
+                let _ = writeln!(text, "  {mark}{}, # {}", quoted(value), line.reason);
+            }
+            text.push_str("]\n");
+        }
+        text
+    }
+}
+
+/// A line of a list: the value, whether it was accepted, the reason.
+fn entry(line: &str) -> Option<(String, Accepted, String)> {
+    let line = line.trim();
+    let (line, accepted) = match line.strip_prefix('#') {
+        Some(line) => (line.trim_start(), Accepted::No),
+        None => (line, Accepted::Yes),
+    };
+    let (value, reason) = line.rsplit_once(", # ")?;
+    let value: BTreeMap<String, String> = toml::from_str(&format!("value = {value}")).ok()?;
+    Some((value.into_values().next()?, accepted, reason.to_owned()))
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Recipe;
+
+    fn learned() -> Learned {
+        let mut learned = Learned::new("npx -y a", &[("packages", "npm:a".to_owned())]);
+        learned.add(List::Env, "A_KEY", "withheld");
+        learned.add(List::Read, "~/.cache/\"a\"", "it tried to read this");
+        learned.add(List::Write, "/dev/shm", "it tried to write this");
+        learned.leave_out();
+        learned
+    }
+
+    #[test]
+    fn nothing_is_allowed_until_it_is_accepted() {
+        let text = learned().text();
+        let recipe = Recipe::read("a", &text).unwrap();
+        assert!(recipe.env.is_empty() && recipe.allow == Default::default(), "{text}");
+        let text = text.replace("# \"A_KEY\"", "\"A_KEY\"").replace("# '~/.cache", "'~/.cache");
+        let recipe = Recipe::read("a", &text).unwrap();
+        assert_eq!(recipe.env.len(), 1, "{text}");
+        assert_eq!(recipe.allow.read, [std::path::PathBuf::from("~/.cache/\"a\"")], "{text}");
+    }
+
+    #[test]
+    fn what_was_learned_before_stays() {
+        let accepted = learned().text().replace("# \"A_KEY\"", "\"A_KEY\"");
+        let mut again = Learned::new("npx -y a", &[("packages", "npm:a".to_owned())]);
+        again.add_earlier(&accepted).unwrap();
+        again.add(List::Env, "A_KEY", "withheld");
+        again.add(List::Env, "B_KEY", "withheld");
+        let text = again.text();
+        let recipe = Recipe::read("a", &text).unwrap();
+        assert_eq!(recipe.env.len(), 1, "{text}");
+        assert!(text.contains("# \"B_KEY\"") && text.contains("~/.cache/\"a\""), "{text}");
+        assert_eq!(again.add_earlier("about = \"mine\"\n"), Err(NotLearned));
+    }
+}

@@ -1,0 +1,156 @@
+//! Recipes as the command line uses them: the one for a command, what it adds to a confinement, and what a person is told of that.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use rootward_core::{Material, Shown};
+use rootward_hub::recipe::{Allow, Book, Match, NotUsed, Recipe};
+use rootward_sandbox::{Options, is_closed_ambient};
+
+use crate::ground::Ground;
+use crate::message;
+
+/// What the user's own home is called at the beginning of a variable that a recipe sets.
+const USER_HOME: &str = "${userHome}";
+
+/// Where the user's own recipes are.
+pub(crate) fn directory(ground: &Ground) -> Option<PathBuf> {
+    Some(ground.directories.settings.as_ref()?.join("recipes"))
+}
+
+pub(crate) fn book_ambient(ground: &Ground) -> Result<Book> {
+    Ok(Book::load_ambient(directory(ground).as_deref())?)
+}
+
+/// `--recipe`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Wanted {
+    /// The one that fits the command, if any.
+    #[default]
+    Fitting,
+    /// This one, whatever the command is.
+    Named(String),
+    /// None.
+    Off,
+}
+
+impl Wanted {
+    pub(crate) fn read(text: &str) -> Result<Wanted, String> {
+        Ok(match text {
+            "auto" => Wanted::Fitting,
+            "none" => Wanted::Off,
+            name => Wanted::Named(name.to_owned()),
+        })
+    }
+
+    /// The recipe for a command. `material` is what confined commands could have written.
+    pub(crate) fn find_ambient(
+        &self,
+        book: &Book,
+        program: &OsStr,
+        arguments: &[OsString],
+        material: &Material,
+    ) -> Result<Option<Match>> {
+        match self {
+            Wanted::Off => Ok(None),
+            Wanted::Named(name) => match book.named_for_ambient(name, program, arguments) {
+                Some(found) => Ok(Some(found)),
+                None => bail!(message::Hinted {
+                    says: format!("there is no recipe `{}`", Shown::new(name)),
+                    hint: "`rootward recipe` lists all".to_owned(),
+                }),
+            },
+            Wanted::Fitting => Ok(book.find_ambient(program, arguments, material).unwrap_or_else(|refused| {
+                message::warning(&not_used(&refused));
+                None
+            })),
+        }
+    }
+}
+
+fn not_used(refused: &NotUsed) -> String {
+    match refused {
+        NotUsed::Planted { recipe, place } => format!(
+            "recipe `{recipe}` is not used, because a confined server could have written `{}`; name the directories with `--root`, or \
+             pass `--recipe {recipe}`",
+            Shown::new(place)
+        ),
+        NotUsed::Nearer { recipe, place } => format!(
+            "recipe `{recipe}` is not used, because `{}` would run in place of the package from the registry",
+            Shown::new(place)
+        ),
+    }
+}
+
+/// Adds what a recipe opens and passes to the options of a confinement; what it added, for people.
+pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Options) -> Result<Vec<String>> {
+    let mut told = Vec::new();
+    let is_set = |variable: &&rootward_sandbox::PassedVariable| {
+        std::env::vars_os().any(|(name, _)| variable.passes(&name)) && !options.variables.contains(variable)
+    };
+    let passed: Vec<_> = recipe.env.iter().filter(is_set).cloned().collect();
+    told.extend(passed.iter().map(|variable| format!("passes {variable}")));
+    options.variables.extend(passed);
+    let Allow { read, write, sockets } = &recipe.allow;
+    let opened =
+        [(read, "read", &mut options.filesystem.allow_read), (write, "write", &mut options.filesystem.allow_write)];
+    for (paths, access, list) in opened {
+        for path in paths {
+            let Some(place) = place_ambient(recipe, path, ground)? else { continue };
+            told.push(format!("opens `{}` for {access}", Shown::new(path)));
+            list.push(place);
+        }
+    }
+    told.extend(sockets.iter().map(|path| format!("connects to `{}`", Shown::new(path))));
+    Ok(told)
+}
+
+/// The place that a recipe names; nothing if it does not exist.
+fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option<PathBuf>> {
+    let place = match (path.strip_prefix("~"), ground.home()) {
+        (Ok(below), Some(home)) => home.join(below),
+        (Ok(_), None) => return Ok(None),
+        (Err(_), _) => path.to_owned(),
+    };
+    if !ground.exists(&place) {
+        return Ok(None);
+    }
+    let holds_home = ground.home().is_some_and(|home| home.starts_with(&place));
+    // SECURITY: a recipe is data that people pass around; only the user's own flags open a secret place
+    // (test: a_recipe_opens_no_secret_place)
+    if holds_home || is_closed_ambient(&place, Arc::new(ground.restrictions().for_processes())) {
+        bail!(message::Hinted {
+            says: format!(
+                "recipe `{}` opens `{}`, which is a secret place or contains one",
+                recipe.name,
+                Shown::new(path)
+            ),
+            hint: format!(
+                "take it out of the recipe, and pass `--allow-read {}` if the server needs it",
+                Shown::new(path)
+            ),
+        });
+    }
+    Ok(Some(place))
+}
+
+/// The variables that a recipe sets and the user does not. One that names a place in the user's home is set only if the place exists.
+pub(crate) fn set_variables(recipe: &Recipe, ground: &Ground) -> Vec<(OsString, OsString)> {
+    let is_unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    let set = recipe.set.iter().filter(|(name, _)| is_unset(name));
+    let filled = set.filter_map(|(name, value)| match value.strip_prefix(USER_HOME) {
+        None => Some((name.into(), value.into())),
+        Some(below) => {
+            let place = ground.home()?.join(below.trim_start_matches('/'));
+            ground.exists(&place).then(|| (name.into(), place.into()))
+        }
+    });
+    filled.collect()
+}
+
+/// One line about what a recipe adds; nothing if that is nothing.
+pub(crate) fn line(recipe: &Recipe, told: &[String]) -> Option<String> {
+    (!told.is_empty()).then(|| format!("note: recipe `{}` {}", recipe.name, told.join(", ")))
+}
