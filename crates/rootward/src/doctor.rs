@@ -3,6 +3,8 @@
 mod closed;
 mod confinement;
 mod kernel;
+#[cfg(feature = "wrap")]
+mod recipes;
 mod report;
 mod unheld;
 mod values;

@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use super::confinement::Confinement;
 use super::kernel::Kernel;
+#[cfg(feature = "wrap")]
+use super::recipes::Recipes;
 use super::unheld;
 use super::values::{Line, values};
 use crate::answer::text;
@@ -33,6 +35,8 @@ pub(super) struct Report {
     settings_file: File,
     saved_roots: SavedRoots,
     given_for_writing: GivenForWriting,
+    #[cfg(feature = "wrap")]
+    recipes: Recipes,
     /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
@@ -140,6 +144,8 @@ impl Report {
         };
         Ok(Report {
             saved_roots,
+            #[cfg(feature = "wrap")]
+            recipes: Recipes::look_ambient(ground),
             settings_file: File { path: path.map(|path| text(path.as_os_str()).into_owned()), exists },
             settings: values(ground),
             roots: roots.collect(),
@@ -170,6 +176,8 @@ impl Report {
             settings_file: File { path: None, exists: None },
             saved_roots: SavedRoots::default(),
             given_for_writing: GivenForWriting::look_ambient(&Directories::new(environment)),
+            #[cfg(feature = "wrap")]
+            recipes: Recipes::default(),
             mistake: None,
             settings: Vec::new(),
             roots: Vec::new(),
@@ -187,6 +195,8 @@ impl Report {
         self.write_kernel(out)?;
         self.write_settings(out)?;
         self.write_saved(out)?;
+        #[cfg(feature = "wrap")]
+        self.recipes.write(out)?;
         self.write_roots(out)
     }
 
@@ -287,7 +297,11 @@ impl Report {
 
     /// Whether everything could be read.
     pub(super) fn is_whole(&self) -> bool {
-        self.mistake.is_none()
+        #[cfg(feature = "wrap")]
+        let recipes = self.recipes.is_whole();
+        #[cfg(not(feature = "wrap"))]
+        let recipes = true;
+        self.mistake.is_none() && recipes
     }
 
     fn write_open_for_writing(&self, out: &mut impl Write) -> io::Result<()> {
@@ -339,7 +353,7 @@ fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
     Ok(())
 }
 
-fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
+pub(super) fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::Result<()> {
     writeln!(out, "  {name:<17} {says}")
 }
 

@@ -1,7 +1,5 @@
 //! Known file servers: the directories in their arguments are a ceiling, and they are given the roots in force in place of them.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rootward_testkit::client::Client;
@@ -12,13 +10,7 @@ use super::scene::{Says, Scene, begin};
 
 /// The server of these tests under the name of a known one.
 fn install(scene: &Scene, below: &str) -> String {
-    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
-    let program = scene.path(below).join("rust-mcp-filesystem");
-    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
-    let script = format!("#!/usr/bin/env python3\n{}", std::fs::read_to_string(server).unwrap());
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-    program.to_str().unwrap().to_owned()
+    super::recipes::install(scene, below, "rust-mcp-filesystem")
 }
 
 /// `rootward wrap` before it, started where all directories lie.
@@ -97,7 +89,7 @@ fn a_server_that_others_could_have_written_names_no_ceiling() {
         let mut client = begin(&mut wrap(&scene, words, &[&program, "project"]), Says::Nothing, &[]);
         assert_eq!(words_of(&mut client), json!(["project"]), "{words:?}");
         let (_, errors) = client.end_with_errors();
-        assert!(errors.contains("is not taken for a known file server"), "{errors}");
+        assert!(errors.contains("recipe `rust-mcp-filesystem` is not used"), "{errors}");
     }
     // From the first start on, that was given for writing.
     let mut client = begin(&mut wrap(&scene, &[], &server), Says::Nothing, &[]);

@@ -3,10 +3,13 @@
 mod file_servers;
 mod frames;
 mod giving;
+mod homes;
+mod learning;
 mod life;
 mod modern;
 mod pressure;
 mod questions;
+mod recipes;
 mod recording;
 mod roots;
 mod saved;

@@ -4,7 +4,8 @@ Every line that it gets is written to the file that the variable SEEN names, if 
 names a file for the processes that were started.
 
 ENDS=early ends it on `initialize`, ENDS=always on the first call. STUBBORN=1 has it hear neither the end of its input nor SIGTERM.
-ASKS=roots has it ask for its roots once it is initialized. INSTRUCTIONS is what it says of itself. CODE is its exit code.
+ASKS=roots has it ask for its roots once it is initialized. INSTRUCTIONS is what it says of itself, TELLS=home
+has it say what it kept in its home. CODE is its exit code.
 """
 
 import json
@@ -159,6 +160,9 @@ def handle(message):
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "server", "version": "1"},
         }
+        if ENVIRONMENT.get("TELLS") == "home":
+            kept = os.path.join(ENVIRONMENT["HOME"], "kept.txt")
+            result["instructions"] = open(kept).read() if os.path.exists(kept) else "nothing"
         if "INSTRUCTIONS" in ENVIRONMENT:
             result["instructions"] = ENVIRONMENT["INSTRUCTIONS"]
         answer(message, result)

@@ -1,0 +1,69 @@
+//! `--learn`: a recipe of what a server was refused, while it stays confined.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::scene::{Says, Scene, begin};
+
+fn wrap(scene: &Scene, file: &str) -> Command {
+    let words = ["--learn", file, "--treat", "read.path=text", "--treat", "write_file.path=text", "--root"];
+    let mut command = scene.wrap(&[&words[..], &[&scene.text("project")]].concat());
+    command.env("A_TOKEN", "s3cr3t").stderr(Stdio::piped());
+    command
+}
+
+/// One run in which the server tries these files.
+fn learn(scene: &Scene, file: &str, reads: &[&str]) -> String {
+    let mut client = begin(&mut wrap(scene, file), Says::Nothing, &[]);
+    for path in reads {
+        assert_eq!(client.text("read", json!({"path": scene.path(path)})), "failed: Permission denied", "{path}");
+    }
+    let (code, says) = client.end_with_errors();
+    assert_eq!(code, Some(0), "{says}");
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn what_was_refused_is_written_down_and_not_allowed() {
+    let scene = Scene::new();
+    let file = scene.text("learned.toml");
+    let text = learn(&scene, &file, &["outside/file.txt"]);
+    let outside = scene.text("outside/file.txt");
+    assert!(text.contains(&format!("  # \"{outside}\", # it tried to read or run this\n")), "{text}");
+    assert!(text.contains("  # \"A_TOKEN\", # "), "{text}");
+    assert!(!text.contains("s3cr3t"), "{text}");
+    // Accepted, it stays accepted; what is new is added.
+    std::fs::write(&file, text.replace("# \"A_TOKEN\"", "\"A_TOKEN\"")).unwrap();
+    let text = learn(&scene, &file, &["other/file.txt"]);
+    assert!(text.contains("\n  \"A_TOKEN\", # "), "{text}");
+    assert!(text.contains(&outside) && text.contains(&scene.text("other/file.txt")), "{text}");
+    // It is a recipe.
+    let recipes = scene.path("home/.config/rootward/recipes");
+    std::fs::create_dir_all(&recipes).unwrap();
+    std::fs::rename(&file, recipes.join("learned.toml")).unwrap();
+    let listed = scene.rootward(&["recipe", "learned"]).output().unwrap();
+    assert_eq!(listed.status.code(), Some(0), "{listed:?}");
+}
+
+#[test]
+fn learning_proposes_no_secret() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.path("home/.ssh")).unwrap();
+    std::fs::write(scene.path("home/.ssh/id_rsa"), "KEY").unwrap();
+    let text = learn(&scene, &scene.text("learned.toml"), &["home/.ssh/id_rsa", "home/file.txt"]);
+    assert!(!text.contains(".ssh"), "{text}");
+    assert!(text.contains("# Not proposed: "), "{text}");
+    assert!(text.contains("# \"~/file.txt\", "), "{text}");
+}
+
+#[test]
+fn a_file_of_somebody_elses_is_not_written() {
+    let scene = Scene::new();
+    let file = scene.text("project/mine.toml");
+    std::fs::write(&file, "mine = true\n").unwrap();
+    let run = wrap(&scene, &file).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine = true\n");
+    assert!(run.stdout.is_empty());
+}

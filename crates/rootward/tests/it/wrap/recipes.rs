@@ -1,0 +1,142 @@
+//! Recipes: what a known server is given, and what no recipe gives.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::scene::{Says, Scene, begin};
+
+/// The server of these tests as a program of this name.
+pub(super) fn install(scene: &Scene, below: &str, name: &str) -> String {
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/wrap/server.py");
+    let program = scene.path(below).join(name);
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let script = format!("#!/usr/bin/env python3\n{}", std::fs::read_to_string(server).unwrap());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    program.to_str().unwrap().to_owned()
+}
+
+/// A recipe of the user's for a program.
+fn write_recipe(scene: &Scene, program: &str, more: &str) {
+    let directory = scene.path("home/.config/rootward/recipes");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("known.toml"), format!("about = \"x\"\nprograms = [{program:?}]\n{more}")).unwrap();
+}
+
+fn wrap(scene: &Scene, words: &[&str], program: &str) -> Command {
+    let mut command = scene.wrap_command(words, &[program]);
+    command.current_dir(scene.path("project")).stderr(Stdio::piped());
+    command
+}
+
+/// Runs it to its end, which comes at once.
+fn run(command: &mut Command) -> (Option<i32>, String) {
+    let run = command.stdin(Stdio::null()).output().unwrap();
+    (run.status.code(), String::from_utf8(run.stderr).unwrap())
+}
+
+#[test]
+fn a_recipe_gives_what_the_server_needs() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    let extra = scene.text("outside");
+    let recipe = format!(
+        "env = [\"KNOWN_*\"]\n[set]\nKNOWN_FILE = \"${{home}}/x\"\nKNOWN_ROOT = \"${{root}}\"\nKNOWN_GONE = \"${{userHome}}/gone\"\n\
+         KNOWN_THERE = \"${{userHome}}/file.txt\"\n[allow]\nread = [{extra:?}, \"/gone\"]\n[arguments]\n\"*.path\" = \"text\"\n"
+    );
+    write_recipe(&scene, &program, &recipe);
+    let project = scene.text("project");
+    let file = json!({"path": scene.path("outside/file.txt")});
+    let mut command = wrap(&scene, &[&project], &program);
+    let mut client = begin(command.env("KNOWN_KEY", "k").env("OTHER_KEY", "o"), Says::Nothing, &[]);
+    let mut variable = |name: &str| client.text("variable", json!({"name": name}));
+    assert_eq!(variable("KNOWN_KEY"), "\"k\"");
+    assert_eq!(variable("OTHER_KEY"), "null");
+    assert_eq!(variable("KNOWN_ROOT"), json!(project).to_string());
+    assert_eq!(variable("KNOWN_GONE"), "null");
+    assert_eq!(variable("KNOWN_THERE"), json!(scene.text("home/file.txt")).to_string());
+    let home = variable("HOME");
+    assert_eq!(variable("KNOWN_FILE"), format!("{}/x\"", home.trim_end_matches('"')));
+    assert_eq!(client.text("read", file.clone()), "outside");
+    let (_, says) = client.end_with_errors();
+    let note = format!("note: recipe `known` passes KNOWN_*, opens `{extra}` for read\n");
+    assert!(says.contains(&note), "{says}");
+    // What the user says counts more.
+    let mut command = wrap(&scene, &["--treat", "read.path=read", &project], &program);
+    let mut client = begin(command.env("KNOWN_FILE", "mine"), Says::Nothing, &[]);
+    assert_eq!(client.text("variable", json!({"name": "KNOWN_FILE"})), "\"mine\"");
+    assert_eq!(client.call("read", file.clone())["result"]["structuredContent"]["code"], "outside_roots");
+    client.end();
+    let mut command = wrap(&scene, &["--recipe", "none", &project], &program);
+    let mut client = begin(command.env("KNOWN_KEY", "k"), Says::Nothing, &[]);
+    assert_eq!(client.text("variable", json!({"name": "KNOWN_KEY"})), "null");
+    assert_eq!(client.call("read", file)["result"]["structuredContent"]["code"], "outside_roots");
+    client.end();
+}
+
+#[test]
+fn a_recipe_opens_no_secret_place() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    std::fs::create_dir_all(scene.path("home/.ssh")).unwrap();
+    symlink(scene.path("home/.ssh"), scene.path("home/link")).unwrap();
+    for place in ["~/.ssh", "~/link", "~/.config/rootward", "~/.local/state/rootward", &scene.text("home")] {
+        for list in ["read", "write"] {
+            write_recipe(&scene, &program, &format!("[allow]\n{list} = [{place:?}]\n"));
+            let (code, says) = run(&mut wrap(&scene, &["."], &program));
+            assert_eq!(code, Some(2), "{place}: {says}");
+            let expect = format!("recipe `known` opens `{place}`, which is a secret place or contains one");
+            assert!(says.contains(&expect), "{says}");
+        }
+    }
+}
+
+#[test]
+fn a_recipe_is_for_what_no_confined_server_could_have_written() {
+    let scene = Scene::new();
+    let program = install(&scene, "project/bin", "known");
+    write_recipe(&scene, &program, "env = [\"KNOWN_KEY\"]\n");
+    // It lies in the root, and later in what was once given.
+    for words in [&["."][..], &[&scene.text("other")]] {
+        let mut command = wrap(&scene, words, &program);
+        let mut client = begin(command.env("KNOWN_KEY", "k"), Says::Nothing, &[]);
+        assert_eq!(client.text("variable", json!({"name": "KNOWN_KEY"})), "null");
+        let (_, says) = client.end_with_errors();
+        assert!(says.contains("recipe `known` is not used, because a confined server could have written"), "{says}");
+    }
+    // Unless the user says so.
+    let mut command = wrap(&scene, &["--recipe", "known", "."], &program);
+    let mut client = begin(command.env("KNOWN_KEY", "k"), Says::Nothing, &[]);
+    assert_eq!(client.text("variable", json!({"name": "KNOWN_KEY"})), "\"k\"");
+    client.end();
+}
+
+#[test]
+fn a_broken_recipe_starts_nothing() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    write_recipe(&scene, &program, "home = 7\n");
+    let (code, says) = run(&mut wrap(&scene, &["."], &program));
+    assert_eq!(code, Some(2));
+    assert!(says.contains("known.toml`: line 3, column 8: "), "{says}");
+    let (code, says) = run(&mut wrap(&scene, &["--recipe", "none", "."], &program));
+    assert_eq!(code, Some(2), "what cannot be read may be what was meant: {says}");
+    let (code, says) = run(&mut scene.rootward(&["wrap", "--recipe", "gone", "--", "true"]));
+    assert_eq!(code, Some(2));
+    assert!(says.contains("known.toml`"), "{says}");
+}
+
+#[test]
+fn tilde_in_a_flag_is_the_users_home() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    std::fs::create_dir(scene.path("home/extra")).unwrap();
+    std::fs::write(scene.path("home/extra/file.txt"), "extra").unwrap();
+    let words = ["--allow-read", "~/extra", "--treat", "read.path=text", "."];
+    let mut client = begin(&mut wrap(&scene, &words, &program), Says::Nothing, &[]);
+    assert_eq!(client.text("read", json!({"path": scene.path("home/extra/file.txt")})), "extra");
+    client.end();
+}
