@@ -1,9 +1,13 @@
 //! Random input from small alphabets, through the scanner and the readings.
 
+use std::ffi::{OsStr, OsString};
+
 use proptest::prelude::*;
 use rootward_core::Access;
+use rootward_hub::recipe::Recipe;
 use rootward_hub::scan::{Call, Need, Tool, scan, tool_name};
 use rootward_hub::{check, check_path};
+use rootward_sandbox::PackageCommand;
 use rootward_testkit::fuzz;
 use serde_json::value::RawValue;
 
@@ -75,6 +79,91 @@ fn fuzz_readings() {
         ] {
             prop_assert!(reading.is_empty() || inside(reading), "{text:?} passes, {reading:?} does not");
         }
+        Ok(())
+    });
+}
+
+/// Whatever a recipe's text is: no panic, and what is read names packages of registries, absolute places, and no variable of Rootward's.
+#[test]
+fn fuzz_recipes() {
+    let keys = ["packages", "programs", "env", "home", "directories", "[set]", "[arguments]", "[allow]", "read", "X"];
+    let values = [
+        "npm:@a/b", "npm:..", "pypi:a", "/a/../b", "~/x", "../x", "HOME", "A_*", "*", "env:PATH", "text", "a.b", "\\",
+        "'",
+    ];
+    let line =
+        (prop::sample::select(keys.to_vec()), prop::collection::vec(prop::sample::select(values.to_vec()), 0..3));
+    fuzz::run(&prop::collection::vec(line, 0..6), |lines| {
+        let mut text = "about = \"x\"\n".to_owned();
+        for (key, values) in lines {
+            let list = values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
+            text.push_str(&match key {
+                "[set]" | "[arguments]" | "[allow]" => format!("{key}\n"),
+                "home" | "directories" | "X" => format!("{key} = {}\n", list.first().map_or("7", String::as_str)),
+                _ => format!("{key} = [{}]\n", list.join(", ")),
+            });
+        }
+        let Ok(recipe) = Recipe::read("x", &text) else { return Ok(()) };
+        prop_assert!(recipe.packages.iter().all(|(_, name)| !name.contains("..") && !name.starts_with('/')), "{text}");
+        prop_assert!(!recipe.set.contains_key("HOME") && !recipe.set.contains_key("PATH"), "{text}");
+        let places = recipe.allow.read.iter().chain(&recipe.allow.write).chain(&recipe.allow.sockets);
+        for place in places {
+            let place = place.to_str().unwrap();
+            prop_assert!(place.starts_with('/') || place.starts_with("~/"), "{text}");
+            prop_assert!(!place.split('/').any(|part| part == ".."), "{text}");
+        }
+        Ok(())
+    });
+}
+
+/// Whatever the words of a command are: what is taken for a package is a name that only a registry knows.
+#[test]
+fn fuzz_package_commands() {
+    let programs = ["npx", "bunx", "pnpm", "uvx", "uv", "pipx", "./npx", "node"];
+    let words = [
+        "-y",
+        "--",
+        "dlx",
+        "run",
+        "tool",
+        "-p",
+        "--from",
+        "--with",
+        "--registry",
+        "@a/b",
+        "a@1",
+        "a@latest",
+        "a==1",
+        "a[x]",
+        "./a",
+        "../a",
+        "/a",
+        "a/b",
+        "file:a",
+        "git+ssh://h/a",
+        "a@npm:b",
+        "a@./b",
+        "http://h/a",
+        "~/a",
+        ".",
+        "..",
+        "@",
+        "@/a",
+        "a@",
+        "-",
+    ];
+    let line =
+        (prop::sample::select(programs.to_vec()), prop::collection::vec(prop::sample::select(words.to_vec()), 0..6));
+    fuzz::run(&line, |(program, words)| {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let Some(package) = PackageCommand::read(OsStr::new(program), &words) else { return Ok(()) };
+        prop_assert!(package.before >= 1 && package.before <= words.len());
+        prop_assert!(!package.spec().contains(':') && !package.spec().contains(".."), "{package:?}");
+        let slashes = package.name.matches('/').count();
+        prop_assert!(
+            slashes == usize::from(package.name.starts_with('@')) && !package.name.starts_with(['.', '/', '-']),
+            "{package:?}"
+        );
         Ok(())
     });
 }
