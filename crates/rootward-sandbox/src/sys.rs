@@ -257,6 +257,19 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), Errn
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }
 
+/// The address that a socket is bound to, as bytes: any that the kernel gives, which safe wrappers do not all read.
+pub(crate) fn bound_address(socket: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
+    let mut bytes = vec![0_u8; 128];
+    let mut length: libc::socklen_t = 128;
+    // SAFETY: the kernel writes no more bytes than the length says, which is that of the vector, and a length.
+    let result = unsafe { libc::getsockname(socket.as_raw_fd(), bytes.as_mut_ptr().cast(), &raw mut length) };
+    if result != 0 {
+        return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
+    }
+    bytes.truncate(usize::try_from(length).unwrap_or(0));
+    Ok(bytes)
+}
+
 /// A system call that waits for an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notification {

@@ -30,6 +30,11 @@ impl UnixAddress {
 
 const AF_UNIX: u16 = 1;
 
+/// Whether the address of a unix socket is a name without a path. A socket without any address has none.
+pub(super) fn is_abstract(bytes: &[u8]) -> bool {
+    bytes.get(PATH) == Some(&0)
+}
+
 /// The address of a path. Only for paths that fit: those that name a handle of this process.
 pub(super) fn of_path(path: &str) -> Vec<u8> {
     [&AF_UNIX.to_ne_bytes()[..], path.as_bytes(), &[0]].concat()
@@ -57,6 +62,7 @@ mod tests {
         assert_eq!(UnixAddress::read(&[]), Err(Errno::INVAL));
         assert_eq!(UnixAddress::read(&[1]), Err(Errno::INVAL));
         assert_eq!(UnixAddress::read(&[2, 0, 1, 2, 3]), Err(Errno::INVAL));
+        assert!(is_abstract(&[1, 0, 0, b'a']) && !is_abstract(&[1, 0]) && !is_abstract(&of_path("/a")));
         assert_eq!(UnixAddress::read(&of_path("/proc/self/fd/3")), path(b"/proc/self/fd/3"));
     }
 }

@@ -41,9 +41,9 @@ use std::path::PathBuf;
 use rustix::fs::{self, FileType, OFlags};
 use rustix::io::Errno;
 use rustix::net::sockopt::{socket_cookie, socket_domain, socket_type};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getsockname, listen};
+use rustix::net::{AddressFamily, SocketType, listen};
 
-use super::address::UnixAddress;
+use super::address::{self, UnixAddress};
 use super::call::{At, int};
 use super::listeners::{self, Listener};
 use super::memory::Memory;
@@ -201,10 +201,9 @@ impl Sockets {
             self.allow_family(family)?;
             return listen(&socket, int(backlog));
         }
-        let name = getsockname(&socket).and_then(SocketAddrUnix::try_from)?;
         // SECURITY: whoever listens at a name without a path answers for whoever usually does
         // (test: names_without_a_path_are_closed)
-        if !name.is_unnamed() && name.abstract_name().is_some() {
+        if address::is_abstract(&sys::bound_address(socket.as_fd())?) {
             return Err(Errno::ACCESS);
         }
         listen(&socket, int(backlog))?;

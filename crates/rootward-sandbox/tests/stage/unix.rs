@@ -51,6 +51,12 @@ fn act(spec: &Value) -> io::Result<String> {
             greet(&connected(path, libc::SOCK_STREAM)?)
         }
         "talk to itself" => talk_to_itself(path),
+        "listen at the longest path" => {
+            std::env::set_current_dir(path)?;
+            let listener = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
+            bind(&listener, &address(&"x".repeat(108))[..110])?;
+            call!(libc::SYS_listen, listener.as_raw_fd(), 1).map(said)
+        }
         "keep a name" => keep_a_name(path, other),
         "listen at a name" => UnixListener::bind_addr(&UnixAddress::from_abstract_name(text("name"))?).map(said),
         "connect to a name" => UnixStream::connect_addr(&UnixAddress::from_abstract_name(text("name"))?).map(said),
@@ -88,6 +94,10 @@ fn socket(family: i32, kind: i32) -> io::Result<OwnedFd> {
 
 fn connect(number: RawFd, address: &[u8]) -> io::Result<()> {
     call!(libc::SYS_connect, number, address.as_ptr(), address.len()).map(drop)
+}
+
+fn bind(socket: &OwnedFd, address: &[u8]) -> io::Result<()> {
+    call!(libc::SYS_bind, socket.as_raw_fd(), address.as_ptr(), address.len()).map(drop)
 }
 
 fn connected(path: &str, kind: i32) -> io::Result<OwnedFd> {
@@ -367,10 +377,7 @@ fn many(path: &str, port: u16, rounds: usize) -> io::Result<String> {
 fn full(path: &str) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     let listener = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
     let to = address(path);
-    // SAFETY: the address outlives the call.
-    checked(i64::from(unsafe {
-        libc::bind(listener.as_raw_fd(), to.as_ptr().cast(), u32::try_from(to.len()).unwrap_or(0))
-    }))?;
+    bind(&listener, &to)?;
     call!(libc::SYS_listen, listener.as_raw_fd(), 0)?;
     let mut queued = Vec::new();
     loop {
@@ -501,8 +508,7 @@ fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
 /// A caller waits for a host that does not answer yet: a queue of the network's that is full.
 fn wait_for_the_network(port: u16) -> io::Result<String> {
     let listener = socket(libc::AF_INET, libc::SOCK_STREAM)?;
-    // SAFETY: the address outlives the call.
-    checked(i64::from(unsafe { libc::bind(listener.as_raw_fd(), internet_address(0).as_ptr().cast(), 16) }))?;
+    bind(&listener, &internet_address(0))?;
     call!(libc::SYS_listen, listener.as_raw_fd(), 0)?;
     let full = std::net::TcpListener::from(listener.try_clone()?).local_addr()?;
     // One that gets no answer for long tells that it is full.
