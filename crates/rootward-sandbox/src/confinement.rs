@@ -7,13 +7,14 @@ use std::path::{Component, Path, PathBuf};
 use rootward_core::{Access, Guard, GuardOptions, Material, RootKind, RootSet, Shown, Validation, follow_ambient};
 
 use crate::closed::{self, Closed, ClosedTree};
-use crate::enforcement::{Enforcement, Strength, Unheld, UnheldRule, Withheld, gaps};
+use crate::enforcement::{Enforcement, NamedSocket, Strength, Unheld, UnheldRule, Withheld, gaps};
 use crate::error::ConfinementError;
-use crate::kernel::landlock_abi;
+use crate::kernel::{landlock_abi, unix_sockets_here};
 use crate::open_files::RaisedLimit;
-use crate::options::{Options, UnheldPolicy};
+use crate::options::{Options, UnheldPolicy, UnixSockets};
 use crate::places::{Rule, named_ambient, needed_ambient, root};
 use crate::profile::Profile;
+use crate::sockets::{SessionSockets, SocketKind};
 use crate::split::{Held, Pieces, SplitError, must_split};
 
 /// The command to confine.
@@ -43,6 +44,12 @@ pub struct Confinement {
     too_large: Vec<Unheld>,
     /// What the operator added.
     additions: Vec<Rule>,
+    /// Which unix sockets this system allows of those wanted.
+    pub(crate) unix_sockets: UnixSockets,
+    /// The sockets that the operator named: where they lie, in the order of the options.
+    pub(crate) sockets: Vec<NamedSocket>,
+    /// The sockets of the user's session.
+    pub(crate) session: SessionSockets,
 }
 
 /// What a command is given.
@@ -60,6 +67,13 @@ impl Confinement {
     pub fn new(guard: Guard, options: Options) -> Result<Confinement, ConfinementError> {
         let abi = landlock_abi().map_err(ConfinementError::Kernel)?;
         let additions = additions(&options)?;
+        let unix_sockets = unix_sockets_here(&options.unix_sockets);
+        let session = SessionSockets::of_ambient(std::env::vars_os());
+        let sockets = match (&options.unix_sockets, &unix_sockets) {
+            (UnixSockets::Named(named), UnixSockets::Named(_)) => named_sockets_ambient(named, &session)?,
+            (UnixSockets::Named(named), _) if !named.is_empty() => return Err(ConfinementError::NoSupervisedSockets),
+            _ => Vec::new(),
+        };
         let (mut closed, mut too_large) = closed::below_roots(&guard)?;
         closed.extend(closed::nested(&guard));
         if !additions.is_empty() {
@@ -67,7 +81,7 @@ impl Confinement {
             closed.extend(below);
             too_large.extend(large);
         }
-        Ok(Confinement { guard, options, abi, closed, too_large, additions })
+        Ok(Confinement { guard, options, abi, closed, too_large, additions, unix_sockets, sockets, session })
     }
 
     /// What is open whatever the command is: roots and additions.
@@ -82,7 +96,15 @@ impl Confinement {
     pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
         let filesystem = &self.options.filesystem;
         let paths = filesystem.allow_read.iter().chain(&filesystem.allow_write);
-        for (path, rule) in paths.zip(&self.additions) {
+        let places = paths.zip(self.additions.iter().map(|rule| &rule.place));
+        let sockets = match &self.options.unix_sockets {
+            UnixSockets::Named(named) => named.as_slice(),
+            UnixSockets::None | UnixSockets::Open => &[],
+        };
+        // SECURITY: a command that can replace a link on the way to a named socket chooses the socket of the next start
+        // (test: a_named_socket_is_not_moved_by_a_link)
+        let sockets = sockets.iter().zip(self.sockets.iter().map(|socket| &socket.place));
+        for (path, place) in places.chain(sockets) {
             let Some(followed) = follow_ambient(path) else { continue };
             let refuse = |reason| Err(ConfinementError::Addition { path: path.clone(), reason });
             if let Some(link) = followed.links.iter().find(|link| material.holds(link)) {
@@ -91,7 +113,7 @@ impl Confinement {
             }
             // SECURITY: a link that was there when the handle was taken may be gone by now
             // (test: an_addition_is_what_was_judged)
-            if followed.place != rule.place {
+            if followed.place != *place {
                 return refuse("it was moved at the same time".to_owned());
             }
         }
@@ -139,7 +161,8 @@ impl Confinement {
             unheld,
             split,
             withheld,
-            gaps: gaps(self.abi, self.options.network, self.options.unix_sockets),
+            sockets: self.sockets.clone(),
+            gaps: gaps(self.abi, self.options.network, &self.unix_sockets),
         };
         Ok(Wall { rules, enforcement, raised })
     }
@@ -244,6 +267,37 @@ fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
             .map_err(|reason| ConfinementError::Addition { path: path.clone(), reason })
     };
     read.chain(write).map(rule).collect()
+}
+
+/// The sockets that the operator named, where they lie. They need not exist yet.
+fn named_sockets_ambient(
+    paths: &[PathBuf],
+    session: &SessionSockets,
+) -> Result<Vec<NamedSocket>, ConfinementError> {
+    let find = |path: &PathBuf| {
+        let refuse = |reason: &str| ConfinementError::Addition { path: path.clone(), reason: reason.to_owned() };
+        if !path.is_absolute() {
+            return Err(refuse("not an absolute path"));
+        }
+        let followed = follow_ambient(path).ok_or_else(|| refuse("it passes a link that cannot be followed"))?;
+        let place = followed.place;
+        // SECURITY: a socket behind which somebody acts for the user is as good as no wall, whatever link it is named by
+        // (test: sockets_that_act_for_the_user_are_never_named)
+        let kind = [session.kind(path), session.kind(&place)].into_iter().max().unwrap_or(SocketKind::Ordinary);
+        if kind.is_never() {
+            return Err(ConfinementError::ForbiddenSocket { path: path.clone(), kind });
+        }
+        if followed.exists && !is_socket_ambient(&place) {
+            return Err(refuse("it is not a socket"));
+        }
+        Ok(NamedSocket { place, kind })
+    };
+    paths.iter().map(find).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the operator's own word; nothing is opened")]
+fn is_socket_ambient(place: &Path) -> bool {
+    std::fs::symlink_metadata(place).is_ok_and(|seen| std::os::unix::fs::FileTypeExt::is_socket(&seen.file_type()))
 }
 
 /// Where a path leads, as far as it exists: links and dots are gone, names that are not there yet stay.

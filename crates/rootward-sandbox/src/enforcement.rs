@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::options::{Network, UnixSockets};
 use crate::profile::{Untrusted, Why};
+use crate::sockets::SocketKind;
 
 /// The strength of a confinement, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -44,8 +45,20 @@ pub struct Enforcement {
     pub split: Vec<SplitDirectory>,
     /// What the command seems to need and is not given.
     pub withheld: Vec<Withheld>,
+    /// The unix sockets that the user named.
+    pub sockets: Vec<NamedSocket>,
     /// What Landlock alone leaves open, and what became of it.
     pub gaps: Vec<Gap>,
+}
+
+/// A unix socket outside of the places that a command may write, which it may connect to all the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NamedSocket {
+    /// Where, without links. It need not exist yet.
+    #[serde(serialize_with = "shown")]
+    pub place: PathBuf,
+    /// What its name tells of it.
+    pub kind: SocketKind,
 }
 
 impl Enforcement {
@@ -58,6 +71,7 @@ impl Enforcement {
             unheld: Vec::new(),
             split: Vec::new(),
             withheld: Vec::new(),
+            sockets: Vec::new(),
             gaps: Vec::new(),
         }
     }
@@ -219,17 +233,14 @@ pub enum GapState {
     Open,
 }
 
-/// The gaps, for a kernel with this version of Landlock.
-pub fn gaps(abi: i32, network: Network, unix: UnixSockets) -> Vec<Gap> {
+/// The gaps, for a kernel with this version of Landlock. [`crate::unix_sockets_here`] says which sockets this system allows.
+pub fn gaps(abi: i32, network: Network, unix: &UnixSockets) -> Vec<Gap> {
     use GapState::{Landlock, Launcher, Open, Seccomp, Supervisor};
     let since = |version, otherwise| if abi >= version { Landlock } else { otherwise };
-    let unix_paths = match unix {
-        UnixSockets::Closed => since(9, Seccomp),
-        UnixSockets::Open => since(9, Open),
-    };
-    let abstract_sockets = match unix {
-        UnixSockets::Closed => since(6, Seccomp),
-        UnixSockets::Open => since(6, Open),
+    let (unix_paths, abstract_sockets) = match unix {
+        UnixSockets::None => (Seccomp, Seccomp),
+        UnixSockets::Named(_) => (Supervisor, Supervisor),
+        UnixSockets::Open => (Open, since(6, Open)),
     };
     let udp = match network {
         Network::On => Open,

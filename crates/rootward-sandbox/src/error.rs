@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::enforcement::Unheld;
 use crate::profile::ProgramError;
+use crate::sockets::SocketKind;
 
 /// Why a confinement cannot be set up.
 #[derive(Debug, Error)]
@@ -36,6 +37,17 @@ pub enum ConfinementError {
         /// Why.
         reason: String,
     },
+    /// A socket that no flag opens by its name.
+    #[error("`{}` cannot be allowed: it is {kind}, which acts for you outside of every wall", Shown::new(path))]
+    ForbiddenSocket {
+        /// As it was given.
+        path: PathBuf,
+        /// What it is.
+        kind: SocketKind,
+    },
+    /// Sockets were named, and this system does not let the supervisor connect to them.
+    #[error("no socket can be allowed by its name: this system lets no process look into its descendants (`kernel.yama.ptrace_scope`)")]
+    NoSupervisedSockets,
     /// A place that is denied cannot be found.
     #[error("`{}` cannot be denied: {reason}", Shown::new(path))]
     Denial {

@@ -4,6 +4,7 @@ use landlock::{LandlockStatus, RestrictSelf};
 
 use crate::enforcement::Strength;
 use crate::error::KernelLacks;
+use crate::options::UnixSockets;
 use crate::rights::OLDEST;
 
 /// The version of Landlock, if it is one that holds.
@@ -26,4 +27,20 @@ pub fn strongest() -> (Strength, Option<KernelLacks>) {
         Ok(_) => (Strength::Landlock, None),
         Err(lacks) => (Strength::Off, Some(lacks)),
     }
+}
+
+/// What this system makes of a wish for unix sockets. Where processes may not look into their descendants, the supervisor cannot
+/// connect for them, and there are none.
+pub fn unix_sockets_here(wanted: &UnixSockets) -> UnixSockets {
+    match wanted {
+        UnixSockets::Named(_) if !may_look_into_descendants_ambient() => UnixSockets::None,
+        wanted => wanted.clone(),
+    }
+}
+
+/// Whether a process may look into its descendants: from 2 on, Yama reserves that for the superuser (`kernel.yama.ptrace_scope`).
+#[expect(clippy::disallowed_methods, reason = "a fixed name")]
+fn may_look_into_descendants_ambient() -> bool {
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
+    scope.ok().and_then(|scope| scope.trim().parse::<u32>().ok()).is_none_or(|scope| scope < 2)
 }

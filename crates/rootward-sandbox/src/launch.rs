@@ -14,11 +14,13 @@ use crate::enforcement::Enforcement;
 use crate::error::StartError;
 use crate::launcher::{self, Failure, Ready};
 use crate::open_files::RaisedLimit;
-use crate::orders::{OpenPlace, Orders, Told, VERB, bytes, text};
+use crate::options::UnixSockets;
+use crate::orders::{OpenPlace, Orders, Told, UnixOrders, VERB, bytes, text};
 use crate::places::Rule;
 use crate::plan::Plan;
 use crate::profile::{KnownCommand, Private};
 use crate::rights;
+use crate::sockets::SocketKind;
 use crate::sys;
 
 /// A command that is ready to be started.
@@ -81,8 +83,22 @@ pub struct Lifeline {
 pub struct Refused {
     /// Where the path leads.
     pub path: PathBuf,
-    /// What for: `read`, `write` or `execute`.
+    /// What for: `read`, `write`, `execute`, or `connect` for a unix socket.
     pub access: String,
+    /// What the socket is that it tried to connect to.
+    pub socket: Option<SocketKind>,
+}
+
+impl Refused {
+    /// The flag that would permit it, without the path; `None` for a socket that no flag opens by its name.
+    pub fn flag(&self) -> Option<&'static str> {
+        match self.socket {
+            Some(kind) if kind.is_never() => None,
+            Some(_) => Some("--allow-socket"),
+            None if self.access == "write" => Some("--allow-write"),
+            None => Some("--allow-read"),
+        }
+    }
 }
 
 impl Confinement {
@@ -111,7 +127,7 @@ impl Confinement {
             abi: self.abi,
             open: rules.iter().map(open_place).collect(),
             network: self.options.network,
-            unix_sockets: self.options.unix_sockets,
+            unix_sockets: self.unix_orders(),
             trace: self.options.trace,
             program: bytes(program.path()),
             name: bytes(program.typed()),
@@ -132,6 +148,17 @@ impl Confinement {
         let handles = rules.into_iter().map(|rule| rule.handle).collect();
         let handshake = Handshake { enforcement, given, handles, _raised: raised, lifeline, report, private };
         Ok(Prepared { command, orders, way, handshake })
+    }
+
+    fn unix_orders(&self) -> UnixOrders {
+        match self.unix_sockets {
+            UnixSockets::None => UnixOrders::Closed,
+            UnixSockets::Named(_) => UnixOrders::Supervised {
+                named: self.sockets.iter().map(|socket| bytes(&socket.place)).collect(),
+                session: self.session.places().iter().map(|(place, kind)| (bytes(place), *kind)).collect(),
+            },
+            UnixSockets::Open => UnixOrders::Open,
+        }
     }
 }
 
@@ -271,7 +298,7 @@ pub enum More {
 
 fn refused(told: Told) -> Option<Refused> {
     match told {
-        Told::Refused { path, access } => Some(Refused { path: text(&path).into(), access }),
+        Told::Refused { path, access, socket } => Some(Refused { path: text(&path).into(), access, socket }),
         Told::Confined { .. } | Told::Failed { .. } => None,
     }
 }

@@ -30,6 +30,7 @@
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
+//! - `sockets.rs`: what a unix socket's name tells of its listener.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
 //! - `kept.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
@@ -55,14 +56,17 @@ mod plan;
 mod profile;
 mod rights;
 pub mod seatbelt;
+mod sockets;
 mod split;
 mod sys;
 
 pub use confinement::{CommandLine, Confinement};
-pub use enforcement::{Enforcement, Gap, GapState, SplitDirectory, Strength, Unheld, UnheldRule, Withheld, gaps};
+pub use enforcement::{
+    Enforcement, Gap, GapState, NamedSocket, SplitDirectory, Strength, Unheld, UnheldRule, Withheld, gaps,
+};
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
-pub use kernel::{landlock_abi, strongest};
+pub use kernel::{landlock_abi, strongest, unix_sockets_here};
 pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
@@ -73,3 +77,4 @@ pub use profile::{
     KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,
     withheld_variables,
 };
+pub use sockets::{SessionSockets, SocketKind};

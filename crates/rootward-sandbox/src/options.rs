@@ -13,19 +13,25 @@ pub enum Network {
     /// Internet sockets are open, for servers that fetch.
     #[default]
     On,
-    /// No sockets but pairs.
+    /// No internet sockets.
     Off,
 }
 
-/// Whether the command may make unix sockets, on kernels where Landlock cannot hold those with a path (before ABI 9).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Which unix sockets a command may connect to. [`crate::SocketKind`] says which are never reached by name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum UnixSockets {
-    /// No: a container engine's socket, or an agent's, would be as good as no wall.
-    #[default]
-    Closed,
-    /// Yes, to any path.
+    /// It can make none but pairs.
+    None,
+    /// Stream sockets, to listeners in places that it may write, and to these. A listener need not exist at the start.
+    Named(Vec<PathBuf>),
+    /// All: a container engine's socket, or an agent's, is as good as no wall.
     Open,
+}
+
+impl Default for UnixSockets {
+    fn default() -> UnixSockets {
+        UnixSockets::Named(Vec::new())
+    }
 }
 
 /// What happens where a rule cannot be held.
@@ -79,7 +85,7 @@ pub struct Filesystem {
 pub struct Options {
     /// Whether the network is open.
     pub network: Network,
-    /// Whether unix sockets can be made.
+    /// Which unix sockets it may connect to.
     pub unix_sockets: UnixSockets,
     /// What happens where a rule cannot be held.
     pub unheld: UnheldPolicy,

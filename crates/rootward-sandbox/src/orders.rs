@@ -10,7 +10,8 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Step;
-use crate::options::{Network, Trace, UnixSockets};
+use crate::options::{Network, Trace};
+use crate::sockets::SocketKind;
 
 /// The first argument that makes a program the launcher.
 pub(crate) const VERB: &str = "__confine";
@@ -29,6 +30,22 @@ pub(crate) struct OpenPlace {
     pub(crate) rights: u64,
 }
 
+/// Which unix sockets a command may make, and who holds them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum UnixOrders {
+    /// None but pairs: the filter.
+    Closed,
+    /// The supervisor connects them.
+    Supervised {
+        /// The sockets that the user named: where they lie, without links.
+        named: Vec<Bytes>,
+        /// What variables of the user's session name.
+        session: Vec<(Bytes, SocketKind)>,
+    },
+    /// All: nobody.
+    Open,
+}
+
 /// Everything the launcher has to know.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
@@ -36,7 +53,7 @@ pub(crate) struct Orders {
     pub(crate) abi: i32,
     pub(crate) open: Vec<OpenPlace>,
     pub(crate) network: Network,
-    pub(crate) unix_sockets: UnixSockets,
+    pub(crate) unix_sockets: UnixOrders,
     pub(crate) trace: Trace,
     pub(crate) program: Bytes,
     pub(crate) name: Bytes,
@@ -67,7 +84,12 @@ pub(crate) enum Told {
     /// It does not run.
     Failed { step: Step, reason: String },
     /// Something was refused; only while tracing.
-    Refused { path: Bytes, access: String },
+    Refused {
+        path: Bytes,
+        access: String,
+        /// What the socket is, where it is one.
+        socket: Option<SocketKind>,
+    },
 }
 
 impl Orders {

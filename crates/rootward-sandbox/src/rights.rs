@@ -19,6 +19,11 @@ pub(crate) fn handled(kernel: i32) -> BitFlags<AccessFs> {
     AccessFs::from_all(version(kernel))
 }
 
+/// The same where all unix sockets are open, those outside too.
+pub(crate) fn handled_but_sockets(kernel: i32) -> BitFlags<AccessFs> {
+    handled(kernel) & !BitFlags::from(AccessFs::ResolveUnix)
+}
+
 /// What a directory with this access gives to what lies in it.
 ///
 /// Devices are never made, and commands to devices are given by no access.

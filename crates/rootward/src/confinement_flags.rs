@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use rootward_sandbox::{Filesystem, Network, Options, PassedVariable, UnheldPolicy, UnixSockets};
 
 use crate::ground::Ground;
+use crate::message::Hinted;
 
 #[derive(Args, Debug)]
 pub(crate) struct ConfinementFlags {
@@ -21,10 +22,12 @@ pub(crate) struct ConfinementFlags {
     /// Whether the command can reach the network; it can unless the settings file says otherwise
     #[arg(long, value_name = "STATE", value_enum)]
     network: Option<Switch>,
-    /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9); it
-    /// cannot unless the settings file says otherwise
+    /// Which unix sockets the command can connect to; `off` unless the settings file says otherwise
     #[arg(long, value_name = "STATE", value_enum)]
-    unix_sockets: Option<Switch>,
+    unix_sockets: Option<SocketSwitch>,
+    /// A unix socket that the command can connect to, whether or not it exists yet; may be repeated (`sandbox.sockets`)
+    #[arg(long = "allow-socket", value_name = "PATH")]
+    sockets: Vec<PathBuf>,
     /// Also readable, programs in it can be run; may be repeated (`sandbox.filesystem.allowRead`)
     #[arg(long, value_name = "PATH")]
     allow_read: Vec<PathBuf>,
@@ -69,6 +72,38 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// `--unix-sockets`, and `sandbox.unix_sockets` in the settings file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum SocketSwitch {
+    /// To all: a container engine's socket, or an agent's, is as good as no confinement
+    On,
+    /// To those in places that it can write, and to those that `--allow-socket` names
+    #[default]
+    Off,
+    /// To none
+    None,
+}
+
+impl SocketSwitch {
+    /// Its word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            SocketSwitch::On => "on",
+            SocketSwitch::Off => "off",
+            SocketSwitch::None => "none",
+        }
+    }
+
+    /// With the sockets that are named.
+    pub(crate) fn with(self, named: Vec<PathBuf>) -> UnixSockets {
+        match self {
+            SocketSwitch::On => UnixSockets::Open,
+            SocketSwitch::Off => UnixSockets::Named(named),
+            SocketSwitch::None => UnixSockets::None,
+        }
+    }
+}
+
 fn passed_variable() -> impl TypedValueParser<Value = PassedVariable> {
     OsStringValueParser::new().try_map(PassedVariable::read)
 }
@@ -93,11 +128,7 @@ impl ConfinementFlags {
                 Some(Switch::Off) => Network::Off,
                 None => set.network,
             },
-            unix_sockets: match self.unix_sockets {
-                Some(Switch::On) => UnixSockets::Open,
-                Some(Switch::Off) => UnixSockets::Closed,
-                None => set.unix_sockets,
-            },
+            unix_sockets: self.unix_sockets(ground)?,
             unheld: match self.unheld {
                 Unheld::Refuse => UnheldPolicy::Refuse,
                 Unheld::Allow => UnheldPolicy::Allow,
@@ -106,5 +137,26 @@ impl ConfinementFlags {
             variables: if self.variables.is_empty() { set.variables } else { self.variables.clone() },
             ..set
         })
+    }
+
+    /// A flag's list replaces the file's, as for paths.
+    fn unix_sockets(&self, ground: &Ground) -> Result<UnixSockets> {
+        let set = &ground.settings.sandbox;
+        if self.sockets.is_empty() {
+            return Ok(self.unix_sockets.unwrap_or(set.unix_sockets.value).with(set.sockets.value.clone()));
+        }
+        let switch = match (self.unix_sockets, set.unix_sockets.value) {
+            (Some(SocketSwitch::None), _) => {
+                let says = "`--allow-socket` and `--unix-sockets none` exclude each other".to_owned();
+                let hint = "leave `--unix-sockets` out: no other socket outside is opened".to_owned();
+                return Err(Hinted { says, hint }.into());
+            }
+            (Some(switch), _) => switch,
+            // The flag says more than the file does.
+            (None, SocketSwitch::None) => SocketSwitch::Off,
+            (None, switch) => switch,
+        };
+        let named = self.sockets.iter().map(|path| ground.typed_path(path.as_os_str()));
+        Ok(switch.with(named.collect::<Result<_>>()?))
     }
 }

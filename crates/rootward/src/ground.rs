@@ -240,6 +240,14 @@ impl Ground {
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
+    /// A path as it is typed, without an access suffix.
+    pub(crate) fn typed_path(&self, text: &OsStr) -> Result<PathBuf> {
+        // With a suffix of its own, so that none is read from the name.
+        let mut typed = text.to_owned();
+        typed.push(":rw");
+        Ok(self.typed_root(&typed)?.root.path)
+    }
+
     /// A directory as a file server reads it in its arguments: neither a URI nor an access suffix.
     #[cfg(feature = "wrap")]
     pub(crate) fn directory_argument(&self, text: &OsStr) -> Result<NamedRoot> {

@@ -106,10 +106,13 @@ impl Ended<'_> {
         if let Some(last) = lines.last() {
             says.push(format!("its last words were: {last}"));
         }
-        for Refused { path, access } in &refused {
-            let flag = if access == "write" { "--allow-write" } else { "--allow-read" };
-            let path = Shown::new(path);
-            says.push(format!("it was refused to {access} `{path}` (`rootward wrap {flag} {path}` would permit it)"));
+        for refused in &refused {
+            let path = Shown::new(&refused.path);
+            let to = if refused.socket.is_some() { "connect to" } else { &refused.access };
+            says.push(match refused.flag() {
+                Some(flag) => format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)"),
+                None => format!("it was refused to {to} `{path}`"),
+            });
         }
         let withheld = &self.withheld[..self.withheld.len().min(MOST_WITHHELD)];
         if let Some(name) = withheld.first() {

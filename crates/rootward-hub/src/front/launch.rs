@@ -139,9 +139,11 @@ impl Launch {
         match &self.confine {
             // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`
             // (test: only_what_runs_here_is_held_by_the_kernel)
-            Confine::To(options) if options.unix_sockets == UnixSockets::Closed && !self.starts_container() => {
-                Held::ByKernel
-            }
+            Confine::To(options) if !self.starts_container() => match &options.unix_sockets {
+                UnixSockets::None => Held::ByKernel,
+                UnixSockets::Named(named) if named.is_empty() => Held::ByKernel,
+                UnixSockets::Named(_) | UnixSockets::Open => Held::ByItsCalls,
+            },
             Confine::To(_) | Confine::Off => Held::ByItsCalls,
         }
     }
@@ -323,11 +325,15 @@ mod tests {
             assert_eq!(launch.held(), expect, "{command:?}");
         };
         let confined = |unix_sockets| Confine::To(Box::new(Options { unix_sockets, ..Options::default() }));
-        let closed = || confined(UnixSockets::Closed);
+        let closed = || confined(UnixSockets::default());
         check(closed(), &["npx", "-y", "@upstash/context7-mcp"], Held::ByKernel);
         check(closed(), &["/opt/dockerish/server"], Held::ByKernel);
         check(Confine::Off, &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
-        check(confined(UnixSockets::Open), &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
+        check(confined(UnixSockets::None), &["npx", "-y", "@upstash/context7-mcp"], Held::ByKernel);
+        let named = UnixSockets::Named(vec!["/run/postgresql/.s.PGSQL.5432".into()]);
+        for sockets in [UnixSockets::Open, named] {
+            check(confined(sockets), &["npx", "-y", "@upstash/context7-mcp"], Held::ByItsCalls);
+        }
         for command in [
             &["docker", "run", "x"][..],
             &["/usr/bin/podman"],

@@ -188,7 +188,8 @@ fn word(raw: u64) -> u32 {
     raw as u32
 }
 
-fn int(raw: u64) -> i32 {
+/// The same with a sign.
+pub(super) fn int(raw: u64) -> i32 {
     word(raw).cast_signed()
 }
 

@@ -9,6 +9,9 @@ use rustix::process::Pid;
 /// The longest path that a call takes, with its end (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
 
+/// The longest address of a socket (`struct sockaddr_storage`).
+const LONGEST_ADDRESS: usize = 128;
+
 /// The memory of a thread that waits for an answer.
 #[derive(Debug)]
 pub(super) struct Memory(File);
@@ -38,6 +41,14 @@ impl Memory {
             }
         }
         Err(Errno::NAMETOOLONG)
+    }
+
+    /// The address of a socket: this many bytes.
+    pub(super) fn address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
+        let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_ADDRESS).ok_or(Errno::INVAL)?;
+        let mut bytes = vec![0; length];
+        self.0.read_exact_at(&mut bytes, address).map_err(|_| Errno::FAULT)?;
+        Ok(bytes)
     }
 
     /// Numbers at an address.

@@ -3,31 +3,49 @@
 //! Changing permissions, owners and times, and watching for changes, are open to a process under Landlock wherever its user may
 //! do them. The filter puts these calls to the supervisor. It resolves the path as the caller would, proves by handle where the
 //! object lies, and acts on that handle itself; nothing that the caller changes meanwhile makes a difference.
+//!
+//! Connecting and listening are put to it as well, because of unix sockets (`sockets.rs`).
 
+mod address;
 mod call;
+mod listeners;
 mod memory;
 mod place;
+mod sockets;
 mod trace;
+mod waiting;
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use rustix::event::PollFlags;
 use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::launcher::is_traced;
 use crate::options::Trace;
-use crate::orders::{Bytes, Orders};
+use crate::orders::{Orders, Told};
 use crate::sys::{self, Notification, Reply};
 use call::{Act, Call, Object};
 use place::{Caller, Needed, Places};
+use sockets::{Judge, Sockets};
 
 /// The supervisor's knowledge of what is open, and what it saw refused.
 #[derive(Debug)]
 pub(crate) struct Broker {
     places: Places,
     given: Given,
+    sockets: Option<Sockets>,
     trace: Option<trace::Seen>,
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Now(Reply),
+    /// Its caller waits, and is answered by [`Broker::go_on`].
+    Later,
 }
 
 impl Broker {
@@ -36,11 +54,38 @@ impl Broker {
             Trace::On => Some(trace::Seen::new(command)),
             Trace::Off => None,
         };
-        Broker { places: Places::new(orders, handles), given: given.clone(), trace }
+        Broker { places: Places::new(orders, handles), given: given.clone(), sockets: Sockets::new(orders), trace }
     }
 
     /// Answers a call.
-    pub(crate) fn answer(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Reply {
+    pub(crate) fn answer(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Answer {
+        if let Some(sockets) = &mut self.sockets {
+            let judge = Judge { places: &self.places, trace: self.trace.as_mut() };
+            if let Some(answer) = sockets.answer(listener, notification, judge) {
+                return answer;
+            }
+        }
+        Answer::Now(self.reply(listener, notification))
+    }
+
+    /// How long the supervisor may sleep, if a caller waits.
+    pub(crate) fn sleep(&self) -> Option<Duration> {
+        self.sockets.as_ref()?.waiting.sleep()
+    }
+
+    /// The sockets that tell, by being ready for writing, that a caller's wait is over.
+    pub(crate) fn waited_for(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.sockets.iter().flat_map(|sockets| sockets.waiting.sockets())
+    }
+
+    /// Answers the callers that waited long enough. `ready` is what the sockets told.
+    pub(crate) fn go_on(&mut self, listener: BorrowedFd<'_>, ready: &[PollFlags]) {
+        if let Some(sockets) = &mut self.sockets {
+            sockets.waiting.go_on(listener, ready);
+        }
+    }
+
+    fn reply(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Reply {
         let caller = Caller::new(notification.thread);
         let call = Call::read(notification, caller);
         // The thread's number may be another's by now: what was read of it counts only if the call still waits.
@@ -66,7 +111,7 @@ impl Broker {
     }
 
     /// What was refused since the last time.
-    pub(crate) fn take_refused(&mut self) -> Vec<(Bytes, String)> {
+    pub(crate) fn take_refused(&mut self) -> Vec<Told> {
         self.trace.as_mut().map(trace::Seen::take).unwrap_or_default()
     }
 
@@ -164,6 +209,9 @@ fn identity(handle: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
 
 /// The caller's own open file.
 fn descriptor(caller: Caller, number: i32) -> Result<OwnedFd, Errno> {
+    if number < 0 {
+        return Err(Errno::BADF);
+    }
     let process = pidfd_open(caller.process()?, PidfdFlags::empty())?;
     pidfd_getfd(process, number, PidfdGetfdFlags::empty())
 }

@@ -1,8 +1,10 @@
 //! Where a call's object lies: resolved as the caller would, then proved by handle.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use landlock::{AccessFs, BitFlags};
@@ -28,6 +30,8 @@ pub(super) enum Needed {
     Read,
     Write,
     Execute,
+    /// To connect to a socket: who may write in a place may reach what listens there.
+    Connect,
 }
 
 impl Needed {
@@ -36,13 +40,14 @@ impl Needed {
             Needed::Read => "read",
             Needed::Write => "write",
             Needed::Execute => "execute",
+            Needed::Connect => "connect",
         }
     }
 
     fn right(self) -> BitFlags<AccessFs> {
         match self {
             Needed::Read => AccessFs::ReadFile.into(),
-            Needed::Write => AccessFs::WriteFile.into(),
+            Needed::Write | Needed::Connect => AccessFs::WriteFile.into(),
             Needed::Execute => AccessFs::Execute.into(),
         }
     }
@@ -62,12 +67,29 @@ impl Caller {
     }
 
     /// The process that the thread belongs to.
-    #[expect(clippy::disallowed_methods, reason = "the status of a process that waits for this one")]
     pub(super) fn process(self) -> Result<Pid, Errno> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.as_raw_pid()));
-        let status = status.map_err(|_| Errno::SRCH)?;
-        let group = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
-        group.and_then(Pid::from_raw).ok_or(Errno::SRCH)
+        let status = self.status_ambient()?;
+        field(&status, "Tgid:").and_then(|group| Pid::from_raw(group.parse().ok()?)).ok_or(Errno::SRCH)
+    }
+
+    /// Whether a signal waits for the thread, which it would handle if it were not waiting itself. One for the whole process counts for
+    /// the first thread alone: of several that could take it, the kernel chooses that one.
+    pub(super) fn is_signalled_ambient(self) -> bool {
+        let Ok(status) = self.status_ambient() else { return false };
+        let set = |name| field(&status, name).and_then(|set| u64::from_str_radix(set, 16).ok()).unwrap_or(0);
+        let is_first = field(&status, "Tgid:").and_then(|group| group.parse().ok()) == Some(self.0.as_raw_pid());
+        let of_process = if is_first { set("ShdPnd:") } else { 0 };
+        (set("SigPnd:") | of_process) & !set("SigBlk:") != 0
+    }
+
+    /// What the kernel says of the thread (proc_pid_status(5)): in one piece, which is less than a page.
+    #[expect(clippy::disallowed_methods, reason = "the status of a process that waits for this one")]
+    fn status_ambient(self) -> Result<String, Errno> {
+        let file = File::open(format!("/proc/{}/status", self.0.as_raw_pid())).map_err(|_| Errno::SRCH)?;
+        let mut text = vec![0; 4096];
+        let length = file.read_at(&mut text, 0).map_err(|_| Errno::SRCH)?;
+        text.truncate(length);
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The object that a path leads to for this caller. It may lie anywhere: where it does is proved afterwards.
@@ -99,6 +121,11 @@ impl Caller {
         let opened = fs::openat(CWD, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
         opened.map_err(|error| if error == Errno::NOENT { Errno::BADF } else { error })
     }
+}
+
+/// A field of a status.
+fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
 /// The open places.
@@ -174,19 +201,29 @@ fn is_mounted_with(top: BorrowedFd<'_>, directory: &Path, handle: BorrowedFd<'_>
 
 /// The number of the mount that an object was reached on (statx(2)).
 #[expect(clippy::disallowed_methods, reason = "this process's own handle, without a name")]
-fn mount(handle: BorrowedFd<'_>) -> Result<u64, Errno> {
+pub(super) fn mount(handle: BorrowedFd<'_>) -> Result<u64, Errno> {
     let seen = fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
     if seen.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(seen.stx_mnt_id) }
 }
 
+/// Whether the object of a handle is the one at a place, which is reached over no link.
+#[expect(clippy::disallowed_methods, reason = "a place that the user named; pinned, not opened")]
+pub(super) fn lies_at_ambient(place: &Path, handle: BorrowedFd<'_>) -> bool {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let found = fs::openat2(CWD, place, flags, Mode::empty(), resolve);
+    found.is_ok_and(|found| is_same(found.as_fd(), handle).unwrap_or(false))
+}
+
+fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let (one, other) = (fs::fstat(one)?, fs::fstat(other)?);
+    Ok((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+}
+
 #[expect(clippy::disallowed_methods, reason = "below a handle, following no link: the proof itself")]
 fn is_below(top: BorrowedFd<'_>, rest: &Path, handle: BorrowedFd<'_>) -> Result<bool, Errno> {
-    let same = |one: BorrowedFd<'_>| {
-        let (one, other) = (fs::fstat(one)?, fs::fstat(handle)?);
-        Ok((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
-    };
     if rest.as_os_str().is_empty() {
-        return same(top);
+        return is_same(top, handle);
     }
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -200,5 +237,5 @@ fn is_below(top: BorrowedFd<'_>, rest: &Path, handle: BorrowedFd<'_>) -> Result<
         }
         found => found?,
     };
-    same(found.as_fd())
+    is_same(found.as_fd(), handle)
 }

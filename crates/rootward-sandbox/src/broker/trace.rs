@@ -10,7 +10,8 @@ use super::call::At;
 use super::memory::Memory;
 use super::place::{Caller, Links, Needed, Places, guess};
 use crate::launcher::is_own;
-use crate::orders::{Bytes, bytes};
+use crate::orders::{Told, bytes};
+use crate::sockets::SocketKind;
 use crate::sys::Notification;
 
 /// How many places are told.
@@ -21,9 +22,12 @@ const MOST_TOLD: usize = 10_000;
 pub(super) struct Seen {
     /// The command itself, which may read about itself.
     command: Pid,
-    told: BTreeSet<(PathBuf, Needed)>,
-    fresh: Vec<(PathBuf, Needed)>,
+    told: BTreeSet<Tried>,
+    fresh: Vec<Tried>,
 }
+
+/// A place, what it was wanted for, and what the socket there is.
+type Tried = (PathBuf, Needed, Option<SocketKind>);
 
 /// A path of a call and what it is wanted for.
 struct Wanted {
@@ -55,7 +59,7 @@ impl Seen {
             }
             let Some(place) = place(caller, &wanted, &path) else { continue };
             if !places.seem_to_give(&place, wanted.needed) {
-                self.add(place, wanted.needed);
+                self.add((place, wanted.needed, None));
             }
         }
     }
@@ -63,19 +67,29 @@ impl Seen {
     /// Notes what the broker itself refused.
     pub(super) fn refused(&mut self, handle: BorrowedFd<'_>, needed: Needed) {
         if let Some(place) = guess(handle) {
-            self.add(place, needed);
+            self.add((place, needed, None));
         }
     }
 
-    fn add(&mut self, place: PathBuf, needed: Needed) {
+    /// Notes a socket that the command may not connect to.
+    pub(super) fn refused_socket(&mut self, place: PathBuf, kind: SocketKind) {
+        self.add((place, Needed::Connect, Some(kind)));
+    }
+
+    fn add(&mut self, tried: Tried) {
         // A hostile command must not take all memory there is.
-        if self.told.len() < MOST_TOLD && self.told.insert((place.clone(), needed)) {
-            self.fresh.push((place, needed));
+        if self.told.len() < MOST_TOLD && self.told.insert(tried.clone()) {
+            self.fresh.push(tried);
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<(Bytes, String)> {
-        self.fresh.drain(..).map(|(place, needed)| (bytes(place), needed.word().to_owned())).collect()
+    pub(super) fn take(&mut self) -> Vec<Told> {
+        let told = |(place, needed, socket): Tried| Told::Refused {
+            path: bytes(place),
+            access: needed.word().to_owned(),
+            socket,
+        };
+        self.fresh.drain(..).map(told).collect()
     }
 }
 

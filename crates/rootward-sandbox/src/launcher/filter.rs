@@ -13,8 +13,8 @@ use seccompiler::{
 };
 
 use super::dispatch::{Fate, IF_EQUAL, IF_GREATER, LOAD, RETURN, by_number, statement};
-use crate::options::{Network, Trace, UnixSockets};
-use crate::orders::Orders;
+use crate::options::{Network, Trace};
+use crate::orders::{Orders, UnixOrders};
 use crate::sys;
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -175,6 +175,9 @@ const BROKERED: &[c_long] = &[
     libc::SYS_futimesat,
 ];
 
+/// Also put to the supervisor where it connects unix sockets: a filter sees the number of a descriptor, not its family.
+const SUPERVISED: &[c_long] = &[libc::SYS_connect, libc::SYS_listen];
+
 /// Also put to the supervisor while tracing; it lets them go on, and the kernel decides.
 const TRACED: &[c_long] = &[
     libc::SYS_openat,
@@ -268,6 +271,7 @@ impl Filter {
             (ABSENT, failing(libc::ENOSYS)),
             (ATTRIBUTES, failing(libc::EOPNOTSUPP)),
             (BROKERED, ASK),
+            (supervised(orders), ASK),
             (if orders.trace == Trace::On { TRACED } else { &[] }, ASK),
         ];
         for (calls, action) in lists {
@@ -292,6 +296,16 @@ impl Filter {
     /// Installs it; the end on which the kernel asks.
     pub(super) fn install(&self) -> io::Result<OwnedFd> {
         sys::install_filter(&self.0)
+    }
+}
+
+/// The calls on sockets that the supervisor carries out.
+fn supervised(orders: &Orders) -> &'static [c_long] {
+    match orders.unix_sockets {
+        // SECURITY: a descriptor may be swapped for another behind every check, so no connection is left to the kernel where the
+        // command may have a unix socket (test: a_descriptor_that_is_swapped_reaches_no_listener_outside)
+        UnixOrders::Supervised { .. } => SUPERVISED,
+        UnixOrders::Closed | UnixOrders::Open => &[],
     }
 }
 
@@ -378,10 +392,8 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     let ne = |argument, value: i32| on(argument, SeccompCmpOp::Ne, bits(value));
     let eq = |argument, value: i32| on(argument, SeccompCmpOp::Eq, bits(value));
     let kind = |value: i32| on(1, SeccompCmpOp::MaskedEq(0xf), bits(value));
-    // From ABI 9 on, Landlock holds sockets by their path, and from 6 on those without one.
-    let unix = orders.unix_sockets == UnixSockets::Open || orders.abi >= 9;
     let mut pairs = vec![all(vec![ne(0, libc::AF_UNIX)?])?];
-    if !unix {
+    if orders.unix_sockets != UnixOrders::Open {
         // SECURITY: unlike the others, a pair of datagrams can still be sent elsewhere, and the kernel takes a raw pair for one
         // (test: a_hostile_child_is_held)
         pairs.push(all(vec![kind(libc::SOCK_DGRAM)?])?);
@@ -393,10 +405,15 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
         // The names of hosts are sorted by what the kernel says of its routes.
         families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
     }
-    if unix {
+    if orders.unix_sockets != UnixOrders::Closed {
         families.push(libc::AF_UNIX);
     }
     let mut refused = Vec::new();
+    if matches!(orders.unix_sockets, UnixOrders::Supervised { .. }) {
+        // SECURITY: a datagram names its receiver without a connection, past the supervisor
+        // (test: datagrams_are_closed)
+        refused.push(all(vec![eq(0, libc::AF_UNIX)?, kind(libc::SOCK_DGRAM)?])?);
+    }
     if !families.is_empty() {
         refused.push(all(families.iter().map(|family| ne(0, *family)).collect::<Result<_, _>>()?)?);
         refused.push(all(vec![eq(0, libc::AF_NETLINK)?, ne(2, libc::NETLINK_ROUTE)?])?);
@@ -433,7 +450,7 @@ mod tests {
             abi: 7,
             open: Vec::new(),
             network: Network::On,
-            unix_sockets: UnixSockets::Closed,
+            unix_sockets: UnixOrders::Closed,
             trace,
             program: Vec::new(),
             name: Vec::new(),
@@ -445,6 +462,13 @@ mod tests {
             private: Vec::new(),
             lifeline: -1,
             report: -1,
+        }
+    }
+
+    fn with_sockets() -> Orders {
+        Orders {
+            unix_sockets: UnixOrders::Supervised { named: Vec::new(), session: Vec::new() },
+            ..orders(Trace::Off)
         }
     }
 
@@ -473,7 +497,7 @@ mod tests {
 
     #[test]
     fn no_call_is_in_two_lists() {
-        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, TRACED];
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, SUPERVISED, TRACED];
         let mut all: Vec<_> = lists.concat();
         all.sort_unstable();
         all.dedup();
@@ -528,5 +552,26 @@ mod tests {
         check(&plain, libc::SYS_socket, &[bits(libc::AF_INET), 1], ALLOW);
         let off = Orders { network: Network::Off, ..orders(Trace::Off) };
         check(&off, libc::SYS_socket, &[bits(libc::AF_INET), 1], failing(libc::EACCES));
+        check(&plain, libc::SYS_connect, &[3], ALLOW);
+        let supervised = with_sockets();
+        let without_network = Orders { network: Network::Off, ..with_sockets() };
+        let open = Orders { unix_sockets: UnixOrders::Open, ..orders(Trace::Off) };
+        for (orders, kind, expect) in [
+            (&supervised, libc::SOCK_STREAM, ALLOW),
+            (&supervised, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, ALLOW),
+            (&supervised, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, failing(libc::EACCES)),
+            (&supervised, libc::SOCK_RAW, failing(libc::EACCES)),
+            (&without_network, libc::SOCK_STREAM, ALLOW),
+            (&without_network, libc::SOCK_DGRAM, failing(libc::EACCES)),
+            (&open, libc::SOCK_DGRAM, ALLOW),
+        ] {
+            check(orders, libc::SYS_socket, &[bits(libc::AF_UNIX), bits(kind)], expect);
+        }
+        for call in SUPERVISED {
+            check(&supervised, *call, &[3], ASK);
+            check(&open, *call, &[3], ALLOW);
+        }
+        check(&without_network, libc::SYS_socket, &[bits(libc::AF_INET), 1], failing(libc::EACCES));
+        check(&supervised, libc::SYS_socket, &[bits(libc::AF_INET), bits(libc::SOCK_DGRAM)], ALLOW);
     }
 }

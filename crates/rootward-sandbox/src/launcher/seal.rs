@@ -20,7 +20,7 @@ use super::{Failure, at, own};
 use crate::error::Step;
 use crate::open_files;
 use crate::options::Network;
-use crate::orders::{Bytes, Orders};
+use crate::orders::{Bytes, Orders, UnixOrders};
 use crate::rights;
 use crate::sys;
 
@@ -102,7 +102,10 @@ fn tie(supervisor: Pid) -> Result<(), Failure> {
 /// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
 fn fence(orders: &Orders, handles: &[OwnedFd], own: &[OwnedFd]) -> Result<(), String> {
     let version = rights::version(orders.abi);
-    let all = rights::handled(orders.abi);
+    let all = match orders.unix_sockets {
+        UnixOrders::Open => rights::handled_but_sockets(orders.abi),
+        UnixOrders::Closed | UnixOrders::Supervised { .. } => rights::handled(orders.abi),
+    };
     let says = |error: landlock::RulesetError| error.to_string();
     // What is asked for must be had: a weaker fence is an error, never a silence.
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
@@ -15,7 +15,7 @@ use super::removal;
 use super::seal::HANDED_OVER;
 use super::waiting::{PASSED, received};
 use super::{FAILED, Failure};
-use crate::broker::{Broker, Given};
+use crate::broker::{Answer, Broker, Given};
 use crate::error::Step;
 use crate::orders::{Orders, Told, text};
 use crate::sys;
@@ -102,7 +102,14 @@ pub(super) fn supervise(
             waited.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
             waited.len() - 1
         });
-        if poll(&mut waited, None).is_err_and(|error| error != Errno::INTR) {
+        let first_waiting = waited.len();
+        // Callers wait only as long as there are any.
+        let broker = asked_for.as_ref().filter(|_| asked.is_some());
+        if let Some(broker) = broker {
+            waited.extend(broker.waited_for().map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::OUT)));
+        }
+        let sleep = broker.and_then(Broker::sleep).and_then(|sleep| Timespec::try_from(sleep).ok());
+        if poll(&mut waited, sleep.as_ref()).is_err_and(|error| error != Errno::INTR) {
             break FAILED;
         }
         let ready: Vec<PollFlags> = waited.iter().map(PollFd::revents).collect();
@@ -112,6 +119,9 @@ pub(super) fn supervise(
         if !ready[1].is_empty() {
             break 128 + libc::SIGKILL;
         }
+        if let (Some(listener), Some(broker)) = (&listener, &mut asked_for) {
+            broker.go_on(listener.as_fd(), &ready[first_waiting..]);
+        }
         let mut unfiltered = false;
         if let (Some(listener), Some(index)) = (&listener, asked) {
             if ready[index].contains(PollFlags::IN) {
@@ -119,8 +129,9 @@ pub(super) fn supervise(
                     let broker = asked_for.get_or_insert_with(|| {
                         Broker::new(orders, handles.take().unwrap_or_default(), &given, watched.child)
                     });
-                    let reply = broker.answer(listener.as_fd(), &notification);
-                    sys::reply(listener.as_fd(), notification.id, reply);
+                    if let Answer::Now(reply) = broker.answer(listener.as_fd(), &notification) {
+                        sys::reply(listener.as_fd(), notification.id, reply);
+                    }
                 }
             } else {
                 // No process with the filter is left.
@@ -131,8 +142,8 @@ pub(super) fn supervise(
             start = go_on(watched, &mut listener, &mut own, report);
         }
         if let (Start::Done, Some(broker)) = (start, &mut asked_for) {
-            for (path, access) in broker.take_refused() {
-                report.tell(&Told::Refused { path, access });
+            for refused in broker.take_refused() {
+                report.tell(&refused);
             }
         }
         if unfiltered {

@@ -16,4 +16,5 @@ mod planted;
 mod planting;
 mod rules;
 mod scene;
+mod sockets;
 mod split;

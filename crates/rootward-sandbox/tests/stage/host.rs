@@ -50,6 +50,9 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         && let Some(refused) = confined.line.next_refused()
     {
         println!("refused {} {}", refused.access, refused.path.display());
+        if refused.socket.is_some() {
+            println!("permitted by {}", refused.flag().unwrap_or("nothing"));
+        }
     }
     let code = signals.wait(&mut confined.child).expect("a child to wait for");
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
@@ -63,7 +66,11 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     let options = Options {
         network: if spec["network"] == "off" { Network::Off } else { Network::On },
-        unix_sockets: if spec["unix"] == "open" { UnixSockets::Open } else { UnixSockets::Closed },
+        unix_sockets: match spec["unix"].as_str() {
+            Some("open") => UnixSockets::Open,
+            Some("none") => UnixSockets::None,
+            _ => UnixSockets::Named(paths("sockets")),
+        },
         unheld: if spec["unheld"] == "allow" { UnheldPolicy::Allow } else { UnheldPolicy::Refuse },
         trace: if spec["trace"] == true { Trace::On } else { Trace::Off },
         filesystem: Filesystem {

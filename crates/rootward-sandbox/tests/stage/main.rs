@@ -1,7 +1,7 @@
 //! The other processes of the tests: a host that confines a command, and the command, which is hostile.
 //!
 //! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path,
-//! `serve` does as many as its client wants.
+//! `serve` does as many as its client wants, `unix` connects and listens.
 
 #![expect(
     clippy::disallowed_methods,
@@ -19,6 +19,7 @@ mod host;
 mod processes;
 mod serve;
 mod sockets;
+mod unix;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         "attack" => attack::attack(text(1)),
         "act" => act::act(),
         "serve" => serve::serve(),
+        "unix" => unix::unix(text(1)),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

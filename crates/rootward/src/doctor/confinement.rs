@@ -6,6 +6,7 @@ use std::process::Stdio;
 use rootward_core::{Guard, GuardOptions, RootSet};
 use rootward_sandbox::{
     CommandLine, Gap, GapState, KernelLacks, Network, Options, StartError, Strength, UnixSockets, gaps, landlock_abi,
+    unix_sockets_here,
 };
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ impl Confinement {
                 strength: Strength::Landlock,
                 landlock_abi: Some(abi),
                 lacks: None,
-                gaps: gaps(abi, Network::On, UnixSockets::Closed),
+                gaps: gaps(abi, Network::On, &unix_sockets_here(&UnixSockets::default())),
                 fails: try_it().err(),
                 missing: None,
             },
@@ -61,7 +62,6 @@ impl Confinement {
             (Some(KernelLacks::Enabled), _) => "add `landlock` to the kernel's `lsm=` list and boot again",
             (Some(KernelLacks::Landlock | KernelLacks::Abi(_)), _) => "Linux 6.2 or later, built with Landlock",
             (None, Some(abi)) if abi < 6 => "Linux 6.12 or later keeps signals and abstract sockets in, too",
-            (None, Some(abi)) if abi < 9 => "Linux 7.1 or later tells unix sockets apart by their path",
             (None, _) => "nothing: this is the strongest there is so far",
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rootward_core::session::{NoRoots, Policy};
 use rootward_core::{Closed, Shown};
-use rootward_sandbox::{Network, UnixSockets};
+use rootward_sandbox::Network;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -94,7 +94,7 @@ fn sandbox(all: &SandboxSettings) -> Vec<Line> {
     let switch = |on: bool| if on { "on" } else { "off" };
     let mut lines = vec![
         plain("sandbox.network", &all.network, switch(all.network.value == Network::On)),
-        plain("sandbox.unix_sockets", &all.unix_sockets, switch(all.unix_sockets.value == UnixSockets::Open)),
+        plain("sandbox.unix_sockets", &all.unix_sockets, all.unix_sockets.value.word()),
         list("sandbox.env", &all.variables, &variables),
     ];
     for (name, setting) in all.paths() {

@@ -32,7 +32,10 @@ fn write(Explanation { places, enforcement }: &Explanation, out: &mut impl Write
             system.len()
         )?;
     }
-    let Enforcement { withheld, split, unheld, .. } = enforcement;
+    let Enforcement { withheld, split, unheld, sockets, .. } = enforcement;
+    for socket in sockets {
+        writeln!(out, "  {}  connect  ({})", Shown::new(&socket.place), Because::Added)?;
+    }
     write_list(out, "it would not get", withheld)?;
     write_list(out, "it could create nothing directly in", split)?;
     write_list(out, "the kernel cannot hold", unheld)

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, ProgramError, Refused, SplitDirectory, StartError, Step, Untrusted, Withheld,
+    ConfinementError, Enforcement, ProgramError, Refused, SocketKind, SplitDirectory, StartError, Step, Untrusted,
+    Withheld,
 };
 
 use super::hinted;
@@ -20,6 +21,12 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
         }
         StartError::Confinement(ConfinementError::Unheld(_)) => {
             hinted(says, "share narrower directories, or pass `--unheld allow` to start it with these places open")
+        }
+        StartError::Confinement(ConfinementError::ForbiddenSocket { .. }) => {
+            hinted(says, "`--unix-sockets on` opens all sockets, this one too: what connects to it is not confined")
+        }
+        StartError::Confinement(ConfinementError::NoSupervisedSockets) => {
+            hinted(says, "leave the sockets out, or pass `--unix-sockets on`, which opens all")
         }
         StartError::Confinement(ConfinementError::WholeDisk) => {
             hinted(says, "share the directories that the command needs")
@@ -73,6 +80,10 @@ pub(crate) fn enforcement(enforcement: &Enforcement) {
     }
     split(&enforcement.split);
     withheld(&enforcement.withheld);
+    for socket in enforcement.sockets.iter().filter(|socket| socket.kind == SocketKind::Session) {
+        let place = Shown::new(&socket.place);
+        message::warning(&format!("`{place}` controls your session: through it the command can act for you"));
+    }
 }
 
 /// What the command seems to need and does not get, because a confined command could have chosen it.
@@ -107,11 +118,13 @@ pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
         return;
     }
     message::line("trace: refused, and what would permit it");
-    for Refused { path, access } in refused {
-        let flag = if access == "write" { "--allow-write" } else { "--allow-read" };
-        let permits = match never(path) {
-            Some(reason) => format!("nothing: {reason}"),
-            None => format!("{flag} {}", for_shell(path, home, "")),
+    for refused in refused {
+        let Refused { path, access, socket } = refused;
+        let permits = match (never(path), refused.flag(), socket) {
+            (Some(reason), _, _) => format!("nothing: {reason}"),
+            (None, Some(flag), _) => format!("{flag} {}", for_shell(path, home, "")),
+            (None, None, Some(kind)) => format!("nothing: it is {kind}"),
+            (None, None, None) => "nothing".to_owned(),
         };
         message::line(&format!("  {access:8} {}  {permits}", Shown::new(path)));
     }

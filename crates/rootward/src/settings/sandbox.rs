@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_sandbox::{Filesystem, Network, Options, PassedVariable, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, PassedVariable};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::Setting;
 use super::file::{Mistake, directory};
+use crate::confinement_flags::SocketSwitch;
 
 /// What is set for confined commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SandboxSettings {
     pub(crate) network: Setting<Network>,
-    pub(crate) unix_sockets: Setting<UnixSockets>,
+    pub(crate) unix_sockets: Setting<SocketSwitch>,
+    /// The unix sockets that commands can connect to besides.
+    pub(crate) sockets: Setting<Vec<PathBuf>>,
     /// Variables that are passed on, by name or by prefix.
     pub(crate) variables: Setting<Vec<PassedVariable>>,
     pub(crate) allow_read: Setting<Vec<PathBuf>>,
@@ -28,6 +31,7 @@ pub(crate) struct SandboxSettings {
 pub(super) struct SandboxKeys {
     network: Option<Spanned<String>>,
     unix_sockets: Option<Spanned<String>>,
+    sockets: Option<Vec<Spanned<String>>>,
     env: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     filesystem: FilesystemKeys,
@@ -47,7 +51,8 @@ struct FilesystemKeys {
 #[derive(Default, Debug)]
 pub(super) struct WrittenSandbox {
     network: Option<Network>,
-    unix_sockets: Option<UnixSockets>,
+    unix_sockets: Option<SocketSwitch>,
+    sockets: Option<Vec<PathBuf>>,
     variables: Option<Vec<PassedVariable>>,
     allow_read: Option<Vec<PathBuf>>,
     deny_read: Option<Vec<PathBuf>>,
@@ -64,6 +69,12 @@ impl SandboxKeys {
             Some((_, "off")) => Ok(Some(false)),
             Some((spot, _)) => Err(wrong(spot, "expected `on` or `off`")),
         };
+        let switch = |spot: Spanned<String>| match spot.get_ref().as_str() {
+            "on" => Ok(SocketSwitch::On),
+            "off" => Ok(SocketSwitch::Off),
+            "none" => Ok(SocketSwitch::None),
+            _ => Err(wrong(&spot, "expected `on`, `off` or `none`")),
+        };
         let name = |spot: Spanned<String>| {
             PassedVariable::read(spot.get_ref()).map_err(|error| wrong(&spot, &error.to_string()))
         };
@@ -73,7 +84,8 @@ impl SandboxKeys {
         };
         Ok(WrittenSandbox {
             network: is_on(self.network)?.map(|on| if on { Network::On } else { Network::Off }),
-            unix_sockets: is_on(self.unix_sockets)?.map(|on| if on { UnixSockets::Open } else { UnixSockets::Closed }),
+            unix_sockets: self.unix_sockets.map(switch).transpose()?,
+            sockets: paths(self.sockets)?,
             variables: self.env.map(|names| names.into_iter().map(name).collect::<Result<_, _>>()).transpose()?,
             allow_read: paths(self.filesystem.allow_read)?,
             deny_read: paths(self.filesystem.deny_read)?,
@@ -87,7 +99,8 @@ impl From<WrittenSandbox> for SandboxSettings {
     fn from(written: WrittenSandbox) -> SandboxSettings {
         SandboxSettings {
             network: Setting::first(None, written.network, Network::default()),
-            unix_sockets: Setting::first(None, written.unix_sockets, UnixSockets::default()),
+            unix_sockets: Setting::first(None, written.unix_sockets, SocketSwitch::default()),
+            sockets: Setting::first(None, written.sockets, Vec::new()),
             variables: Setting::first(None, written.variables, Vec::new()),
             allow_read: Setting::first(None, written.allow_read, Vec::new()),
             deny_read: Setting::first(None, written.deny_read, Vec::new()),
@@ -118,7 +131,7 @@ impl SandboxSettings {
     pub(crate) fn options(&self) -> Options {
         Options {
             network: self.network.value,
-            unix_sockets: self.unix_sockets.value,
+            unix_sockets: self.unix_sockets.value.with(self.sockets.value.clone()),
             filesystem: self.filesystem(Filesystem::default()),
             variables: self.variables.value.clone(),
             ..Options::default()
@@ -126,8 +139,9 @@ impl SandboxSettings {
     }
 
     /// Each list of paths by its key.
-    pub(crate) fn paths(&self) -> [(&'static str, &Setting<Vec<PathBuf>>); 4] {
+    pub(crate) fn paths(&self) -> [(&'static str, &Setting<Vec<PathBuf>>); 5] {
         [
+            ("sandbox.sockets", &self.sockets),
             ("sandbox.filesystem.allowRead", &self.allow_read),
             ("sandbox.filesystem.denyRead", &self.deny_read),
             ("sandbox.filesystem.allowWrite", &self.allow_write),
