@@ -270,10 +270,7 @@ fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
 }
 
 /// The sockets that the operator named, where they lie. They need not exist yet.
-fn named_sockets_ambient(
-    paths: &[PathBuf],
-    session: &SessionSockets,
-) -> Result<Vec<NamedSocket>, ConfinementError> {
+fn named_sockets_ambient(paths: &[PathBuf], session: &SessionSockets) -> Result<Vec<NamedSocket>, ConfinementError> {
     let find = |path: &PathBuf| {
         let refuse = |reason: &str| ConfinementError::Addition { path: path.clone(), reason: reason.to_owned() };
         if !path.is_absolute() {

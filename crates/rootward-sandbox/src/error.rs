@@ -46,7 +46,9 @@ pub enum ConfinementError {
         kind: SocketKind,
     },
     /// Sockets were named, and this system does not let the supervisor connect to them.
-    #[error("no socket can be allowed by its name: this system lets no process look into its descendants (`kernel.yama.ptrace_scope`)")]
+    #[error(
+        "no socket can be allowed by its name: this system lets no process look into its descendants (`kernel.yama.ptrace_scope`)"
+    )]
     NoSupervisedSockets,
     /// A place that is denied cannot be found.
     #[error("`{}` cannot be denied: {reason}", Shown::new(path))]

@@ -293,10 +293,13 @@ mod tests {
         ] {
             check(path, SocketKind::ContainerEngine);
         }
-        for path in ["/run/user/1000/bus", "/run/dbus/system_bus_socket", "/tmp/dbus-A1b2", "/run/user/1/at-spi/bus_0"] {
+        for path in ["/run/user/1000/bus", "/run/dbus/system_bus_socket", "/tmp/dbus-A1b2", "/run/user/1/at-spi/bus_0"]
+        {
             check(path, SocketKind::Bus);
         }
-        for path in ["/run/systemd/private", "/run/user/1000/systemd/private", "/run/snapd.socket", "/home/u/.pm2/rpc.sock"] {
+        for path in
+            ["/run/systemd/private", "/run/user/1000/systemd/private", "/run/snapd.socket", "/home/u/.pm2/rpc.sock"]
+        {
             check(path, SocketKind::ServiceManager);
         }
         for path in [

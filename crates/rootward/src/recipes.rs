@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use rootward_core::{Material, Shown};
 use rootward_hub::recipe::{Allow, Book, Match, NotUsed, Recipe};
-use rootward_sandbox::{Options, is_closed_ambient};
+use rootward_sandbox::{Options, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
 
 use crate::ground::Ground;
 use crate::message;
@@ -103,20 +103,44 @@ pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Opti
             list.push(place);
         }
     }
-    told.extend(sockets.iter().map(|path| format!("connects to `{}`", Shown::new(path))));
+    if let UnixSockets::Named(named) = &mut options.unix_sockets {
+        let session = SessionSockets::of_ambient(std::env::vars_os());
+        for path in sockets {
+            let Some(place) =
+                place_of(path, ground).filter(|place| place.parent().is_some_and(|above| ground.exists(above)))
+            else {
+                continue;
+            };
+            // SECURITY: what listens there acts for the user; only the user's own flags lead to it
+            // (test: a_recipe_connects_to_nobody_who_acts_for_the_user)
+            if session.kind(&place) != SocketKind::Ordinary {
+                bail!(message::Hinted {
+                    says: format!(
+                        "recipe `{}` connects to `{}`, which acts for the user",
+                        recipe.name,
+                        Shown::new(path)
+                    ),
+                    hint: "take it out of the recipe".to_owned(),
+                });
+            }
+            told.push(format!("connects to `{}`", Shown::new(path)));
+            named.push(place);
+        }
+    }
     Ok(told)
+}
+
+/// A path of a recipe, with the user's own home in place of `~`.
+fn place_of(path: &Path, ground: &Ground) -> Option<PathBuf> {
+    match path.strip_prefix("~") {
+        Ok(below) => Some(ground.home()?.join(below)),
+        Err(_) => Some(path.to_owned()),
+    }
 }
 
 /// The place that a recipe names; nothing if it does not exist.
 fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option<PathBuf>> {
-    let place = match (path.strip_prefix("~"), ground.home()) {
-        (Ok(below), Some(home)) => home.join(below),
-        (Ok(_), None) => return Ok(None),
-        (Err(_), _) => path.to_owned(),
-    };
-    if !ground.exists(&place) {
-        return Ok(None);
-    }
+    let Some(place) = place_of(path, ground).filter(|place| ground.exists(place)) else { return Ok(None) };
     let holds_home = ground.home().is_some_and(|home| home.starts_with(&place));
     // SECURITY: a recipe is data that people pass around; only the user's own flags open a secret place
     // (test: a_recipe_opens_no_secret_place)

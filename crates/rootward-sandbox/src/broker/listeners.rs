@@ -73,7 +73,8 @@ const BODY: usize = 16;
 fn request() -> Vec<u8> {
     let any = u32::MAX.to_ne_bytes();
     let family = u8::try_from(libc::AF_UNIX).unwrap_or(1);
-    let body = [&[family, 0, 0, 0], &LISTENING.to_ne_bytes()[..], &[0; 4], &SHOW_NAME_AND_FILE.to_ne_bytes(), &any, &any];
+    let body =
+        [&[family, 0, 0, 0], &LISTENING.to_ne_bytes()[..], &[0; 4], &SHOW_NAME_AND_FILE.to_ne_bytes(), &any, &any];
     let body = body.concat();
     let length = u32::try_from(HEADER + body.len()).unwrap_or(0);
     let header = [
@@ -194,7 +195,11 @@ mod tests {
         };
         let message = |inode: u32, device: u32, name: &[u8]| {
             let file = [inode.to_ne_bytes(), device.to_ne_bytes()].concat();
-            let body = [&[1, 1, 10, 0, 9, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0][..], &attribute(FILE, &file), &attribute(NAME, name)];
+            let body = [
+                &[1, 1, 10, 0, 9, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0][..],
+                &attribute(FILE, &file),
+                &attribute(NAME, name),
+            ];
             let body = body.concat();
             let length = u32::try_from(HEADER + body.len()).unwrap();
             [&length.to_ne_bytes()[..], &BY_FAMILY.to_ne_bytes(), &[0; 10], &body].concat()

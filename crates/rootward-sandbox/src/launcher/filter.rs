@@ -466,10 +466,7 @@ mod tests {
     }
 
     fn with_sockets() -> Orders {
-        Orders {
-            unix_sockets: UnixOrders::Supervised { named: Vec::new(), session: Vec::new() },
-            ..orders(Trace::Off)
-        }
+        Orders { unix_sockets: UnixOrders::Supervised { named: Vec::new(), session: Vec::new() }, ..orders(Trace::Off) }
     }
 
     fn fate(filter: &Filter, call: c_long, arguments: &[u64]) -> u32 {

@@ -159,7 +159,9 @@ fn a_command_listens_where_it_may_write() {
     assert_eq!(harbour.says(&at("talk to itself", &harbour.path("outside/own"))), error(libc::EACCES));
     assert_eq!(harbour.says(&at("listen at the longest path", &harbour.path("inside"))), "done ");
     for variable in ["TMPDIR", "HOME"] {
-        let script = format!("exec \"$0\" unix \"{{\\\"do\\\": \\\"talk to itself\\\", \\\"path\\\": \\\"${variable}/own\\\"}}\"");
+        let script = format!(
+            "exec \"$0\" unix \"{{\\\"do\\\": \\\"talk to itself\\\", \\\"path\\\": \\\"${variable}/own\\\"}}\""
+        );
         let spec = json!({"roots": [root(&harbour.path("inside"), "rw")], "allow_read": [stage()]});
         let run = run(&spec, ["sh".as_ref(), "-c".as_ref(), script.as_ref(), stage().as_os_str()]);
         assert_eq!(run.out, "done hello as usual\n", "{variable}: {run:?}");

@@ -170,7 +170,8 @@ fn swap_descriptors(inside: &str, outside: &str, port: u16, rounds: usize) -> io
             let done = connect(number, &to[round % 3]).is_ok();
             // What is connected was put there by one thread and connected by the other: it is looked at under its number.
             if let Ok(taken) = shared.try_clone() {
-                reached += usize::from(is_unix(&taken) && peer(&taken).is_some_and(|peer| peer.ends_with(b"outside\0")));
+                reached +=
+                    usize::from(is_unix(&taken) && peer(&taken).is_some_and(|peer| peer.ends_with(b"outside\0")));
                 connected_inside += usize::from(done);
             }
         }
@@ -303,8 +304,7 @@ fn use_what_is_passed_on(path: &str, outside: &str, port: u16) -> io::Result<Str
         Err(error) => error.raw_os_error().unwrap_or(0).to_string(),
     };
     let to = [address(outside), address(outside), internet_address(port)];
-    let results: Vec<_> =
-        taken.iter().zip(&to).map(|(socket, to)| told(connect(socket.as_raw_fd(), to))).collect();
+    let results: Vec<_> = taken.iter().zip(&to).map(|(socket, to)| told(connect(socket.as_raw_fd(), to))).collect();
     Ok(results.join(" "))
 }
 

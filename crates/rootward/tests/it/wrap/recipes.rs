@@ -95,6 +95,25 @@ fn a_recipe_opens_no_secret_place() {
 }
 
 #[test]
+fn a_recipe_connects_to_nobody_who_acts_for_the_user() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    for name in ["docker.sock", "bus", "S.gpg-agent", "agent"] {
+        let socket = scene.text(&format!("outside/{name}"));
+        write_recipe(&scene, &program, &format!("[allow]\nsockets = [{socket:?}]\n"));
+        let mut command = wrap(&scene, &["."], &program);
+        command.env("SSH_AUTH_SOCK", scene.path("outside/agent"));
+        command.env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", scene.text("outside/bus")));
+        let (code, says) = run(&mut command);
+        assert_eq!(code, Some(2), "{name}: {says}");
+        assert!(says.contains("which acts for the user"), "{says}");
+    }
+    write_recipe(&scene, &program, &format!("[allow]\nsockets = [{:?}]\n", scene.text("outside/database.sock")));
+    let (_, says) = run(&mut wrap(&scene, &["."], &program));
+    assert!(says.contains("note: recipe `known` connects to `"), "{says}");
+}
+
+#[test]
 fn a_recipe_is_for_what_no_confined_server_could_have_written() {
     let scene = Scene::new();
     let program = install(&scene, "project/bin", "known");
