@@ -48,4 +48,4 @@ pub use recognise::recognise;
 pub use record::{Adopted, Record, RecordError};
 pub use shelf::{Held, Shelf, ShelfError};
 pub use undo::{Left, Undone};
-pub use wrapping::{Called, Caller, Extras, NotHeld, Verdict, Wrapping, judge};
+pub use wrapping::{Called, Caller, Extras, NotHeld, Verdict, Wrapping, judge, usual_roots};

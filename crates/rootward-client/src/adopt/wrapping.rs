@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::import::{Client, CommandLine, Holder, Server, Transport};
+use crate::import::{Client, CommandLine, Holder, Server, Transport, Why};
 
 /// How a config file calls this program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,12 +116,24 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -
     if holder == Holder::Project && !steering.is_empty() {
         return Verdict::NotHeld(NotHeld::Steered(steering));
     }
-    Verdict::Wrap(line.wrapping(client, caller, &Extras::default()))
+    let extras = Extras { name: None, roots: usual_roots(server, client) };
+    Verdict::Wrap(line.wrapping(caller, &extras))
+}
+
+/// The directories that a server needs where its client shares none: the working directory, in which Codex starts its servers for a
+/// project. A file server that names its own is bounded by those.
+pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
+    let in_project = match &server.transport {
+        Transport::Command(line) => client == Client::Codex && line.directory.is_none(),
+        Transport::Remote(_) => false,
+    };
+    let names_own = server.roots.iter().any(|root| root.why == Why::FileServer);
+    if in_project && !names_own { vec![".".to_owned()] } else { Vec::new() }
 }
 
 impl CommandLine {
     /// The words that hold this server.
-    pub fn wrapping(&self, client: Client, caller: &Caller, extras: &Extras) -> Wrapping {
+    pub fn wrapping(&self, caller: &Caller, extras: &Extras) -> Wrapping {
         let mut before = vec![caller.word(self), "wrap".to_owned()];
         let mut option = |name: &str, value: &str| {
             // A value that looks like an option must be part of the same word.
@@ -136,9 +148,6 @@ impl CommandLine {
         }
         for root in &extras.roots {
             option("--root", root);
-        }
-        if extras.roots.is_empty() && self.directory.is_none() && starts_in_project(client) {
-            option("--root", ".");
         }
         let mut withheld = Vec::new();
         let mut seen = Vec::new();
@@ -168,11 +177,6 @@ impl CommandLine {
     fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.iter().map(|(name, _)| name).chain(&self.passed).map(String::as_str)
     }
-}
-
-/// Clients that share no directories and start their servers in the project: there, the working directory is what the user works on.
-fn starts_in_project(client: Client) -> bool {
-    client == Client::Codex
 }
 
 /// Whether a variable of an entry is passed to the server.
@@ -281,5 +285,8 @@ mod tests {
             "/opt/rootward wrap --root . --env A --env B --"
         );
         assert_eq!(wrapped("[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'"), "/opt/rootward wrap --");
+        let files =
+            "[mcp_servers.a]\ncommand = 'npx'\nargs = ['-y', '@modelcontextprotocol/server-filesystem', '/srv']";
+        assert_eq!(wrapped(files), "/opt/rootward wrap --");
     }
 }
