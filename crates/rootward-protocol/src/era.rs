@@ -19,6 +19,9 @@ pub enum Era {
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 
+/// The revision that a client of Rootward's own asks for.
+const OWN_REVISION: &str = "2025-06-18";
+
 /// What a legacy client says of itself in `initialize`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
@@ -50,6 +53,16 @@ impl Hello {
         let client = params.object("clientInfo").as_ref().and_then(read_peer_name);
         Some(Hello { params: params.with("capabilities", &capabilities), fingerprint, revision, support, client })
     }
+}
+
+/// The params of `initialize` for a client of Rootward's own, which has roots.
+pub fn own_hello(name: &str, version: &str) -> String {
+    serde_json::json!({
+        "protocolVersion": OWN_REVISION,
+        "capabilities": {"roots": {}},
+        "clientInfo": {"name": name, "version": version},
+    })
+    .to_string()
 }
 
 /// What capabilities say about roots.
@@ -112,6 +125,15 @@ mod tests {
         for info in [json!(null), json!({}), json!("x"), json!({"name": 7, "version": "1"})] {
             check(info, None);
         }
+    }
+
+    #[test]
+    fn a_client_of_rootwards_own_is_one() {
+        let params = own_hello("rootward-adopt", "1.0");
+        let hello = Hello::read(serde_json::from_str(&params).unwrap()).unwrap();
+        assert_eq!(hello.support, Support::Listed);
+        assert_eq!(hello.revision.as_deref(), Some(OWN_REVISION));
+        assert_eq!(hello.client.as_deref(), Some("rootward-adopt 1.0"));
     }
 
     #[test]

@@ -2,8 +2,12 @@
 //!
 //! One file per verb. Standard output carries answers, standard error everything else.
 
+#[cfg(feature = "adopt")]
+mod adopt;
 mod answer;
 mod audit;
+#[cfg(feature = "roots")]
+mod calling;
 mod check;
 mod command_words;
 mod confinement_flags;
@@ -53,6 +57,9 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 w
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
+    /// Put `rootward wrap` before the servers in other clients' config files
+    #[cfg(feature = "adopt")]
+    Adopt(adopt::Adopt),
     /// Run an MCP server that is held to the roots
     #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
@@ -117,6 +124,8 @@ fn main() -> ExitCode {
         }
     };
     let result = match CommandLine::parse_from(words).verb {
+        #[cfg(feature = "adopt")]
+        Verb::Adopt(adopt) => adopt.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(serve) => serve.run(),
         Verb::Check(check) => check.run(),

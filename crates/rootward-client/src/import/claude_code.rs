@@ -8,11 +8,10 @@ use rootward_core::{Access, Shown};
 use super::entry::{self, Dialect};
 use super::model::{Enabled, Scope, SuggestedRoot, Why};
 use super::node::{Node, Value};
-use super::reader::{Reader, Takes};
+use super::reader::Reader;
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect =
-    Dialect { headers: "headers", variables_file: None, takes: Takes::Texts, syntax: Syntax::Shell };
+pub(super) const DIALECT: Dialect = Dialect { syntax: Syntax::Shell, ..Dialect::USUAL };
 
 /// `~/.claude.json`: `mcpServers`, and the same for each of `projects`.
 pub(super) fn state(reader: &mut Reader<'_>, top: &Node, around: &Around) {

@@ -3,11 +3,10 @@
 use super::entry::{self, Dialect};
 use super::model::Scope;
 use super::node::Node;
-use super::reader::{Reader, Takes};
-use super::variables::{Around, Syntax};
+use super::reader::Reader;
+use super::variables::Around;
 
-const DIALECT: Dialect =
-    Dialect { headers: "headers", variables_file: None, takes: Takes::Texts, syntax: Syntax::Nothing };
+pub(super) const DIALECT: Dialect = Dialect::USUAL;
 
 pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "mcpServers", &Scope::User, DIALECT, around);

@@ -7,11 +7,10 @@ use rootward_core::Access;
 use super::entry::{self, Dialect};
 use super::model::{SuggestedRoot, Why};
 use super::node::{Node, Value};
-use super::reader::{Reader, Takes};
+use super::reader::Reader;
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect =
-    Dialect { headers: "http_headers", variables_file: None, takes: Takes::Texts, syntax: Syntax::Nothing };
+pub(super) const DIALECT: Dialect = Dialect { headers: "http_headers", passed: Some("env_vars"), ..Dialect::USUAL };
 
 pub(super) fn config(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "mcp_servers", &entry::scope(around), DIALECT, around);

@@ -71,14 +71,18 @@ pub(super) fn of(line: &CommandLine, syntax: Syntax, around: &Around) -> Vec<Sug
 }
 
 impl CommandLine {
-    /// Whether it starts a container: what runs in one is no child of the program, so confining that does not hold it.
+    /// Whether it starts a container: what runs there is not a child of the program, so confining the program does not hold it.
     pub fn starts_container(&self) -> bool {
         CONTAINERS.contains(&base_name(&self.program))
     }
 
-    /// Whether `rootward wrap` stands before it already.
-    pub fn is_wrapped(&self) -> bool {
-        base_name(&self.program) == "rootward" && self.arguments.first().is_some_and(|word| word == "wrap")
+    /// The first argument of Rootward, where the program is Rootward; empty where it has none. `env NAME=value` may come before it.
+    pub fn rootward_verb(&self) -> Option<&str> {
+        let mut words = std::iter::once(&self.program).chain(&self.arguments).map(String::as_str).peekable();
+        if words.next_if(|program| base_name(program) == "env").is_some() {
+            while words.next_if(|word| word.contains('=') && !word.starts_with('-')).is_some() {}
+        }
+        (base_name(words.next()?) == "rootward").then(|| words.next().unwrap_or_default())
     }
 }
 
@@ -219,7 +223,14 @@ mod tests {
         let mut words = words.iter().map(|word| (*word).to_owned());
         let program = words.next().unwrap();
         let arguments = words.collect();
-        let line = CommandLine { program, arguments, variables: Vec::new(), variables_file: None, directory: None };
+        let line = CommandLine {
+            program,
+            arguments,
+            variables: Vec::new(),
+            passed: Vec::new(),
+            variables_file: None,
+            directory: None,
+        };
         let around = Around { home: Some("/home/me".into()), project: None };
         let found = of(&line, Syntax::Editor, &around);
         let found: Vec<(String, String)> = found

@@ -4,28 +4,96 @@ use std::path::PathBuf;
 
 use rootward_core::Shown;
 
-use super::directories;
 use super::model::{CommandLine, Enabled, Remote, Scope, Server, Transport};
 use super::node::{Node, Value};
+use super::places::Form;
 use super::reader::{Noted, Reader, Takes};
 use super::variables::{Around, Syntax};
+use super::{claude_code, claude_desktop, codex, cursor, directories, gemini, opencode, vscode, windsurf, zed};
 
 /// What differs between clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
-    /// Under which key the headers are.
+    /// Which keys may have the address.
+    pub(super) urls: &'static [&'static str],
+    /// Which key has the headers.
     pub(super) headers: &'static str,
+    /// Which key has the variables.
+    pub(super) variables: &'static str,
+    /// Which key lists variables that the client passes on.
+    pub(super) passed: Option<&'static str>,
     /// Which key has a file with variables.
     pub(super) variables_file: Option<&'static str>,
+    /// How the program and its arguments are written.
+    pub(super) command: CommandShape,
     /// What the client takes for the value of a variable.
     pub(super) takes: Takes,
+    /// What `type` may say of a process.
+    pub(super) process: &'static [&'static str],
+    /// What `type` may say of a server on the network.
+    pub(super) network: &'static [&'static str],
     /// Which variables the client fills in.
     pub(super) syntax: Syntax,
 }
 
-/// What `type` may say.
-const PROCESS: [&str; 1] = ["stdio"];
-const NETWORK: [&str; 5] = ["http", "sse", "streamable-http", "streamableHttp", "streamable_http"];
+/// How an entry writes the program and its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CommandShape {
+    /// `command` and `args`.
+    Split,
+    /// Both in the list `command`.
+    List,
+    /// `command` and `args`, or a table `command` with `path`, `args` and `env`. An entry without either belongs to an extension.
+    Table,
+}
+
+impl Form {
+    /// How a client writes the entries of this file.
+    fn dialect(self) -> Dialect {
+        match self {
+            Form::ClaudeState | Form::ClaudeProject | Form::ClaudeSettings => claude_code::DIALECT,
+            Form::ClaudeDesktop => claude_desktop::DIALECT,
+            Form::Cursor => cursor::DIALECT,
+            Form::VsCode => vscode::DIALECT,
+            Form::Codex => codex::DIALECT,
+            Form::Gemini => gemini::DIALECT,
+            Form::Opencode => opencode::DIALECT,
+            Form::Windsurf => windsurf::DIALECT,
+            Form::Zed => zed::DIALECT,
+        }
+    }
+
+    /// Which variables the client fills in.
+    pub(crate) fn syntax(self) -> Syntax {
+        self.dialect().syntax
+    }
+
+    /// The keys that have variables and headers: what often is secret.
+    pub(crate) fn secret_keys(self) -> [&'static str; 2] {
+        [self.dialect().variables, self.dialect().headers]
+    }
+
+    /// How an entry writes its command.
+    pub(crate) fn command_shape(self) -> CommandShape {
+        self.dialect().command
+    }
+}
+
+impl Dialect {
+    /// What most clients have in common.
+    pub(super) const USUAL: Dialect = Dialect {
+        urls: &["url"],
+        headers: "headers",
+        variables: "env",
+        passed: None,
+        variables_file: None,
+        command: CommandShape::Split,
+        takes: Takes::Texts,
+        process: &["stdio"],
+        network: &["http", "sse", "streamable-http", "streamableHttp", "streamable_http"],
+        syntax: Syntax::Nothing,
+    };
+}
 
 /// The servers below a key, each in this scope.
 pub(super) fn all(reader: &mut Reader<'_>, top: &Node, key: &str, scope: &Scope, dialect: Dialect, around: &Around) {
@@ -66,28 +134,38 @@ fn one(
 
 fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialect) -> Result<Transport, Noted> {
     let kind = reader.text(node, within, "type")?;
-    let program = reader.text(node, within, "command")?;
-    let url = reader.text(node, within, "url")?;
+    let words = words(reader, node, within, dialect)?;
+    let mut url = None;
+    for key in dialect.urls {
+        url = url.or(reader.text(node, within, key)?);
+    }
     let of_type = |types: &[&str]| kind.as_deref().is_none_or(|kind| types.contains(&kind));
-    match (program, url) {
-        (Some(program), None) if of_type(&PROCESS) => {
+    match (words, url) {
+        (Some(words), None) if of_type(dialect.process) => {
+            let Words { program, arguments, holder } = words;
             if program.trim().is_empty() {
                 return Err(reader.note(node.at, format!("{within}: `command` is empty")));
             }
-            let variables_file =
-                dialect.variables_file.map(|key| reader.text(node, within, key)).transpose()?.flatten();
+            let mut text = |key: Option<&'static str>| {
+                key.map(|key| reader.text(node, within, key)).transpose().map(Option::flatten)
+            };
+            let (variables_file, directory) = (text(dialect.variables_file)?, text(Some("cwd"))?);
             Ok(Transport::Command(CommandLine {
                 program,
-                arguments: reader.texts(node, within, "args")?,
-                variables: reader.pairs(node, within, "env", dialect.takes)?,
+                arguments,
+                variables: reader.pairs(holder, within, dialect.variables, dialect.takes)?,
+                passed: dialect.passed.map(|key| reader.names(node, within, key)).transpose()?.unwrap_or_default(),
                 variables_file,
-                directory: reader.text(node, within, "cwd")?,
+                directory,
             }))
         }
-        (None, Some(url)) if of_type(&NETWORK) => {
+        (None, Some(url)) if of_type(dialect.network) => {
             Ok(Transport::Remote(Remote { url, headers: reader.pairs(node, within, dialect.headers, Takes::Texts)? }))
         }
         (Some(_), Some(_)) => Err(reader.note(node.at, format!("{within} has both `command` and `url`"))),
+        (None, None) if dialect.command == CommandShape::Table => {
+            Err(reader.note(node.at, format!("{within} has neither `command` nor `url`: an extension starts it")))
+        }
         (None, None) => Err(reader.note(node.at, format!("{within} has neither `command` nor `url`"))),
         _ => {
             let kind = kind.unwrap_or_default();
@@ -95,6 +173,34 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
                 .note(node.at, format!("{within}: `type` is `{}`, which does not fit the rest", Shown::new(&kind))))
         }
     }
+}
+
+/// A command as an entry has it.
+struct Words<'n> {
+    program: String,
+    arguments: Vec<String>,
+    /// What has the variables.
+    holder: &'n Node,
+}
+
+fn words<'n>(
+    reader: &mut Reader<'_>,
+    node: &'n Node,
+    within: &str,
+    dialect: Dialect,
+) -> Result<Option<Words<'n>>, Noted> {
+    let table = node.get("command").filter(|command| matches!(command.value, Value::Table(_)));
+    let (holder, key) = match (dialect.command, table) {
+        (CommandShape::List, _) => {
+            let mut words = reader.texts(node, within, "command")?.into_iter();
+            let words = node.get("command").map(|_| (words.next().unwrap_or_default(), words.collect()));
+            return Ok(words.map(|(program, arguments)| Words { program, arguments, holder: node }));
+        }
+        (CommandShape::Table, Some(table)) => (table, "path"),
+        (CommandShape::Split | CommandShape::Table, _) => (node, "command"),
+    };
+    let Some(program) = reader.text(holder, within, key)? else { return Ok(None) };
+    Ok(Some(Words { program, arguments: reader.texts(holder, within, "args")?, holder }))
 }
 
 /// The scope of a file's servers: one project's, where it lies in one.

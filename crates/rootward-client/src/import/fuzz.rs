@@ -7,18 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Around, Form, Transport, parse, secrets};
 
-const FORMS: [Form; 7] = [
-    Form::ClaudeState,
-    Form::ClaudeProject,
-    Form::ClaudeSettings,
-    Form::ClaudeDesktop,
-    Form::Cursor,
-    Form::VsCode,
-    Form::Codex,
-];
-
 /// What the files are made of, and a few letters that are longer than a byte.
-const PIECES: [&str; 50] = [
+const PIECES: [&str; 56] = [
     "{",
     "}",
     "[",
@@ -62,6 +52,12 @@ const PIECES: [&str; 50] = [
     "\"env\":{\"A\":\"b\"},",
     "\"permissions\":{\"additionalDirectories\":[",
     "\"..\"",
+    "\"mcp\":{",
+    "\"context_servers\":{",
+    "\"command\":[\"npx\",",
+    "\"command\":{\"path\":\"x\",",
+    "\"environment\":{\"A\":\"b\"},",
+    "env_vars = [\"A\", {name = \"B\"}]\n",
     "[mcp_servers.x]\n",
     "command = \"x\"\n",
     "args = [",
@@ -75,7 +71,7 @@ const PIECES: [&str; 50] = [
 fn any_text_is_answered() {
     let text =
         vec(prop_oneof![8 => proptest::sample::select(&PIECES[..]).prop_map(str::to_owned), 1 => ".{0,3}"], 0..40);
-    let form = proptest::sample::select(&FORMS[..]);
+    let form = proptest::sample::select(&Form::ALL[..]);
     let around = Around { home: Some("/home/me".into()), project: Some("/p".into()) };
     fuzz::run(&(form, text), |(form, text)| {
         let text = text.concat();

@@ -1,5 +1,5 @@
-//! What other clients were told: servers and directories, read from the config files of Claude Code, Claude Desktop, Cursor, VS Code
-//! and Codex.
+//! What other clients were told: servers and directories, read from the config files of Claude Code, Claude Desktop, Cursor, VS Code,
+//! Codex, Gemini CLI, opencode, Windsurf and Zed.
 //!
 //! It reads and does nothing else: nothing is run, nothing is written, and what is found is a suggestion, never a root. The formats are not
 //! ours, so unknown keys are passed over; what cannot be understood of a server is told with its line and column, not guessed.
@@ -28,16 +28,22 @@ mod directories;
 mod entry;
 #[cfg(test)]
 mod fuzz;
+mod gemini;
 mod model;
 mod node;
+mod opencode;
 mod places;
 mod reader;
 mod reading;
 pub mod secrets;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_clients;
 mod variables;
 mod vscode;
+mod windsurf;
+mod zed;
 
 pub use model::{
     Client, CommandLine, Enabled, Found, Holder, Import, ImportError, Imported, Remote, Scope, Server, SuggestedRoot,
@@ -47,8 +53,17 @@ pub use places::{Form, Place, Platform, project_files, user_files};
 pub use reading::{project, user_ambient};
 pub use variables::Around;
 
+pub(crate) use entry::CommandShape;
+pub(crate) use node::{Entry, JSON, Node, Value};
+pub(crate) use variables::Syntax;
+
 use crate::store::Mistake;
 use reader::Reader;
+
+/// The file's tree.
+pub(crate) fn tree(form: Form, text: &str) -> Result<Node, Mistake> {
+    if form == Form::Codex { node::toml(text) } else { node::json(text) }
+}
 
 /// Reads one file's text.
 ///
@@ -56,7 +71,7 @@ use reader::Reader;
 ///
 /// Where the text is not of its format at all: then nothing in it is to be trusted.
 pub fn parse(form: Form, text: &str, around: &Around) -> Result<Found, Mistake> {
-    let top = if form == Form::Codex { node::toml(text) } else { node::json(text) }?;
+    let top = tree(form, text)?;
     let mut reader = Reader::new(text);
     match form {
         Form::ClaudeState => claude_code::state(&mut reader, &top, around),
@@ -66,6 +81,10 @@ pub fn parse(form: Form, text: &str, around: &Around) -> Result<Found, Mistake> 
         Form::Cursor => cursor::servers(&mut reader, &top, around),
         Form::VsCode => vscode::servers(&mut reader, &top, around),
         Form::Codex => codex::config(&mut reader, &top, around),
+        Form::Gemini => gemini::settings(&mut reader, &top, around),
+        Form::Opencode => opencode::config(&mut reader, &top, around),
+        Form::Windsurf => windsurf::servers(&mut reader, &top, around),
+        Form::Zed => zed::settings(&mut reader, &top, around),
     }
     Ok(reader.found())
 }

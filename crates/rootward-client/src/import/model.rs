@@ -22,12 +22,29 @@ pub enum Client {
     VsCode,
     /// Codex.
     Codex,
+    /// Gemini CLI.
+    GeminiCli,
+    /// opencode.
+    Opencode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
 }
 
 impl Client {
     /// All of them.
-    pub const ALL: [Client; 5] =
-        [Client::ClaudeCode, Client::ClaudeDesktop, Client::Cursor, Client::VsCode, Client::Codex];
+    pub const ALL: [Client; 9] = [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Cursor,
+        Client::VsCode,
+        Client::Codex,
+        Client::GeminiCli,
+        Client::Opencode,
+        Client::Windsurf,
+        Client::Zed,
+    ];
 
     /// Its name for programs, and for whoever saves a root for it.
     pub fn name(self) -> &'static str {
@@ -37,6 +54,10 @@ impl Client {
             Client::Cursor => "cursor",
             Client::VsCode => "vscode",
             Client::Codex => "codex",
+            Client::GeminiCli => "gemini-cli",
+            Client::Opencode => "opencode",
+            Client::Windsurf => "windsurf",
+            Client::Zed => "zed",
         }
     }
 }
@@ -49,6 +70,10 @@ impl fmt::Display for Client {
             Client::Cursor => "Cursor",
             Client::VsCode => "VS Code",
             Client::Codex => "Codex",
+            Client::GeminiCli => "Gemini CLI",
+            Client::Opencode => "opencode",
+            Client::Windsurf => "Windsurf",
+            Client::Zed => "Zed",
         })
     }
 }
@@ -157,7 +182,9 @@ pub struct CommandLine {
     pub arguments: Vec<String>,
     /// Its variables. Often secrets.
     pub variables: Vec<(String, String)>,
-    /// A file with more of them.
+    /// Names of variables that the client passes on from its own environment.
+    pub passed: Vec<String>,
+    /// A file with more variables.
     pub variables_file: Option<String>,
     /// Where it is started.
     pub directory: Option<String>,

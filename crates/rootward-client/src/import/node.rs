@@ -11,13 +11,13 @@ use crate::store::Mistake;
 
 /// A value, and where it starts.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) at: usize,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) at: usize,
+    pub(crate) value: Value,
 }
 
 #[derive(Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Table(Vec<Entry>),
     List(Vec<Node>),
     Text(String),
@@ -30,16 +30,16 @@ pub(super) enum Value {
 
 /// A key with its value.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) node: Node,
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) node: Node,
     /// Whether the same key stood above. The last one holds, as it does for the clients.
-    pub(super) again: bool,
+    pub(crate) again: bool,
 }
 
 impl Node {
     /// What it is, for a message.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Table(_) => "a table",
             Value::List(_) => "a list",
@@ -52,29 +52,30 @@ impl Node {
     }
 
     /// The value of a key; one that is `null` is none.
-    pub(super) fn get(&self, name: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         let Value::Table(entries) = &self.value else { return None };
         let found = entries.iter().find(|entry| entry.name == name)?;
         (!matches!(found.node.value, Value::Null)).then_some(&found.node)
     }
 }
 
-/// JSON. Comments and commas at an end are taken, because some clients take them; nothing else is that JSON has not. Nested deeper than
-/// 512 it is a mistake.
-pub(super) fn json(text: &str) -> Result<Node, Mistake> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+/// JSON as the clients read it: some take comments and commas at an end, none takes anything else that JSON does not have.
+pub(crate) const JSON: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// Reads JSON. Nesting deeper than 512 is a mistake.
+pub(crate) fn json(text: &str) -> Result<Node, Mistake> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &JSON).map_err(|error| {
         let says = error.kind().to_string();
         let mut letters = says.chars();
         let says: String = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
@@ -115,7 +116,7 @@ fn of_json(value: JsonValue<'_>) -> Node {
 }
 
 /// TOML, in which a key that stands twice is a mistake. Nested deeper than 80 it is one, too.
-pub(super) fn toml(text: &str) -> Result<Node, Mistake> {
+pub(crate) fn toml(text: &str) -> Result<Node, Mistake> {
     let parsed = DeTable::parse(text).map_err(|error| {
         let says = error.message().lines().collect::<Vec<_>>().join(", ");
         Mistake::at(text, error.span(), says)

@@ -23,6 +23,14 @@ pub enum Form {
     VsCode,
     /// `config.toml` of Codex.
     Codex,
+    /// `settings.json` of Gemini CLI.
+    Gemini,
+    /// `opencode.json` and `opencode.jsonc`.
+    Opencode,
+    /// `mcp_config.json` of Windsurf.
+    Windsurf,
+    /// `settings.json` of Zed.
+    Zed,
 }
 
 impl Form {
@@ -34,6 +42,59 @@ impl Form {
             Form::Cursor => Client::Cursor,
             Form::VsCode => Client::VsCode,
             Form::Codex => Client::Codex,
+            Form::Gemini => Client::GeminiCli,
+            Form::Opencode => Client::Opencode,
+            Form::Windsurf => Client::Windsurf,
+            Form::Zed => Client::Zed,
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Form; 11] = [
+        Form::ClaudeState,
+        Form::ClaudeProject,
+        Form::ClaudeSettings,
+        Form::ClaudeDesktop,
+        Form::Cursor,
+        Form::VsCode,
+        Form::Codex,
+        Form::Gemini,
+        Form::Opencode,
+        Form::Windsurf,
+        Form::Zed,
+    ];
+
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::ClaudeState => "claude-state",
+            Form::ClaudeProject => "claude-project",
+            Form::ClaudeSettings => "claude-settings",
+            Form::ClaudeDesktop => "claude-desktop",
+            Form::Cursor => "cursor",
+            Form::VsCode => "vscode",
+            Form::Codex => "codex",
+            Form::Gemini => "gemini",
+            Form::Opencode => "opencode",
+            Form::Windsurf => "windsurf",
+            Form::Zed => "zed",
+        }
+    }
+
+    /// The key that has the servers; none where a file has none.
+    pub fn servers_key(self) -> Option<&'static str> {
+        match self {
+            Form::ClaudeSettings => None,
+            Form::ClaudeState
+            | Form::ClaudeProject
+            | Form::ClaudeDesktop
+            | Form::Cursor
+            | Form::Gemini
+            | Form::Windsurf => Some("mcpServers"),
+            Form::VsCode => Some("servers"),
+            Form::Codex => Some("mcp_servers"),
+            Form::Opencode => Some("mcp"),
+            Form::Zed => Some("context_servers"),
         }
     }
 }
@@ -95,6 +156,15 @@ pub fn user_files(platform: Platform, environment: &Environment) -> Vec<Place> {
     let state = claude.as_ref().map(|claude| claude.join(".claude.json")).or_else(|| at_home(".claude.json"));
     let claude_settings = claude.or_else(|| at_home(".claude")).map(|claude| claude.join("settings.json"));
     let codex = environment.directory("CODEX_HOME").or_else(|| at_home(".codex"));
+    let gemini = environment.directory("GEMINI_CLI_HOME").or_else(|| home.clone());
+    // opencode follows the XDG base directory specification on every system.
+    let opencode = environment.directory("XDG_CONFIG_HOME").or_else(|| at_home(".config"));
+    let in_opencode = |name: &str| opencode.as_ref().map(|settings| settings.join("opencode").join(name));
+    let zed = match platform {
+        Platform::Linux => in_settings("zed/settings.json"),
+        Platform::Macos => at_home(".config/zed/settings.json"),
+        Platform::Windows => in_settings("Zed/settings.json"),
+    };
     let places = [
         (Form::ClaudeState, state),
         (Form::ClaudeSettings, claude_settings),
@@ -103,12 +173,18 @@ pub fn user_files(platform: Platform, environment: &Environment) -> Vec<Place> {
         (Form::VsCode, in_settings("Code/User/mcp.json")),
         (Form::VsCode, in_settings("Code - Insiders/User/mcp.json")),
         (Form::Codex, codex.map(|codex| codex.join("config.toml"))),
+        (Form::Gemini, gemini.map(|gemini| gemini.join(".gemini/settings.json"))),
+        (Form::Opencode, in_opencode("config.json")),
+        (Form::Opencode, in_opencode("opencode.json")),
+        (Form::Opencode, in_opencode("opencode.jsonc")),
+        (Form::Windsurf, at_home(".codeium/windsurf/mcp_config.json")),
+        (Form::Zed, zed),
     ];
     places.into_iter().filter_map(|(form, file)| Some(Place { form, file: file? })).collect()
 }
 
 /// The files of a project, from the project on.
-pub fn project_files() -> [(Form, &'static str); 6] {
+pub fn project_files() -> [(Form, &'static str); 12] {
     [
         (Form::ClaudeProject, ".mcp.json"),
         (Form::ClaudeSettings, ".claude/settings.json"),
@@ -116,6 +192,12 @@ pub fn project_files() -> [(Form, &'static str); 6] {
         (Form::Cursor, ".cursor/mcp.json"),
         (Form::VsCode, ".vscode/mcp.json"),
         (Form::Codex, ".codex/config.toml"),
+        (Form::Gemini, ".gemini/settings.json"),
+        (Form::Opencode, "opencode.json"),
+        (Form::Opencode, "opencode.jsonc"),
+        (Form::Opencode, ".opencode/opencode.json"),
+        (Form::Opencode, ".opencode/opencode.jsonc"),
+        (Form::Zed, ".zed/settings.json"),
     ]
 }
 
@@ -142,6 +224,12 @@ mod tests {
                 "/h/.config/Code/User/mcp.json",
                 "/h/.config/Code - Insiders/User/mcp.json",
                 "/h/.codex/config.toml",
+                "/h/.gemini/settings.json",
+                "/h/.config/opencode/config.json",
+                "/h/.config/opencode/opencode.json",
+                "/h/.config/opencode/opencode.jsonc",
+                "/h/.codeium/windsurf/mcp_config.json",
+                "/h/.config/zed/settings.json",
             ],
         );
         check(
@@ -155,6 +243,12 @@ mod tests {
                 "/h/Library/Application Support/Code/User/mcp.json",
                 "/h/Library/Application Support/Code - Insiders/User/mcp.json",
                 "/h/.codex/config.toml",
+                "/h/.gemini/settings.json",
+                "/x/opencode/config.json",
+                "/x/opencode/opencode.json",
+                "/x/opencode/opencode.jsonc",
+                "/h/.codeium/windsurf/mcp_config.json",
+                "/h/.config/zed/settings.json",
             ],
         );
         check(
@@ -168,6 +262,12 @@ mod tests {
                 "/a/Code/User/mcp.json",
                 "/a/Code - Insiders/User/mcp.json",
                 "/u/.codex/config.toml",
+                "/u/.gemini/settings.json",
+                "/u/.config/opencode/config.json",
+                "/u/.config/opencode/opencode.json",
+                "/u/.config/opencode/opencode.jsonc",
+                "/u/.codeium/windsurf/mcp_config.json",
+                "/a/Zed/settings.json",
             ],
         );
     }
@@ -176,7 +276,14 @@ mod tests {
     fn variables_say_otherwise() {
         check(
             Platform::Linux,
-            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CLAUDE_CONFIG_DIR", "/c"), ("CODEX_HOME", "/o")].into(),
+            &[
+                ("HOME", "/h"),
+                ("XDG_CONFIG_HOME", "/x"),
+                ("CLAUDE_CONFIG_DIR", "/c"),
+                ("CODEX_HOME", "/o"),
+                ("GEMINI_CLI_HOME", "/g"),
+            ]
+            .into(),
             &[
                 "/c/.claude.json",
                 "/c/settings.json",
@@ -185,6 +292,12 @@ mod tests {
                 "/x/Code/User/mcp.json",
                 "/x/Code - Insiders/User/mcp.json",
                 "/o/config.toml",
+                "/g/.gemini/settings.json",
+                "/x/opencode/config.json",
+                "/x/opencode/opencode.json",
+                "/x/opencode/opencode.jsonc",
+                "/h/.codeium/windsurf/mcp_config.json",
+                "/x/zed/settings.json",
             ],
         );
         // A relative place is none: it would be one in the working directory.

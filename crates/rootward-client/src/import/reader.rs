@@ -128,6 +128,30 @@ impl<'t> Reader<'t> {
         Ok(texts)
     }
 
+    /// A list of names, each a string or a table with `name`; empty where there is none.
+    pub(super) fn names(&mut self, node: &Node, within: &str, key: &str) -> Result<Vec<String>, Noted> {
+        let list = match node.get(key).map(|node| (node, &node.value)) {
+            None => return Ok(Vec::new()),
+            Some((_, Value::List(list))) => list,
+            Some((other, _)) => {
+                return Err(self.note(other.at, format!("{within}: {}", expected(key, "a list", other))));
+            }
+        };
+        let name = |one: &Node| match (&one.value, one.get("name").map(|name| &name.value)) {
+            (Value::Text(name), _) | (_, Some(Value::Text(name))) => Some(name.clone()),
+            _ => None,
+        };
+        let mut names = Vec::with_capacity(list.len());
+        for one in list {
+            let Some(name) = name(one) else {
+                let says = format!("{within}: `{key}` is a list of names, and has {} in it", one.kind());
+                return Err(self.note(one.at, says));
+            };
+            names.push(name);
+        }
+        Ok(names)
+    }
+
     /// Names with strings, and with what else the client takes; empty where there is none.
     pub(super) fn pairs(
         &mut self,

@@ -77,6 +77,11 @@ pub fn text(text: &str) -> String {
     argument(text, &mut Next::default())
 }
 
+/// The value of something of this name, without what looks like a secret.
+pub fn named(name: &str, value: &str) -> String {
+    if is_telling(name) { hidden(value, &mut Next::default()) } else { text(value) }
+}
+
 fn argument(word: &str, next: &mut Next) -> String {
     match next {
         Next::Header => {

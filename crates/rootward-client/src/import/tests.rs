@@ -1,11 +1,11 @@
-//! Files as each client writes them, and files as nobody should.
+//! Files as nobody should write them, and what tests of readers share.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use super::{Around, Client, Enabled, Form, Found, Scope, Transport, parse};
 
-fn around(project: Option<&str>) -> Around {
+pub(super) fn around(project: Option<&str>) -> Around {
     Around { home: Some("/home/me".into()), project: project.map(Into::into) }
 }
 
@@ -41,203 +41,11 @@ fn told(found: &Found) -> String {
     told
 }
 
-fn check(form: Form, project: Option<&str>, text: &str, expect: &str) {
+pub(super) fn check(form: Form, project: Option<&str>, text: &str, expect: &str) {
     let found = parse(form, text, &around(project)).unwrap();
     let indented = |line: &str| line.strip_prefix("        ").unwrap_or(line).to_owned() + "\n";
     let expect: String = expect.trim_end().lines().skip(1).map(indented).collect();
     assert_eq!(told(&found), expect, "{text}");
-}
-
-#[test]
-fn state_of_claude_code() {
-    check(
-        Form::ClaudeState,
-        None,
-        r#"{
-          "numStartups": 41, "tipsHistory": {"shift-enter": 27}, "autoUpdates": true,
-          "projects": {
-            "/home/me/app": {
-              "allowedTools": [], "history": [{"display": "hello"}], "hasTrustDialogAccepted": true,
-              "mcpServers": {
-                "db": {"type": "stdio", "command": "uvx", "args": ["mcp-db", "--dir", "${HOME}/db"], "env": {}},
-                "old": {"command": "old-server"}
-              },
-              "disabledMcpServers": ["old", "github"], "enabledMcpjsonServers": []
-            },
-            "/tmp/try": {"hasTrustDialogAccepted": false, "mcpServers": {}}
-          },
-          "mcpServers": {
-            "github": {"type": "http", "url": "https://api.example.com/mcp", "headers": {"Authorization": "Bearer abc"}},
-            "events": {"type": "sse", "url": "https://example.com/sse"}
-          }
-        }"#,
-        r#"
-        github [user]
-          https://api.example.com/mcp [("Authorization", "Bearer abc")]
-        events [user]
-          https://example.com/sse []
-        db [/home/me/app]
-          uvx ["mcp-db", "--dir", "${HOME}/db"] in None
-          [] None
-          root ${HOME}/db = /home/me/db (read, write, delete): given as `--dir`
-        old [/home/me/app] off
-          old-server [] in None
-          [] None
-        root /home/me/app = /home/me/app (read, write, delete): a trusted project
-        "#,
-    );
-}
-
-#[test]
-fn projects_of_claude_code() {
-    check(
-        Form::ClaudeProject,
-        Some("/p"),
-        r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "${WHERE:-/srv}"]}}}"#,
-        r#"
-        files [/p]
-          npx ["-y", "@modelcontextprotocol/server-filesystem", "${WHERE:-/srv}"] in None
-          [] None
-          root ${WHERE:-/srv} = ? (read, write, delete): the file server is given it
-        "#,
-    );
-    let settings = r#"{"permissions": {"allow": ["Bash(ls)"], "additionalDirectories": ["../docs/", "~/notes", "/srv/x", ".", "C:\\x", "/srv/x"]}}"#;
-    check(
-        Form::ClaudeSettings,
-        Some("/p"),
-        settings,
-        r"
-        root ../docs/ = /p/../docs/ (read, write, delete): in `permissions.additionalDirectories`
-        root ~/notes = /home/me/notes (read, write, delete): in `permissions.additionalDirectories`
-        root /srv/x = /srv/x (read, write, delete): in `permissions.additionalDirectories`
-        root . = /p/. (read, write, delete): in `permissions.additionalDirectories`
-        root C:\x = ? (read, write, delete): in `permissions.additionalDirectories`
-        ",
-    );
-    // Where it is not known from where they count, nothing is guessed.
-    let found = parse(Form::ClaudeSettings, settings, &around(None)).unwrap();
-    assert_eq!(found.roots[0].path, None);
-}
-
-#[test]
-fn claude_desktop() {
-    check(
-        Form::ClaudeDesktop,
-        None,
-        r#"{
-          "globalShortcut": "",
-          "mcpServers": {
-            "filesystem": {
-              "command": "npx",
-              "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/src", "${HOME}/x"],
-              "env": {"API_KEY": "abc", "DEBUG": ""}
-            }
-          }
-        }"#,
-        r#"
-        filesystem [user]
-          npx ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/src", "${HOME}/x"] in None
-          [("API_KEY", "abc"), ("DEBUG", "")] None
-          root /home/me/src = /home/me/src (read, write, delete): the file server is given it
-          root ${HOME}/x = ? (read, write, delete): the file server is given it
-        "#,
-    );
-}
-
-#[test]
-fn cursor() {
-    let text = r#"{"mcpServers": {
-      "py": {"command": "python", "args": ["${workspaceFolder}/tools/server.py", "--root", "${workspaceFolder}/data"],
-             "env": {"K": "${env:K}"}, "envFile": ".env"},
-      "far": {"url": "http://localhost:3000/sse", "headers": {"X-Key": "${env:K}"}, "disabled": true}
-    }}"#;
-    check(
-        Form::Cursor,
-        Some("/p"),
-        text,
-        r#"
-        py [/p]
-          python ["${workspaceFolder}/tools/server.py", "--root", "${workspaceFolder}/data"] in None
-          [("K", "${env:K}")] Some(".env")
-          root ${workspaceFolder}/data = /p/data (read, write, delete): given as `--root`
-        far [/p] off
-          http://localhost:3000/sse [("X-Key", "${env:K}")]
-        "#,
-    );
-    assert_eq!(parse(Form::Cursor, text, &around(None)).unwrap().servers[0].roots[0].path, None);
-}
-
-#[test]
-fn vs_code() {
-    check(
-        Form::VsCode,
-        Some("/p"),
-        r#"{
-          // Asked for once.
-          "inputs": [{"type": "promptString", "id": "key", "description": "API key", "password": true}],
-          "servers": {
-            "docker": {
-              "type": "stdio", "command": "docker",
-              "args": ["run", "-i", "--rm", "--mount", "type=bind,src=${workspaceFolder},dst=/w", "mcp/filesystem", "/w"],
-              "env": {"API_KEY": "${input:key}", "PORT": 3000, "INHERITED": null}, "envFile": "${workspaceFolder}/.env", "cwd": "${workspaceFolder}",
-            },
-            "web": {"type": "http", "url": "https://example.com/mcp/", "headers": {"Authorization": "Bearer ${input:key}"}}, /* last */
-          },
-        }"#,
-        r#"
-        docker [/p]
-          docker ["run", "-i", "--rm", "--mount", "type=bind,src=${workspaceFolder},dst=/w", "mcp/filesystem", "/w"] in Some("${workspaceFolder}")
-          [("API_KEY", "${input:key}"), ("PORT", "3000")] Some("${workspaceFolder}/.env")
-          root ${workspaceFolder} = /p (read, write, delete): where it is started
-        web [/p]
-          https://example.com/mcp/ [("Authorization", "Bearer ${input:key}")]
-        "#,
-    );
-}
-
-#[test]
-fn codex() {
-    let text = r#"
-model = "gpt-5"
-[mcp_servers.zeta]
-command = "npx"
-args = ["-y", "mcp-server-filesystem", "/home/me/src"]
-cwd = "/home/me"
-startup_timeout_sec = 20
-env = { TOKEN = "abc" }
-[mcp_servers.alpha]
-url = "https://example.com/mcp"
-bearer_token_env_var = "TOKEN"
-http_headers = { X = "y" }
-enabled = false
-[sandbox_workspace_write]
-writable_roots = ["/home/me/.pyenv/shims", "rel"]
-network_access = true
-[projects."/home/me/app"]
-trust_level = "trusted"
-[projects."/home/me/other"]
-trust_level = "untrusted"
-"#;
-    check(
-        Form::Codex,
-        None,
-        text,
-        r#"
-        zeta [user]
-          npx ["-y", "mcp-server-filesystem", "/home/me/src"] in Some("/home/me")
-          [("TOKEN", "abc")] None
-          root /home/me = /home/me (read, write, delete): where it is started
-          root /home/me/src = /home/me/src (read, write, delete): the file server is given it
-        alpha [user] off
-          https://example.com/mcp [("X", "y")]
-        root /home/me/.pyenv/shims = /home/me/.pyenv/shims (read, write, delete): in `sandbox_workspace_write.writable_roots`
-        root rel = ? (read, write, delete): in `sandbox_workspace_write.writable_roots`
-        root /home/me/app = /home/me/app (read, write, delete): a trusted project
-        "#,
-    );
-    // A project does not say which projects are trusted.
-    let found = parse(Form::Codex, text, &around(Some("/p"))).unwrap();
-    assert_eq!(found.roots.len(), 2);
 }
 
 #[test]
@@ -336,5 +144,8 @@ fn a_flood_is_cut() {
 fn names_of_clients_are_their_own() {
     let mut names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
     names.dedup();
-    assert_eq!(names, ["claude-code", "claude-desktop", "cursor", "vscode", "codex"]);
+    assert_eq!(
+        names,
+        ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini-cli", "opencode", "windsurf", "zed"]
+    );
 }

@@ -16,13 +16,17 @@ pub struct Around {
 
 /// Which variables a client fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Syntax {
+pub(crate) enum Syntax {
     /// None.
     Nothing,
     /// `${NAME}` and `${NAME:-otherwise}`, from the environment.
     Shell,
+    /// The same and `$NAME`; what the environment does not have stays as it is written.
+    Gemini,
     /// `${userHome}`, `${workspaceFolder}`, `${env:NAME}`, `${input:NAME}` and their like.
     Editor,
+    /// `{env:NAME}` and `{file:PATH}`.
+    Opencode,
 }
 
 impl Around {
@@ -42,6 +46,9 @@ impl Around {
             rest = after;
         }
         filled.push_str(rest);
+        if syntax == Syntax::Opencode && filled.contains('{') {
+            return None;
+        }
         // Without braces it is a variable to a shell, and to nobody else; what the server makes of it is not known.
         if filled.contains('$') {
             return None;
@@ -57,7 +64,9 @@ impl Around {
     fn value(&self, name: &str, syntax: Syntax) -> Option<String> {
         let text = |path: &Path| path.to_str().map(str::to_owned);
         match (syntax, name) {
-            (Syntax::Shell, name) if name.split(":-").next() == Some("HOME") => text(self.home.as_ref()?),
+            (Syntax::Shell | Syntax::Gemini, name) if name.split(":-").next() == Some("HOME") => {
+                text(self.home.as_ref()?)
+            }
             (Syntax::Editor, "userHome" | "env:HOME") => text(self.home.as_ref()?),
             (Syntax::Editor, "workspaceFolder") => text(self.project.as_ref()?),
             (Syntax::Editor, "workspaceFolderBasename") => text(self.project.as_ref()?.file_name()?.as_ref()),

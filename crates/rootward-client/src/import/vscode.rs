@@ -5,8 +5,8 @@ use super::node::Node;
 use super::reader::{Reader, Takes};
 use super::variables::{Around, Syntax};
 
-const DIALECT: Dialect =
-    Dialect { headers: "headers", variables_file: Some("envFile"), takes: Takes::NumbersToo, syntax: Syntax::Editor };
+pub(super) const DIALECT: Dialect =
+    Dialect { variables_file: Some("envFile"), takes: Takes::NumbersToo, syntax: Syntax::Editor, ..Dialect::USUAL };
 
 pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
     entry::all(reader, top, "servers", &entry::scope(around), DIALECT, around);

@@ -17,20 +17,22 @@ use self::view::{Values, View};
 use super::desk::Desk;
 use super::detect::grant;
 use crate::Outcome;
+use crate::calling::caller_ambient;
 use crate::message;
 
 /// Show the servers and directories that other clients have
 ///
-/// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code and Codex, and shows every server with its whole command and
-/// with the line that would hold it. Nothing is run, and nothing is written to any client's file. The directories that the files name are
-/// suggestions: `--add` offers each for saving.
+/// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed, and shows every
+/// server with its whole command and with the line that would hold it, which `rootward adopt` puts there. Nothing is run, and nothing is
+/// written to any client's file. The directories that the files name are suggestions: `--add` offers each for saving.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Import {
     /// Read the files of this client only; may be repeated
     #[arg(long = "from", value_name = "CLIENT", value_enum)]
     clients: Vec<From>,
-    /// Read the files of this project, too: `.mcp.json`, `.claude`, `.cursor`, `.vscode` and `.codex` in it
+    /// Read the files of this project, too: `.mcp.json`, `.claude`, `.cursor`, `.vscode`, `.codex`, `.gemini`, `opencode.json` and `.zed`
+    /// in it
     #[arg(long, value_name = "DIR")]
     project: Option<OsString>,
     /// Show values of variables and headers, and whatever else looks like a secret, as they are
@@ -56,6 +58,11 @@ enum From {
     #[value(name = "vscode")]
     VsCode,
     Codex,
+    #[value(alias = "gemini")]
+    GeminiCli,
+    Opencode,
+    Windsurf,
+    Zed,
 }
 
 impl From {
@@ -66,6 +73,10 @@ impl From {
             From::Cursor => Client::Cursor,
             From::VsCode => Client::VsCode,
             From::Codex => Client::Codex,
+            From::GeminiCli => Client::GeminiCli,
+            From::Opencode => Client::Opencode,
+            From::Windsurf => Client::Windsurf,
+            From::Zed => Client::Zed,
         }
     }
 }
@@ -91,6 +102,7 @@ impl Import {
         let view = View {
             values: if self.show_values { Values::Shown } else { Values::Hidden },
             validation: Validation::new(desk.ground.directories.home.clone()),
+            caller: caller_ambient()?,
         };
         let found = read.files.iter().any(|file| !file.found.servers.is_empty() || !file.found.roots.is_empty());
         let mut out = io::stdout().lock();

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rootward_client::import::{Enabled, Holder, Import, Scope, Server, SuggestedRoot, Transport, secrets};
+use rootward_client::import::{Enabled, Import, Imported, Scope, Server, SuggestedRoot, Transport, secrets};
 use rootward_core::Shown;
 
-use super::view::View;
+use super::view::{Holding, View};
 use crate::message::word_for_shell;
 use crate::roots::desk::Desk;
 
@@ -22,7 +22,7 @@ pub(super) fn write(out: &mut impl Write, read: &Import, view: &View, desk: &Des
         first = false;
         writeln!(out, "{}: {}", file.client, desk.shown(&file.file))?;
         for server in &file.found.servers {
-            self::server(out, server, file.holder, view, desk)?;
+            self::server(out, server, file, view, desk)?;
         }
         for root in &file.found.roots {
             writeln!(out, "  directory {}", judged(root, view, desk))?;
@@ -31,7 +31,7 @@ pub(super) fn write(out: &mut impl Write, read: &Import, view: &View, desk: &Des
     Ok(())
 }
 
-fn server(out: &mut impl Write, server: &Server, holder: Holder, view: &View, desk: &Desk) -> io::Result<()> {
+fn server(out: &mut impl Write, server: &Server, file: &Imported, view: &View, desk: &Desk) -> io::Result<()> {
     let off = if server.enabled == Enabled::Off { ", switched off" } else { "" };
     let scope = match &server.scope {
         Scope::User => String::new(),
@@ -69,17 +69,15 @@ fn server(out: &mut impl Write, server: &Server, holder: Holder, view: &View, de
     for root in &server.roots {
         row("directory", &judged(root, view, desk))?;
     }
-    match (&server.transport, view.held(server, holder)) {
-        (Transport::Command(line), Some(words)) => {
-            row("held by", &format!("rootward {}", for_shell(&words)))?;
-            if line.starts_container() {
-                row("note", "what runs in the container is not held: it is no child of this command")?;
-            }
+    match view.held(server, file.client, file.holder) {
+        Holding::By(words) => row("held by", &for_shell(&words)),
+        Holding::Hidden => {
+            row("held by", "a line with a secret in it: `--show-values` shows it, `rootward adopt` writes it")
         }
-        (Transport::Command(_), None) => row("held by", "the command as it is")?,
-        (Transport::Remote(_), _) => {}
+        Holding::Wrapped => row("held by", "the command as it is: already wrapped"),
+        Holding::Rootward => row("held by", "the command as it is: Rootward itself"),
+        Holding::NotHeld(why) => row("not held", &Shown::new(&why.to_string()).to_string()),
     }
-    Ok(())
 }
 
 fn for_shell(words: &[String]) -> String {

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
-use rootward_client::import::{Enabled, Holder, Import, ImportError, Scope, Server, SuggestedRoot, Transport};
+use rootward_client::import::{
+    Enabled, Holder, Import, ImportError, Imported, Scope, Server, SuggestedRoot, Transport,
+};
 use rootward_client::store::Mistake;
 use rootward_core::Access;
 use serde::Serialize;
 
-use super::view::View;
+use super::view::{Holding, View};
 use crate::answer::text;
 
 #[derive(Serialize)]
@@ -46,13 +48,13 @@ struct ToldServer<'i> {
     /// Whether something is not shown as it is.
     hidden: bool,
     roots: Vec<ToldRoot<'i>>,
-    /// What would stand in the client's file; null where it is remote, or held already.
+    /// What would stand in the client's file; null where it is not held, is held already, or has a secret in it that is hidden.
     held: Option<ToldCommand>,
 }
 
 #[derive(Serialize)]
 struct ToldCommand {
-    command: &'static str,
+    command: String,
     args: Vec<String>,
 }
 
@@ -99,7 +101,7 @@ pub(super) fn write(out: &mut impl Write, read: &Import, view: &View) -> Result<
             Holder::User => "user",
             Holder::Project => "project",
         },
-        servers: file.found.servers.iter().map(|server| of_server(server, file.holder, view)).collect(),
+        servers: file.found.servers.iter().map(|server| of_server(server, file, view)).collect(),
         roots: file.found.roots.iter().map(|root| of_root(root, view)).collect(),
         not_understood: file.found.not_understood.iter().map(of_mistake).collect(),
     });
@@ -122,7 +124,7 @@ pub(super) fn write(out: &mut impl Write, read: &Import, view: &View) -> Result<
     Ok(())
 }
 
-fn of_server<'i>(server: &'i Server, holder: Holder, view: &View) -> ToldServer<'i> {
+fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer<'i> {
     let mut told = ToldServer {
         name: &server.name,
         project: match &server.scope {
@@ -138,7 +140,10 @@ fn of_server<'i>(server: &'i Server, holder: Holder, view: &View) -> ToldServer<
         headers: Vec::new(),
         hidden: view.hides(server),
         roots: server.roots.iter().map(|root| of_root(root, view)).collect(),
-        held: view.held(server, holder).map(|args| ToldCommand { command: "rootward", args }),
+        held: match view.held(server, file.client, file.holder) {
+            Holding::By(words) => of_words(words),
+            _ => None,
+        },
     };
     match &server.transport {
         Transport::Command(line) => {
@@ -153,6 +158,11 @@ fn of_server<'i>(server: &'i Server, holder: Holder, view: &View) -> ToldServer<
         }
     }
     told
+}
+
+fn of_words(mut words: Vec<String>) -> Option<ToldCommand> {
+    let args = words.split_off(1);
+    Some(ToldCommand { command: words.pop()?, args })
 }
 
 fn of_pairs<'i>(pairs: &'i [(String, String)], view: &View) -> Vec<ToldPair<'i>> {

@@ -1,8 +1,9 @@
-//! A server as it is shown: its command, what is hidden in it, and the command that would hold it.
+//! A server as it is shown: its command, what is hidden in it, and the command that would hold it, by the code that `adopt` uses.
 
 use std::path::Component;
 
-use rootward_client::import::{CommandLine, Holder, Server, SuggestedRoot, Transport, secrets};
+use rootward_client::adopt::{Caller, Extras, NotHeld, Verdict, judge, usual_roots};
+use rootward_client::import::{Client, CommandLine, Holder, Server, SuggestedRoot, Transport, secrets};
 use rootward_client::store::{access_text, usable_name};
 use rootward_core::{Origin, Validation};
 
@@ -18,6 +19,22 @@ pub(super) enum Values {
 pub(super) struct View {
     pub(super) values: Values,
     pub(super) validation: Validation,
+    pub(super) caller: Caller,
+}
+
+/// How a server would be held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Holding {
+    /// By these words.
+    By(Vec<String>),
+    /// By words that have a secret in them, which is hidden.
+    Hidden,
+    /// It is wrapped already.
+    Wrapped,
+    /// It is Rootward itself.
+    Rootward,
+    /// Not at all.
+    NotHeld(NotHeld),
 }
 
 impl View {
@@ -43,29 +60,33 @@ impl View {
         }
     }
 
-    /// The arguments of `rootward` that hold a server to the directories it has. None where it is remote, or held already.
-    pub(super) fn held(&self, server: &Server, holder: Holder) -> Option<Vec<String>> {
-        let Transport::Command(line) = &server.transport else { return None };
-        if line.is_wrapped() {
-            return None;
+    /// The command that holds a server to the directories it has.
+    pub(super) fn held(&self, server: &Server, client: Client, holder: Holder) -> Holding {
+        match judge(server, client, holder, &self.caller) {
+            Verdict::Wrap(_) => {}
+            Verdict::Wrapped => return Holding::Wrapped,
+            Verdict::Rootward => return Holding::Rootward,
+            Verdict::NotHeld(why) => return Holding::NotHeld(why),
         }
-        let mut words = vec!["wrap".to_owned()];
-        // A name that is no name to the store would never have a root.
-        if usable_name(&server.name).is_ok() {
-            if server.name.starts_with('-') {
-                words.push(format!("--as={}", server.name));
-            } else {
-                words.extend(["--as".to_owned(), server.name.clone()]);
-            }
+        let Transport::Command(line) = &server.transport else { return Holding::NotHeld(NotHeld::Remote) };
+        let words = line.words();
+        // A line with something hidden in it would not work.
+        if self.command(line) != words {
+            return Holding::Hidden;
         }
+        // A name that the store does not take would never have a root.
+        let name = usable_name(&server.name).is_ok().then(|| server.name.clone());
         // SECURITY: what stands in the line is taken at its word once it is pasted, so a project names nothing in it
         // (test: a_project_names_nothing_in_a_line)
-        if holder == Holder::User {
-            words.extend(server.roots.iter().filter_map(|root| self.in_line(root)));
+        let mut roots: Vec<String> = match holder {
+            Holder::User => server.roots.iter().filter_map(|root| self.in_line(root)).collect(),
+            Holder::Project => Vec::new(),
+        };
+        if roots.is_empty() {
+            roots = usual_roots(server, client);
         }
-        words.push("--".to_owned());
-        words.extend(self.command(line));
-        Some(words)
+        let wrapping = line.wrapping(&self.caller, &Extras { name, roots });
+        Holding::By([wrapping.before, words].concat())
     }
 
     /// A directory as it stands in a line: not a place that nobody should share in passing, nor one that `..` may lead to.

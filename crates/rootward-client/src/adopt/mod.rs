@@ -1,0 +1,51 @@
+//! Puts `rootward wrap` before the servers in other clients' config files, and takes it out again.
+//!
+//! A file is edited in place: only the words of a server's command change. Comments, order, white space and keys that nobody knows stay
+//! as they are. Before a file is replaced, a backup and a record of the change are written to Rootward's state directory.
+//!
+//! - [`judge`]: what becomes of one server; [`Wrapping`]: the words that come before its command.
+//! - [`plan`]: a file's text with every server wrapped that can be. [`recognise`]: which client's file a text is.
+//! - [`ConfigFile`]: a file that is read safely and replaced only if it is still the same.
+//! - [`Shelf`]: the records and backups; [`Shelf::adopt_ambient`] and [`Shelf::undo_ambient`] change files.
+//! - [`masked`]: a file's text as it may be shown.
+//! - [`fill`]: a text with the variables that the client fills in.
+//!
+//! ```
+//! use rootward_client::adopt::{Called, Caller, plan};
+//! use rootward_client::import::{Around, Form, Holder};
+//!
+//! let text = r#"{"mcpServers": {"git": {"command": "uvx", "args": ["mcp-server-git"]}}}"#;
+//! let caller = Caller { path: "/usr/bin/rootward".to_owned(), called: Called::ByName };
+//! let plan = plan(Form::ClaudeDesktop, text, &Around::default(), Holder::User, &caller)?;
+//! assert_eq!(
+//!     plan.text,
+//!     r#"{"mcpServers": {"git": {"command": "rootward", "args": ["wrap", "--", "uvx", "mcp-server-git"]}}}"#
+//! );
+//! # Ok::<(), rootward_client::adopt::PlanError>(())
+//! ```
+
+mod config_file;
+#[cfg(test)]
+mod disk_tests;
+mod edit;
+mod filling;
+mod masking;
+mod plan;
+mod recognise;
+mod record;
+mod shelf;
+#[cfg(test)]
+mod tests;
+mod undo;
+mod wrapping;
+
+pub use config_file::{ConfigFile, FileError};
+pub use edit::{Arguments, EditError};
+pub use filling::{Unfilled, fill};
+pub use masking::masked;
+pub use plan::{Plan, PlanError, Planned, plan};
+pub use recognise::recognise;
+pub use record::{Adopted, Record, RecordError};
+pub use shelf::{Held, Shelf, ShelfError};
+pub use undo::{Left, Undone};
+pub use wrapping::{Called, Caller, Extras, NotHeld, Verdict, Wrapping, judge, usual_roots};

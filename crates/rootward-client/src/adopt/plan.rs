@@ -1,0 +1,87 @@
+//! A file's text with every server wrapped that can be.
+
+use thiserror::Error;
+
+use super::edit::{self, Change, Document, EditError};
+use super::record::Adopted;
+use super::wrapping::{Caller, NotHeld, Verdict, judge};
+use crate::import::{Around, Form, Holder, Scope, Server, parse};
+use crate::store::Mistake;
+
+/// What a file would become.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Every server in the file's order.
+    pub servers: Vec<Planned>,
+    /// What looked like a server and was not understood.
+    pub not_understood: Vec<Mistake>,
+    /// The new text.
+    pub text: String,
+    /// What is different in it, for the record.
+    pub changes: Vec<Adopted>,
+}
+
+/// A server and what becomes of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planned {
+    /// The server.
+    pub server: Server,
+    /// What becomes of it.
+    pub verdict: Verdict,
+}
+
+/// Why a file cannot be adopted.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlanError {
+    /// Its text is not of its format.
+    #[error("{0}")]
+    Damaged(Mistake),
+    /// It cannot be edited.
+    #[error("{0}")]
+    Edit(#[from] EditError),
+}
+
+/// Plans for one file's text.
+pub fn plan(form: Form, text: &str, around: &Around, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
+    let found = parse(form, text, around).map_err(PlanError::Damaged)?;
+    let document = Document::parse(form, text)?;
+    let mut servers = Vec::with_capacity(found.servers.len());
+    let mut changes: Vec<Adopted> = Vec::new();
+    for server in found.servers {
+        let mut verdict = judge(&server, form.client(), holder, caller);
+        if let Verdict::Wrap(wrapping) = &verdict {
+            match adopted(&document, form, &server, &wrapping.before) {
+                Ok(change) => changes.push(change),
+                Err(error) => verdict = Verdict::NotHeld(NotHeld::Unclear(error.to_string())),
+            }
+        }
+        servers.push(Planned { server, verdict });
+    }
+    let edits: Vec<(&[String], Change<'_>)> =
+        changes.iter().map(|change| (change.place.as_slice(), Change::Put(&change.before))).collect();
+    let text = edit::edit(form, text, &edits)?;
+    Ok(Plan { servers, not_understood: found.not_understood, text, changes })
+}
+
+/// The change of one entry, if the text has it where it is expected and says what was read.
+fn adopted(document: &Document<'_>, form: Form, server: &Server, before: &[String]) -> Result<Adopted, EditError> {
+    const NOWHERE: EditError = EditError::Unclear("the entry is not where it is expected");
+    let place = place_of(form, server).ok_or(NOWHERE)?;
+    let entry = document.entry(form, &place)?.ok_or(NOWHERE)?;
+    let crate::import::Transport::Command(line) = &server.transport else { return Err(NOWHERE) };
+    if entry.words() != line.words() {
+        return Err(NOWHERE);
+    }
+    Ok(Adopted { place, before: before.to_vec(), words: entry.words(), arguments: entry.arguments() })
+}
+
+/// The keys that lead to a server's entry.
+fn place_of(form: Form, server: &Server) -> Option<Vec<String>> {
+    let key = form.servers_key()?.to_owned();
+    Some(match (form, &server.scope) {
+        (Form::ClaudeState, Scope::Project(project)) => {
+            vec!["projects".to_owned(), project.clone(), key, server.name.clone()]
+        }
+        _ => vec![key, server.name.clone()],
+    })
+}

@@ -1,0 +1,266 @@
+//! Records and backups of adopted files, in Rootward's state directory; and the changes themselves, in an order in which nothing is lost.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rootward_core::Shown;
+use rootward_core::env::Directories;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+use thiserror::Error;
+
+use super::config_file::{ConfigFile, FileError};
+use super::edit::EditError;
+use super::plan::Plan;
+use super::record::{Record, RecordError, hash};
+use super::undo::{Left, Undone};
+use crate::import::Form;
+
+/// The largest record or backup that is read.
+const LARGEST: u64 = 64 << 20;
+
+/// Where records and backups are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shelf {
+    directory: PathBuf,
+}
+
+/// A record with its backup.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// What was changed.
+    pub record: Record,
+    /// The file's text without the changes, where there is a backup.
+    pub backup: Option<String>,
+}
+
+/// Why nothing was changed.
+#[derive(Debug, Error)]
+pub enum ShelfError {
+    /// The state directory cannot be used.
+    #[error("`{}` cannot be used", Shown::new(path))]
+    System {
+        /// The path it is about.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A record cannot be used.
+    #[error("the record `{}` cannot be used: {error}", Shown::new(path))]
+    Record {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: RecordError,
+    },
+    /// The path cannot be recorded.
+    #[error("its path is not UTF-8")]
+    Name,
+    /// The config file cannot be replaced.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// An earlier change cannot be understood any more.
+    #[error("an earlier change cannot be taken out: {0}")]
+    Edit(#[from] EditError),
+}
+
+impl Shelf {
+    /// The shelf of one user; none where the environment names no state directory.
+    pub fn of(directories: &Directories) -> Option<Shelf> {
+        Some(Shelf { directory: directories.state.as_ref()?.join("adopt") })
+    }
+
+    /// Every record, and those that cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
+    pub fn records_ambient(&self) -> Result<(Vec<Held>, Vec<ShelfError>), ShelfError> {
+        let entries = match std::fs::read_dir(&self.directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
+            entries => entries.map_err(|source| system(&self.directory, source))?,
+        };
+        let (mut held, mut refused) = (Vec::new(), Vec::new());
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+            match held_ambient(path) {
+                Ok(one) => held.extend(one),
+                Err(error) => refused.push(error),
+            }
+        }
+        held.sort_by(|one, other| one.record.file.cmp(&other.record.file));
+        Ok((held, refused))
+    }
+
+    /// The record of one file, by its place.
+    pub fn record_ambient(&self, place: &Path) -> Result<Option<Held>, ShelfError> {
+        held_ambient(&self.path(place, "json"))
+    }
+
+    /// Where the backup of a file is.
+    pub fn backup_path(&self, place: &Path) -> PathBuf {
+        self.path(place, "backup")
+    }
+
+    fn path(&self, place: &Path, extension: &str) -> PathBuf {
+        self.directory.join(Record::name_for(place)).with_extension(extension)
+    }
+
+    /// Writes the new text of a plan, with a record and a backup of what the file says without Rootward.
+    pub fn adopt_ambient(&self, config: &ConfigFile, form: Form, plan: &Plan) -> Result<(), ShelfError> {
+        let _lock = self.lock_ambient()?;
+        config.is_unchanged()?;
+        let before = self.record_ambient(&config.place)?;
+        let after = merged(before.as_ref(), config, form, plan)?;
+        // In this order: a record of words that are not in the file does no harm, words without a record cannot be taken out.
+        let written = self.write_held_ambient(&after).and_then(|()| Ok(config.replace(&plan.text)?));
+        if written.is_err() {
+            let _ = match &before {
+                Some(before) => self.write_held_ambient(before),
+                None => self.remove_ambient(&config.place),
+            };
+        }
+        written
+    }
+
+    /// Writes what undoing made of a file, and removes the record if nothing of it is left.
+    pub fn undo_ambient(&self, held: &Held, config: &ConfigFile, undone: &Undone) -> Result<(), ShelfError> {
+        let _lock = self.lock_ambient()?;
+        config.is_unchanged()?;
+        if self.record_ambient(&held.record.file)?.as_ref() != Some(held) {
+            return Err(FileError::Changed.into());
+        }
+        if undone.text != config.text() {
+            config.replace(&undone.text)?;
+        }
+        let left = undone.left.iter().filter(|(_, left)| !left.is_settled());
+        let entries: Vec<_> = left.map(|(entry, _)| entry.clone()).collect();
+        if entries.is_empty() {
+            return self.remove_ambient(&held.record.file);
+        }
+        let record = Record { entries, written: hash(undone.text.as_bytes()), ..held.record.clone() };
+        self.write_held_ambient(&Held { record, backup: held.backup.clone() })
+    }
+
+    fn write_held_ambient(&self, held: &Held) -> Result<(), ShelfError> {
+        let text = held.record.text().ok_or(ShelfError::Name)?;
+        let write = |extension: &str, text: &str| {
+            let path = self.path(&held.record.file, extension);
+            write_ambient(&path, text).map_err(|source| system(&path, source))
+        };
+        if let Some(backup) = &held.backup {
+            write("backup", backup)?;
+        }
+        write("json", &text)
+    }
+
+    fn remove_ambient(&self, place: &Path) -> Result<(), ShelfError> {
+        for extension in ["json", "backup"] {
+            let path = self.path(place, extension);
+            remove_ambient(&path).map_err(|source| system(&path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for other processes that change adopted files, until it is dropped.
+    #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
+    fn lock_ambient(&self) -> Result<File, ShelfError> {
+        let path = self.directory.join("lock");
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
+        let lock = made.and_then(|()| options.open(&path)).map_err(|source| system(&path, source))?;
+        loop {
+            match flock(&lock, FlockOperation::LockExclusive) {
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(system(&path, error.into())),
+                Ok(()) => return Ok(lock),
+            }
+        }
+    }
+}
+
+/// The record and the backup after this plan, with what earlier ones put into the file.
+fn merged(before: Option<&Held>, config: &ConfigFile, form: Form, plan: &Plan) -> Result<Held, ShelfError> {
+    let mut entries = Vec::new();
+    let mut backup = config.text().to_owned();
+    if let Some(before) = before {
+        let undone = before.record.undo(config.text(), before.backup.as_deref())?;
+        let unsettled = undone.left.into_iter().filter(|(_, left)| *left == Left::Changed || !left.is_settled());
+        entries.extend(undone.entries);
+        entries.extend(unsettled.map(|(entry, _)| entry));
+        entries.retain(|entry| !plan.changes.iter().any(|change| change.place == entry.place));
+        backup = undone.text;
+    }
+    entries.extend(plan.changes.iter().cloned());
+    let record = Record { file: config.place.clone(), form, entries, written: hash(plan.text.as_bytes()) };
+    Ok(Held { record, backup: Some(backup) })
+}
+
+fn system(path: &Path, source: io::Error) -> ShelfError {
+    ShelfError::System { path: path.to_owned(), source }
+}
+
+/// A record with its backup; none where there is no record.
+fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
+    let read = |path: &Path| read_ambient(path).map_err(|source| system(path, source));
+    let Some(text) = read(path)? else { return Ok(None) };
+    let refused = |error| ShelfError::Record { path: path.to_owned(), error };
+    let record = Record::read(&text).map_err(refused)?;
+    // SECURITY: a record speaks for one file, whose hash is its name: a copy of it must not speak for another
+    // (test: a_planted_record_edits_nothing)
+    if path.file_stem() != Some(OsStr::new(&Record::name_for(&record.file))) {
+        return Err(refused(RecordError::Foreign("its name is that of another file's")));
+    }
+    Ok(Some(Held { record, backup: read(&path.with_extension("backup"))? }))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+fn read_ambient(path: &Path) -> io::Result<Option<String>> {
+    // Neither through a link nor from a FIFO, which would keep the program waiting.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut text = String::new();
+    if file.take(LARGEST + 1).read_to_string(&mut text)? as u64 > LARGEST {
+        return Err(io::Error::other("larger than 64 MiB"));
+    }
+    Ok(Some(text))
+}
+
+/// Writes a file that only the user can read, at once. One temporary name is enough: only the holder of the lock writes.
+#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    remove_ambient(&new)?;
+    let mut options = OpenOptions::new();
+    let written = options.write(true).create_new(true).mode(0o600).open(&new).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        // A rename may reach the disk before what is in the file does.
+        file.sync_all()
+    });
+    let named = written.and_then(|()| std::fs::rename(&new, path));
+    if named.is_err() {
+        let _ = remove_ambient(&new);
+    }
+    named?;
+    // The new name is on disk when its directory is (fsync(2)).
+    File::open(path.parent().unwrap_or(path))?.sync_all()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+fn remove_ambient(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}

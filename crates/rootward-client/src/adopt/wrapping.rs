@@ -1,0 +1,292 @@
+//! What becomes of one server: which words come before its command, or why none do.
+
+use std::fmt;
+
+use crate::import::{Client, CommandLine, Holder, Server, Transport, Why};
+
+/// How a config file calls this program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// The program's absolute path.
+    pub path: String,
+    /// Whether the bare name is enough.
+    pub called: Called,
+}
+
+/// Whether the bare name finds this program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Called {
+    /// `rootward` is found on `PATH`, and is this same file.
+    ByName,
+    /// Only the absolute path is certain.
+    ByPath,
+}
+
+impl Caller {
+    /// The first word of a wrapped command.
+    fn word(&self, line: &CommandLine) -> String {
+        // Clients look a bare name up on the `PATH` of the entry's own variables.
+        let moved = line.variables.iter().any(|(name, _)| name == "PATH");
+        if self.called == Called::ByName && !moved { "rootward".to_owned() } else { self.path.clone() }
+    }
+}
+
+/// What a wrapped command may say besides.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Extras {
+    /// The name under which roots are saved for the server.
+    pub name: Option<String>,
+    /// Directories that bound it, with their access.
+    pub roots: Vec<String>,
+}
+
+/// What becomes of a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It is wrapped.
+    Wrap(Wrapping),
+    /// `rootward wrap` is before it already.
+    Wrapped,
+    /// It is Rootward itself.
+    Rootward,
+    /// It stays as it is, and nothing holds it.
+    NotHeld(NotHeld),
+}
+
+/// The words that come before a server's command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrapping {
+    /// `rootward`, `wrap`, flags and `--`.
+    pub before: Vec<String>,
+    /// The variables of the entry that are not passed to the server, because they would change Rootward or its sandbox.
+    pub withheld: Vec<String>,
+}
+
+/// Why a server is not wrapped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotHeld {
+    /// It is not a process of this machine.
+    Remote,
+    /// What runs in a container is not a child of the command.
+    Container,
+    /// A project's file sets variables that decide what Rootward itself does.
+    Steered(Vec<String>),
+    /// The entry cannot be edited without guessing.
+    Unclear(String),
+}
+
+impl fmt::Display for NotHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotHeld::Remote => f.write_str("a remote server: it is not a process of this machine"),
+            NotHeld::Container => f.write_str("it runs in a container, which is not a child of this command"),
+            NotHeld::Steered(names) => {
+                let names = names.join("`, `");
+                write!(f, "the project sets `{names}`, which would decide what Rootward itself does")
+            }
+            NotHeld::Unclear(why) => f.write_str(why),
+        }
+    }
+}
+
+impl NotHeld {
+    /// A word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            NotHeld::Remote => "remote",
+            NotHeld::Container => "container",
+            NotHeld::Steered(_) => "steered",
+            NotHeld::Unclear(_) => "unclear",
+        }
+    }
+}
+
+/// What becomes of a server of this client.
+pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -> Verdict {
+    let Transport::Command(line) = &server.transport else { return Verdict::NotHeld(NotHeld::Remote) };
+    match line.rootward_verb() {
+        Some("wrap") => return Verdict::Wrapped,
+        Some(_) => return Verdict::Rootward,
+        None if line.starts_container() => return Verdict::NotHeld(NotHeld::Container),
+        None => {}
+    }
+    let steering: Vec<String> = line.names().filter(|name| steers_rootward(name)).map(str::to_owned).collect();
+    // SECURITY: somebody else wrote the project: with `HOME` or `ROOTWARD_ROOTS` they would choose the settings that hold their server
+    // (test: a_project_does_not_choose_rootwards_settings)
+    if holder == Holder::Project && !steering.is_empty() {
+        return Verdict::NotHeld(NotHeld::Steered(steering));
+    }
+    let extras = Extras { name: None, roots: usual_roots(server, client) };
+    Verdict::Wrap(line.wrapping(caller, &extras))
+}
+
+/// The directories that a server needs where its client shares none: the working directory, in which Codex starts its servers for a
+/// project. A file server that names its own is bounded by those.
+pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
+    let in_project = match &server.transport {
+        Transport::Command(line) => client == Client::Codex && line.directory.is_none(),
+        Transport::Remote(_) => false,
+    };
+    let names_own = server.roots.iter().any(|root| root.why == Why::FileServer);
+    if in_project && !names_own { vec![".".to_owned()] } else { Vec::new() }
+}
+
+impl CommandLine {
+    /// The words that hold this server.
+    pub fn wrapping(&self, caller: &Caller, extras: &Extras) -> Wrapping {
+        let mut before = vec![caller.word(self), "wrap".to_owned()];
+        let mut option = |name: &str, value: &str| {
+            // A value that looks like an option must be part of the same word.
+            if value.starts_with('-') {
+                before.push(format!("{name}={value}"));
+            } else {
+                before.extend([name.to_owned(), value.to_owned()]);
+            }
+        };
+        if let Some(name) = &extras.name {
+            option("--as", name);
+        }
+        for root in &extras.roots {
+            option("--root", root);
+        }
+        let mut withheld = Vec::new();
+        let mut seen = Vec::new();
+        for name in self.names() {
+            if seen.contains(&name) {
+                continue;
+            }
+            seen.push(name);
+            // SECURITY: `--env` would carry a loader's or Rootward's own variable into the sandbox, and a `*` would pass more than the
+            // entry names (test: variables_that_are_not_passed)
+            if is_passed(name) {
+                option("--env", name);
+            } else {
+                withheld.push(name.to_owned());
+            }
+        }
+        before.push("--".to_owned());
+        Wrapping { before, withheld }
+    }
+
+    /// The program and its arguments.
+    pub fn words(&self) -> Vec<String> {
+        std::iter::once(&self.program).chain(&self.arguments).cloned().collect()
+    }
+
+    /// The names of its variables.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|(name, _)| name).chain(&self.passed).map(String::as_str)
+    }
+}
+
+/// Whether a variable of an entry is passed to the server.
+fn is_passed(name: &str) -> bool {
+    let is_name = !name.is_empty() && !name.contains(['=', '*', '\0']);
+    is_name && !steers_rootward(name) && !matches!(name, "PATH" | "TMPDIR")
+}
+
+/// Variables by which a program's loader, or Rootward itself, does something else.
+fn steers_rootward(name: &str) -> bool {
+    name == "HOME" || ["ROOTWARD_", "XDG_", "LD_", "DYLD_"].iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Around, Form, parse};
+
+    fn caller(called: Called) -> Caller {
+        Caller { path: "/opt/rootward".to_owned(), called }
+    }
+
+    fn judged(client: Form, holder: Holder, entry: &str) -> Verdict {
+        let text = format!("{{\"mcpServers\": {{\"a\": {entry}}}}}");
+        let found = parse(client, &text, &Around::default()).unwrap();
+        judge(&found.servers[0], client.client(), holder, &caller(Called::ByName))
+    }
+
+    #[track_caller]
+    fn before(entry: &str, expect: &str) {
+        let Verdict::Wrap(wrapping) = judged(Form::Cursor, Holder::User, entry) else { panic!("{entry}") };
+        assert_eq!(wrapping.before.join(" "), expect, "{entry}");
+    }
+
+    #[test]
+    fn variables_that_are_not_passed() {
+        before(r#"{"command": "x"}"#, "rootward wrap --");
+        before(r#"{"command": "x", "env": {"B": "1", "A": ""}}"#, "rootward wrap --env B --env A --");
+        before(
+            r#"{"command": "x", "env": {"HOME": "/x", "XDG_CONFIG_HOME": "/x", "LD_PRELOAD": "x", "DYLD_X": "x",
+                "ROOTWARD_ROOTS": "/", "TMPDIR": "/x", "AB*": "x", "": "x", "A=B": "x", "OK": "x"}}"#,
+            "rootward wrap --env OK --",
+        );
+        before(r#"{"command": "x", "env": {"-x": "1"}}"#, "rootward wrap --env=-x --");
+        // A `PATH` of its own may not lead to this program.
+        before(r#"{"command": "x", "env": {"PATH": "/x", "B": "1"}}"#, "/opt/rootward wrap --env B --");
+        let Verdict::Wrap(wrapping) =
+            judged(Form::Cursor, Holder::User, r#"{"command": "x", "env": {"HOME": "a", "A*": "b"}}"#)
+        else {
+            panic!()
+        };
+        assert_eq!(wrapping.withheld, ["HOME", "A*"]);
+    }
+
+    #[test]
+    fn a_project_does_not_choose_rootwards_settings() {
+        for name in ["HOME", "XDG_CONFIG_HOME", "ROOTWARD_MODE", "LD_PRELOAD"] {
+            let entry = format!("{{\"command\": \"x\", \"env\": {{\"{name}\": \"/evil\"}}}}");
+            let expect = Verdict::NotHeld(NotHeld::Steered(vec![name.to_owned()]));
+            assert_eq!(judged(Form::Cursor, Holder::Project, &entry), expect);
+            assert!(matches!(judged(Form::Cursor, Holder::User, &entry), Verdict::Wrap(_)));
+        }
+        assert!(matches!(
+            judged(Form::Cursor, Holder::Project, r#"{"command": "x", "env": {"PATH": "/x"}}"#),
+            Verdict::Wrap(_)
+        ));
+    }
+
+    #[test]
+    fn what_is_left_alone() {
+        let check = |entry: &str, expect: Verdict| assert_eq!(judged(Form::Cursor, Holder::User, entry), expect);
+        for program in ["rootward", "/usr/bin/rootward", "./rootward", "rootward.exe", r"C:\\bin\\rootward.exe"] {
+            check(&format!(r#"{{"command": "{program}", "args": ["wrap", "--", "x"]}}"#), Verdict::Wrapped);
+            check(&format!(r#"{{"command": "{program}", "args": ["serve"]}}"#), Verdict::Rootward);
+            check(&format!(r#"{{"command": "{program}"}}"#), Verdict::Rootward);
+        }
+        check(r#"{"command": "env", "args": ["A=b", "rootward", "wrap", "x"]}"#, Verdict::Wrapped);
+        check(r#"{"url": "https://x"}"#, Verdict::NotHeld(NotHeld::Remote));
+        check(r#"{"command": "docker", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
+        check(r#"{"command": "/usr/bin/podman", "args": ["run", "x"]}"#, Verdict::NotHeld(NotHeld::Container));
+        // What only mentions Rootward is not held by it.
+        for entry in [
+            r#"{"command": "evil", "args": ["rootward", "wrap"]}"#,
+            r#"{"command": "env", "args": ["-i", "rootward", "wrap"]}"#,
+            r#"{"command": "sh", "args": ["-c", "rootward wrap x"]}"#,
+            r#"{"command": "rootward-evil", "args": ["wrap"]}"#,
+            r#"{"command": "cmd", "args": ["/c", "npx", "x"]}"#,
+        ] {
+            assert!(matches!(judged(Form::Cursor, Holder::User, entry), Verdict::Wrap(_)), "{entry}");
+        }
+    }
+
+    #[test]
+    fn codex_shares_no_directories() {
+        let wrapped = |text: &str| {
+            let found = parse(Form::Codex, text, &Around::default()).unwrap();
+            match judge(&found.servers[0], Client::Codex, Holder::User, &caller(Called::ByPath)) {
+                Verdict::Wrap(wrapping) => wrapping.before.join(" "),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            wrapped(
+                "[mcp_servers.a]\ncommand = 'x'\nenv_vars = ['A', { name = 'B', source = 'local' }]\nenv = { A = '1' }"
+            ),
+            "/opt/rootward wrap --root . --env A --env B --"
+        );
+        assert_eq!(wrapped("[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'"), "/opt/rootward wrap --");
+        let files =
+            "[mcp_servers.a]\ncommand = 'npx'\nargs = ['-y', '@modelcontextprotocol/server-filesystem', '/srv']";
+        assert_eq!(wrapped(files), "/opt/rootward wrap --");
+    }
+}

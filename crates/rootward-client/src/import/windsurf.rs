@@ -1,0 +1,13 @@
+//! Windsurf: `mcp_config.json` of the user.
+
+use super::entry::{self, Dialect};
+use super::model::Scope;
+use super::node::Node;
+use super::reader::Reader;
+use super::variables::{Around, Syntax};
+
+pub(super) const DIALECT: Dialect = Dialect { urls: &["serverUrl", "url"], syntax: Syntax::Editor, ..Dialect::USUAL };
+
+pub(super) fn servers(reader: &mut Reader<'_>, top: &Node, around: &Around) {
+    entry::all(reader, top, "mcpServers", &Scope::User, DIALECT, around);
+}

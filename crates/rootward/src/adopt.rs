@@ -1,0 +1,244 @@
+//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, and takes it out again.
+
+mod another;
+mod diff;
+mod gathering;
+mod lines;
+mod recipe;
+mod talk;
+mod told;
+mod trying;
+mod undoing;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use rootward_client::adopt::{Shelf, ShelfError, Verdict};
+use rootward_client::import::Client;
+use rootward_core::env::{Directories, Environment};
+use rootward_core::{Material, Shown, Validation};
+
+use self::gathering::{Gathered, Target};
+use self::trying::Tried;
+use crate::Outcome;
+use crate::message::{self, Hinted};
+
+/// Put `rootward wrap` before the servers in other clients' config files
+///
+/// Finds the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed: the user's own
+/// and those of the project in the working directory. Shows the change, asks, and replaces each file only if nobody else changed it
+/// meanwhile. Comments, order and everything else in a file stay as they are. Then each server is started once, confined, to see whether
+/// it works. `--undo` takes it all out again.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Adopt {
+    /// Only the files of this client (`claude-code`, `claude-desktop`, `cursor`, `vscode`, `codex`, `gemini-cli`, `opencode`, `windsurf`,
+    /// `zed`), or only this file
+    #[arg(value_name = "CLIENT|FILE")]
+    target: Option<OsString>,
+    /// Take it out again: a file that nobody changed since gets its old bytes back; in others, each server gets its own command back
+    #[arg(long)]
+    undo: bool,
+    /// Do not ask. Servers of a project's files are not started then
+    #[arg(long)]
+    yes: bool,
+    /// Do not start the servers afterwards
+    #[arg(long, conflicts_with = "undo")]
+    no_try: bool,
+    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `not_understood`) and
+    /// `unread`
+    #[arg(long)]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done, or there was nothing to do; 1 the answer was no, no config file was found, or a server does \
+not work; 2 wrong use or failure: a file that cannot be read or replaced stays as it is, and the others are adopted all the same";
+
+/// What the verb works with.
+struct Desk {
+    environment: Environment,
+    directories: Directories,
+    material: Material,
+    shelf: Shelf,
+    here: Option<PathBuf>,
+}
+
+impl Desk {
+    fn open_ambient() -> Result<Desk> {
+        let environment: Environment = std::env::vars_os().collect();
+        let directories = Directories::new(&environment);
+        let material = Validation::of(&directories).material_ambient();
+        let shelf = Shelf::of(&directories).ok_or_else(|| Hinted {
+            says: "there is no place for backups".to_owned(),
+            hint: "set `HOME` or `XDG_STATE_HOME` to an absolute path".to_owned(),
+        })?;
+        Ok(Desk { environment, directories, material, shelf, here: std::env::current_dir().ok() })
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        message::from_home(path, self.directories.home.as_deref())
+    }
+}
+
+/// Who said yes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Yes {
+    /// A person, to what was shown.
+    Person,
+    /// The command line.
+    Flag,
+}
+
+impl Adopt {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let desk = Desk::open_ambient()?;
+        let target = Target::read(self.target.as_deref(), &desk)?;
+        if self.undo {
+            return undoing::run(&self, &target, &desk);
+        }
+        let caller = crate::calling::caller_ambient()?;
+        another::warn_of_writable(&caller, &desk.material);
+        let mut gathered = gathering::gather_ambient(&target, &desk, &caller)?;
+        if gathered.is_empty() {
+            message::error("no config file of a client was found");
+            message::hints(&["name one: `rootward adopt FILE`".to_owned()]);
+            return Ok(Outcome::Denied);
+        }
+        let servers = gathered.to_wrap();
+        if !self.json {
+            let mut out = io::stdout().lock();
+            lines::write(&mut out, &gathered, &desk)?;
+            out.flush()?;
+            lines::tell_unread(&gathered, &desk);
+        }
+        let answer = if servers == 0 { None } else { self.ask(&question("Adopt", servers), &adopting_hint())? };
+        let outcome = match answer {
+            None if servers == 0 => Outcome::Done,
+            None => Outcome::Denied,
+            Some(yes) => self.carry_out(&mut gathered, yes, &desk)?,
+        };
+        if self.json {
+            told::write(&mut io::stdout().lock(), &gathered, &desk)?;
+        } else if servers == 0 {
+            message::line("there is nothing to adopt");
+        }
+        Ok(outcome.and(if gathered.unread.is_empty() { Outcome::Done } else { Outcome::Failed }))
+    }
+
+    /// Writes the files, and starts the servers.
+    fn carry_out(&self, gathered: &mut Gathered, yes: Yes, desk: &Desk) -> Result<Outcome> {
+        let mut outcome = Outcome::Done;
+        let mut adopted = 0;
+        for file in gathered.files.iter_mut().filter(|file| !file.plan.changes.is_empty()) {
+            match desk.shelf.adopt_ambient(&file.config, file.form, &file.plan) {
+                Ok(()) => {
+                    file.changed = true;
+                    adopted += file.plan.changes.len();
+                }
+                Err(error) => {
+                    let says = not_replaced(&error);
+                    message::error(&format!("`{}` stays as it is: {says}", desk.shown(&file.config.path)));
+                    file.error = Some(says);
+                    outcome = Outcome::Failed;
+                }
+            }
+        }
+        if !self.json && adopted > 0 {
+            let servers = counted(adopted);
+            writeln!(io::stdout().lock(), "adopted {servers}; `rootward adopt --undo` takes it out again")?;
+        }
+        if !self.no_try {
+            outcome = outcome.and(trying::run(gathered, yes, self.json, desk)?);
+        }
+        if !self.json {
+            message::hints(&hints(gathered));
+        }
+        Ok(outcome)
+    }
+
+    /// The user's yes; none where the answer is no, or nobody can be asked.
+    fn ask(&self, question: &str, hint: &str) -> Result<Option<Yes>> {
+        if self.yes {
+            return Ok(Some(Yes::Flag));
+        }
+        // SECURITY: a file of another program's is changed on a person's word only
+        // (test: nothing_is_changed_without_a_yes)
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            message::error("nothing was changed: there is no terminal to ask on");
+            message::hints(&[hint.to_owned()]);
+            return Ok(None);
+        }
+        let mut stderr = io::stderr().lock();
+        write!(stderr, "{question} [y/N] ")?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut said = String::new();
+        io::stdin().read_line(&mut said).context("the answer cannot be read")?;
+        if ["y", "yes"].contains(&said.trim().to_lowercase().as_str()) {
+            return Ok(Some(Yes::Person));
+        }
+        message::line("nothing was changed");
+        Ok(None)
+    }
+}
+
+fn question(verb: &str, servers: usize) -> String {
+    match servers {
+        1 => format!("{verb} this server?"),
+        _ => format!("{verb} these {servers} servers?"),
+    }
+}
+
+fn adopting_hint() -> String {
+    "pass `--yes` to adopt them".to_owned()
+}
+
+fn counted(servers: usize) -> String {
+    if servers == 1 { "1 server".to_owned() } else { format!("{servers} servers") }
+}
+
+/// Why a file was not replaced, with what the system says.
+fn not_replaced(error: &ShelfError) -> String {
+    message::causes(error)
+}
+
+/// What a person may have to do besides.
+fn hints(gathered: &Gathered) -> Vec<String> {
+    let mut hints = Vec::new();
+    let silent = [Client::ClaudeDesktop, Client::Windsurf, Client::Zed];
+    for file in gathered.files.iter().filter(|file| file.changed && silent.contains(&file.form.client())) {
+        let hint = format!(
+            "if {} shares no directories with its servers, save some for them: `rootward roots add DIR`",
+            file.form.client()
+        );
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    let failed = gathered.servers().any(|(_, server)| matches!(server.tried, Some(Tried::Fails { .. })));
+    if failed {
+        hints.push(
+            "`rootward adopt --undo` takes it out again; `rootward wrap --help` lists what a server can be given"
+                .to_owned(),
+        );
+    }
+    hints
+}
+
+/// A verdict, for programs.
+fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Wrap(_) => "wrap",
+        Verdict::Wrapped => "wrapped",
+        Verdict::Rootward => "rootward",
+        Verdict::NotHeld(_) => "not_held",
+    }
+}
+
+/// A name on a terminal.
+fn name(text: &str) -> String {
+    Shown::new(text).to_string()
+}

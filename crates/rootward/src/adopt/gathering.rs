@@ -1,0 +1,229 @@
+//! Which files are adopted, and what each would become.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rootward_client::adopt::{Caller, ConfigFile, FileError, Plan, PlanError, Planned, Verdict, plan, recognise};
+use rootward_client::import::{Around, Client, Form, Holder, Platform, Transport, project_files, user_files};
+use rootward_client::store::Mistake;
+use rootward_core::Shown;
+
+use super::trying::Tried;
+use super::{Desk, another, recipe};
+use crate::message::{self, Hinted};
+
+/// What was named on the command line.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    Everything,
+    Client(Client),
+    File(PathBuf),
+}
+
+impl Target {
+    pub(super) fn read(text: Option<&OsStr>, desk: &Desk) -> Result<Target> {
+        let Some(text) = text else { return Ok(Target::Everything) };
+        let named = |client: &Client| text == client.name() || (*client == Client::GeminiCli && text == "gemini");
+        if let Some(client) = Client::ALL.into_iter().find(named) {
+            return Ok(Target::Client(client));
+        }
+        let path = Path::new(text);
+        match &desk.here {
+            _ if path.is_absolute() => Ok(Target::File(clean(path))),
+            Some(here) => Ok(Target::File(clean(&here.join(path)))),
+            None => Err(not_found(path)),
+        }
+    }
+
+    pub(super) fn takes(&self, client: Client) -> bool {
+        match self {
+            Target::Everything => true,
+            Target::Client(only) => *only == client,
+            Target::File(_) => false,
+        }
+    }
+}
+
+/// Without `.` and doubled slashes; `..` stays, because of links.
+fn clean(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+fn not_found(path: &Path) -> anyhow::Error {
+    let clients: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+    Hinted {
+        says: format!("`{}` is neither a client nor a file", Shown::new(path)),
+        hint: format!("clients: {}", clients.join(", ")),
+    }
+    .into()
+}
+
+/// A file that may be there.
+struct Candidate {
+    form: Form,
+    file: PathBuf,
+    holder: Holder,
+    project: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) files: Vec<Adoptable>,
+    pub(super) unread: Vec<Unread>,
+}
+
+/// A file, and what it would become.
+pub(super) struct Adoptable {
+    pub(super) form: Form,
+    pub(super) holder: Holder,
+    pub(super) config: ConfigFile,
+    pub(super) plan: Plan,
+    pub(super) servers: Vec<Listed>,
+    /// Whether it was replaced.
+    pub(super) changed: bool,
+    /// Why it was not.
+    pub(super) error: Option<String>,
+}
+
+/// A server of a file.
+pub(super) struct Listed {
+    pub(super) planned: Planned,
+    /// It begins with `rootward`, but that is another program.
+    pub(super) another: bool,
+    pub(super) recipe: Option<String>,
+    pub(super) tried: Option<Tried>,
+}
+
+/// A file that cannot be adopted.
+pub(super) struct Unread {
+    pub(super) client: Client,
+    pub(super) file: PathBuf,
+    pub(super) mistake: Option<Mistake>,
+    pub(super) says: String,
+}
+
+impl Gathered {
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.unread.is_empty()
+    }
+
+    /// How many servers would be wrapped.
+    pub(super) fn to_wrap(&self) -> usize {
+        self.files.iter().map(|file| file.plan.changes.len()).sum()
+    }
+
+    pub(super) fn servers(&self) -> impl Iterator<Item = (&Adoptable, &Listed)> {
+        self.files.iter().flat_map(|file| file.servers.iter().map(move |server| (file, server)))
+    }
+
+    fn take(&mut self, candidate: Candidate, desk: &Desk, caller: &Caller) -> Option<()> {
+        let Candidate { form, file, holder, project } = candidate;
+        let unread = |mistake: Option<Mistake>, says: String| Unread {
+            client: form.client(),
+            file: file.clone(),
+            mistake,
+            says,
+        };
+        let within = project.as_deref().filter(|_| holder == Holder::Project);
+        let config = match ConfigFile::open_ambient(&file, within, &desk.material) {
+            Ok(config) => config?,
+            Err(error) => {
+                self.unread.push(unread(mistake_of(&error), told(&error)));
+                return Some(());
+            }
+        };
+        // A project's file may be one of the user's own, where the project is the home.
+        if self.files.iter().any(|known| known.config.place == config.place) {
+            return Some(());
+        }
+        let around = Around { home: desk.directories.home.clone(), project: project.clone() };
+        match plan(form, config.text(), &around, holder, caller) {
+            Ok(plan) => {
+                let listed = plan.servers.iter().map(|planned| listed(planned, caller, project.as_deref()));
+                let servers = listed.collect();
+                let file = Adoptable { form, holder, config, plan, servers, changed: false, error: None };
+                self.files.push(file);
+            }
+            Err(PlanError::Damaged(mistake)) => {
+                let says = mistake.to_string();
+                self.unread.push(unread(Some(mistake), says));
+            }
+            Err(error @ PlanError::Edit(_)) => self.unread.push(unread(None, error.to_string())),
+        }
+        Some(())
+    }
+}
+
+fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>) -> Listed {
+    let line = match &planned.server.transport {
+        Transport::Command(line) => Some(line),
+        Transport::Remote(_) => None,
+    };
+    let calls_rootward = matches!(planned.verdict, Verdict::Wrapped | Verdict::Rootward);
+    // SECURITY: a program that a project calls `rootward` is not this one, and must not pass for it
+    // (test: a_program_that_calls_itself_rootward_is_not_trusted)
+    let another = calls_rootward && line.is_some_and(|line| another::is_another_ambient(line, caller, project));
+    let recipe = match (&planned.verdict, line) {
+        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of(&line.program, &line.arguments),
+        _ => None,
+    };
+    Listed { planned: planned.clone(), another, recipe, tried: None }
+}
+
+/// Why a file cannot be read, in the house form.
+pub(super) fn told(error: &FileError) -> String {
+    message::causes(error)
+}
+
+fn mistake_of(error: &FileError) -> Option<Mistake> {
+    match error {
+        FileError::Damaged(mistake) => Some(mistake.clone()),
+        _ => None,
+    }
+}
+
+/// Reads the files that are there.
+pub(super) fn gather_ambient(target: &Target, desk: &Desk, caller: &Caller) -> Result<Gathered> {
+    let mut gathered = Gathered::default();
+    if let Target::File(file) = target {
+        let candidate = named_ambient(file, desk)?;
+        let missing = gathered.take(candidate, desk, caller).is_none();
+        return if missing { Err(not_found(file)) } else { Ok(gathered) };
+    }
+    let own = user_files(Platform::NATIVE, &desk.environment).into_iter();
+    let own = own.map(|place| Candidate { form: place.form, file: place.file, holder: Holder::User, project: None });
+    let of_project = desk.here.iter().flat_map(|here| {
+        project_files().map(|(form, name)| Candidate {
+            form,
+            file: here.join(name),
+            holder: Holder::Project,
+            project: Some(here.clone()),
+        })
+    });
+    for candidate in own.chain(of_project) {
+        if candidate.form.servers_key().is_some() && target.takes(candidate.form.client()) {
+            gathered.take(candidate, desk, caller);
+        }
+    }
+    Ok(gathered)
+}
+
+/// A file that was named: whose it is, its place or its keys say.
+fn named_ambient(file: &Path, desk: &Desk) -> Result<Candidate> {
+    let unreadable = |error: &FileError| Hinted {
+        says: format!("`{}` cannot be adopted: {}", desk.shown(file), told(error)),
+        hint: "name a config file of a client that you own".to_owned(),
+    };
+    let config = ConfigFile::open_ambient(file, None, &desk.material).map_err(|error| unreadable(&error))?;
+    let config = config.ok_or_else(|| not_found(file))?;
+    let found = recognise(file, config.text(), &desk.environment);
+    let found = found.or_else(|| recognise(&config.place, config.text(), &desk.environment));
+    let (form, holder, project) = found.filter(|(form, ..)| form.servers_key().is_some()).ok_or_else(|| Hinted {
+        says: format!("`{}` is not a config file with servers of a known client", desk.shown(file)),
+        hint: "its servers must be under `mcpServers`, `servers`, `mcp`, `context_servers` or `[mcp_servers]`"
+            .to_owned(),
+    })?;
+    Ok(Candidate { form, file: file.to_owned(), holder, project })
+}

@@ -1,0 +1,241 @@
+//! One short conversation with a wrapped server, as its client would begin it: `initialize`, then the list of its tools.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rootward_core::{PathStyle, RootUri};
+use rootward_protocol::frame::{Envelope, Kind, Message};
+use rootward_protocol::{era, message, method};
+use serde_json::{Value, json};
+
+use super::trying::Tried;
+
+/// How long a server has for all of it. Some are fetched first.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a list without tools is waited on: a server that is still starting announces its tools later.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long the program has to end once nobody talks to it.
+const END: Duration = Duration::from_secs(5);
+
+/// The longest line that is read.
+const LONGEST: u64 = 64 << 20;
+
+/// How much of what is said on standard error is kept.
+const LAST_WORDS: usize = 4096;
+
+/// The most pages of tools that are asked for.
+const MOST_PAGES: usize = 100;
+
+/// How a server is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Start {
+    pub(super) program: String,
+    pub(super) arguments: Vec<String>,
+    /// Set besides this process's own.
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) directory: PathBuf,
+    /// The directory that is shared.
+    pub(super) root: PathBuf,
+}
+
+/// Starts a server, talks to it, and ends it.
+pub(super) fn talk_ambient(start: &Start) -> Tried {
+    let Ok(uri) = RootUri::from_path(&start.root, PathStyle::NATIVE) else {
+        return Tried::Skipped { why: "the directory cannot be shared".to_owned() };
+    };
+    let mut command = Command::new(&start.program);
+    command.args(&start.arguments).current_dir(&start.directory);
+    command.envs(start.variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Tried::Fails { why: format!("`{}` cannot be started: {error}", start.program) },
+    };
+    let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Tried::Fails { why: "it has no pipes".to_owned() };
+    };
+    let lines = lines_of(output);
+    let last_words = last_words_of(errors);
+    let roots = json!({"roots": [{"uri": uri.as_str()}]}).to_string();
+    let mut talk = Talk { input, lines, roots, deadline: Instant::now() + LIMIT };
+    let tried = talk.run();
+    drop(talk);
+    end(&mut child);
+    match tried {
+        Ok(tools) => Tried::Works { tools },
+        Err(Trouble::Says(why)) => Tried::Fails { why },
+        Err(Trouble::Late) => Tried::Fails { why: format!("no answer within {} s", LIMIT.as_secs()) },
+        Err(Trouble::Ended) => {
+            let words = last_words.recv_timeout(END).unwrap_or_default();
+            let line = words.lines().rev().find(|line| line.starts_with("error: ")).or_else(|| words.lines().last());
+            let line = line.map(|line| line.strip_prefix("error: ").unwrap_or(line));
+            Tried::Fails { why: line.unwrap_or("it ended without a word").to_owned() }
+        }
+    }
+}
+
+/// Why a conversation ended early.
+#[derive(PartialEq, Eq, Debug)]
+enum Trouble {
+    /// It was told so.
+    Says(String),
+    /// Nothing came in time.
+    Late,
+    /// The other end is gone.
+    Ended,
+}
+
+struct Talk {
+    input: ChildStdin,
+    lines: Receiver<String>,
+    /// The answer to a question for roots.
+    roots: String,
+    deadline: Instant,
+}
+
+impl Talk {
+    fn run(&mut self) -> Result<usize, Trouble> {
+        let hello = era::own_hello("rootward-adopt", env!("CARGO_PKG_VERSION"));
+        self.ask("1", method::INITIALIZE, Some(&hello))?;
+        self.say(&message::notification(method::INITIALIZED))?;
+        let mut tools = self.list("2")?;
+        if tools == 0 && self.is_announced()? {
+            tools = self.list("3")?;
+        }
+        Ok(tools)
+    }
+
+    /// Counts the tools, page by page.
+    fn list(&mut self, id: &str) -> Result<usize, Trouble> {
+        let (mut tools, mut params) = (0, None);
+        for page in 0..MOST_PAGES {
+            let answer = self.ask(&format!("\"{id}-{page}\""), method::LIST_TOOLS, params.as_deref())?;
+            tools += answer["tools"].as_array().map_or(0, Vec::len);
+            match &answer["nextCursor"] {
+                Value::String(cursor) => params = Some(json!({"cursor": cursor}).to_string()),
+                _ => break,
+            }
+        }
+        Ok(tools)
+    }
+
+    fn say(&mut self, line: &str) -> Result<(), Trouble> {
+        let written = self.input.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.input.flush());
+        written.map_err(|_| Trouble::Ended)
+    }
+
+    /// Asks, and answers what is asked meanwhile.
+    fn ask(&mut self, id: &str, asked: &str, params: Option<&str>) -> Result<Value, Trouble> {
+        self.say(&message::request(id, asked, params))?;
+        let deadline = self.deadline;
+        loop {
+            let line = self.next(deadline)?;
+            let Some(envelope) = envelope(&line) else { continue };
+            let answers = envelope.id().is_some_and(|found| found.as_str() == id);
+            match envelope.kind() {
+                Kind::Response if answers => {
+                    let result = envelope.result().and_then(|result| serde_json::from_str(result.get()).ok());
+                    return Ok(result.unwrap_or_default());
+                }
+                Kind::ErrorResponse if answers => {
+                    let error = envelope.error().and_then(|error| serde_json::from_str::<Value>(error.get()).ok());
+                    let says = error.as_ref().and_then(|error| error["message"].as_str()).unwrap_or("an error");
+                    return Err(Trouble::Says(says.to_owned()));
+                }
+                _ => self.reply(&envelope)?,
+            }
+        }
+    }
+
+    fn reply(&mut self, envelope: &Envelope<'_>) -> Result<(), Trouble> {
+        let (Kind::Request, Some(id)) = (envelope.kind(), envelope.id()) else { return Ok(()) };
+        let answer = match envelope.method() {
+            Some(method::LIST_ROOTS) => message::result(id.as_str(), &self.roots),
+            Some(method::PING) => message::result(id.as_str(), "{}"),
+            _ => message::error(id.as_str(), message::METHOD_NOT_FOUND, "not supported", None),
+        };
+        self.say(&answer)
+    }
+
+    /// Waits for word that the tools changed.
+    fn is_announced(&mut self) -> Result<bool, Trouble> {
+        let deadline = self.deadline.min(Instant::now() + PATIENCE);
+        loop {
+            let line = match self.next(deadline) {
+                Err(Trouble::Late) => return Ok(false),
+                line => line?,
+            };
+            let Some(envelope) = envelope(&line) else { continue };
+            if envelope.method() == Some(method::TOOLS_CHANGED) {
+                return Ok(true);
+            }
+            self.reply(&envelope)?;
+        }
+    }
+
+    fn next(&mut self, deadline: Instant) -> Result<String, Trouble> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.lines.recv_timeout(left).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Trouble::Late,
+            RecvTimeoutError::Disconnected => Trouble::Ended,
+        })
+    }
+}
+
+fn envelope(line: &str) -> Option<Envelope<'_>> {
+    match Message::parse(line.as_bytes()) {
+        Ok(Message::Single(envelope)) => Some(envelope),
+        _ => None,
+    }
+}
+
+/// The lines of a stream, read by a thread.
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        loop {
+            let mut line = Vec::new();
+            match output.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+                Ok(1..) if sender.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_ok() => {}
+                _ => break,
+            }
+        }
+    });
+    lines
+}
+
+/// The end of what was said on standard error, once it is over.
+fn last_words_of(mut errors: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, words) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut last = Vec::new();
+        let mut piece = [0; LAST_WORDS];
+        while let Ok(read @ 1..) = errors.read(&mut piece) {
+            last.extend_from_slice(&piece[..read]);
+            let start = last.len().saturating_sub(LAST_WORDS);
+            last.drain(..start);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&last).into_owned());
+    });
+    words
+}
+
+/// Lets the program end, or ends it. Rootward ends its server with it.
+fn end(child: &mut Child) {
+    let deadline = Instant::now() + END;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            _ => return,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,159 @@
+//! What was found, changed and tried, for programs. Secrets are hidden.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use anyhow::Result;
+use rootward_client::adopt::{NotHeld, Verdict};
+use rootward_client::import::{Enabled, Holder, Scope, Transport, secrets};
+use rootward_client::store::Mistake;
+use serde::Serialize;
+
+use super::gathering::{Adoptable, Gathered, Listed};
+use super::trying::Tried;
+use super::{Desk, verdict_word};
+use crate::answer::text;
+
+#[derive(Serialize)]
+struct Told<'g> {
+    files: Vec<ToldFile<'g>>,
+    unread: Vec<ToldUnread<'g>>,
+}
+
+#[derive(Serialize)]
+struct ToldFile<'g> {
+    client: &'static str,
+    file: Cow<'g, str>,
+    /// `user` or `project`: who answers for the file.
+    holder: &'static str,
+    /// Whether it was replaced.
+    changed: bool,
+    /// Where the old text is, if it was.
+    backup: Option<String>,
+    /// Why it was not.
+    error: Option<&'g str>,
+    servers: Vec<ToldServer<'g>>,
+    not_understood: Vec<ToldMistake<'g>>,
+}
+
+#[derive(Serialize)]
+struct ToldServer<'g> {
+    name: &'g str,
+    /// Null where the client has it everywhere.
+    project: Option<&'g str>,
+    enabled: bool,
+    /// `wrap`, `wrapped`, `rootward` or `not_held`.
+    verdict: &'static str,
+    /// Why it is not held: `remote`, `container`, `steered`, `unclear` or `another_rootward`.
+    reason: Option<&'static str>,
+    says: Option<String>,
+    recipe: Option<&'g str>,
+    /// The command as it was; null where it is remote.
+    was: Option<Vec<String>>,
+    /// The command as it becomes; null where it stays.
+    becomes: Option<Vec<String>>,
+    /// Variables of the entry that are not passed on.
+    withheld: &'g [String],
+    /// Null where it was not started.
+    works: Option<bool>,
+    tools: Option<usize>,
+    /// Why it does not work, or was not started.
+    why: Option<&'g str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToldMistake<'g> {
+    line: usize,
+    column: usize,
+    says: &'g str,
+}
+
+#[derive(Serialize)]
+struct ToldUnread<'g> {
+    client: &'static str,
+    file: Cow<'g, str>,
+    line: Option<usize>,
+    column: Option<usize>,
+    says: &'g str,
+}
+
+pub(super) fn write(out: &mut impl Write, gathered: &Gathered, desk: &Desk) -> Result<()> {
+    let unread = gathered.unread.iter().map(|unread| ToldUnread {
+        client: unread.client.name(),
+        file: text(unread.file.as_os_str()),
+        line: unread.mistake.as_ref().map(|mistake| mistake.line),
+        column: unread.mistake.as_ref().map(|mistake| mistake.column),
+        says: unread.mistake.as_ref().map_or(&unread.says, |mistake| &mistake.says),
+    });
+    let files = gathered.files.iter().map(|file| of_file(file, desk));
+    let told = Told { files: files.collect(), unread: unread.collect() };
+    serde_json::to_writer_pretty(&mut *out, &told)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+fn of_file<'g>(file: &'g Adoptable, desk: &Desk) -> ToldFile<'g> {
+    let backup = file.changed.then(|| text(desk.shelf.backup_path(&file.config.place).as_os_str()).into_owned());
+    ToldFile {
+        client: file.form.client().name(),
+        file: text(file.config.path.as_os_str()),
+        holder: match file.holder {
+            Holder::User => "user",
+            Holder::Project => "project",
+        },
+        changed: file.changed,
+        backup,
+        error: file.error.as_deref(),
+        servers: file.servers.iter().map(of_server).collect(),
+        not_understood: file.plan.not_understood.iter().map(of_mistake).collect(),
+    }
+}
+
+fn of_mistake(mistake: &Mistake) -> ToldMistake<'_> {
+    ToldMistake { line: mistake.line, column: mistake.column, says: &mistake.says }
+}
+
+fn of_server(server: &Listed) -> ToldServer<'_> {
+    let verdict = &server.planned.verdict;
+    let (reason, says) = match verdict {
+        _ if server.another => (Some("another_rootward"), None),
+        Verdict::NotHeld(why @ NotHeld::Unclear(_)) => (Some(why.code()), Some(why.to_string())),
+        Verdict::NotHeld(why) => (Some(why.code()), Some(why.to_string())),
+        Verdict::Wrap(_) | Verdict::Wrapped | Verdict::Rootward => (None, None),
+    };
+    let was = match &server.planned.server.transport {
+        Transport::Command(line) => Some(line.words()),
+        Transport::Remote(_) => None,
+    };
+    let (becomes, withheld) = match (verdict, &was) {
+        (Verdict::Wrap(wrapping), Some(words)) => {
+            let words = [&wrapping.before[..], words].concat();
+            (Some(secrets::arguments(&words)), &wrapping.withheld[..])
+        }
+        _ => (None, &[][..]),
+    };
+    let (works, tools, why) = match &server.tried {
+        Some(Tried::Works { tools }) => (Some(true), Some(*tools), None),
+        Some(Tried::Fails { why }) => (Some(false), None, Some(why.as_str())),
+        Some(Tried::Skipped { why }) => (None, None, Some(why.as_str())),
+        None => (None, None, None),
+    };
+    ToldServer {
+        name: &server.planned.server.name,
+        project: match &server.planned.server.scope {
+            Scope::User => None,
+            Scope::Project(project) => Some(project),
+        },
+        enabled: server.planned.server.enabled == Enabled::On,
+        verdict: if server.another { "not_held" } else { verdict_word(verdict) },
+        reason,
+        says,
+        recipe: server.recipe.as_deref(),
+        was: was.map(|words| secrets::arguments(&words)),
+        becomes,
+        withheld,
+        works,
+        tools,
+        why,
+    }
+}

@@ -1,0 +1,182 @@
+//! `rootward adopt --undo`: takes Rootward's words out of the files that it put them into.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use rootward_client::adopt::{ConfigFile, Held, Left, Undone};
+use serde::Serialize;
+
+use super::gathering::Target;
+use super::{Adopt, Desk, counted, diff, gathering, name, not_replaced, question};
+use crate::Outcome;
+use crate::answer::text;
+use crate::message;
+
+/// A file that Rootward's words are taken out of.
+struct Undoable {
+    held: Held,
+    config: ConfigFile,
+    undone: Undone,
+    changed: bool,
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Told<'u> {
+    files: Vec<ToldFile<'u>>,
+    /// Files that cannot be undone.
+    unread: &'u [ToldUnread],
+}
+
+#[derive(Serialize)]
+struct ToldFile<'u> {
+    client: &'static str,
+    file: std::borrow::Cow<'u, str>,
+    changed: bool,
+    error: Option<&'u str>,
+    /// The servers that get their own command back.
+    restored: Vec<&'u str>,
+    left: Vec<ToldLeft<'u>>,
+}
+
+#[derive(Serialize)]
+struct ToldLeft<'u> {
+    name: &'u str,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct ToldUnread {
+    file: String,
+    says: String,
+}
+
+pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome> {
+    let (held, refused) = desk.shelf.records_ambient()?;
+    let mut unread: Vec<ToldUnread> = Vec::new();
+    for error in &refused {
+        message::error(&not_replaced(error));
+    }
+    let place = match target {
+        Target::File(file) => {
+            Some(rootward_core::follow_ambient(file).map_or_else(|| file.clone(), |found| found.place))
+        }
+        Target::Everything | Target::Client(_) => None,
+    };
+    let mut files = Vec::new();
+    for held in held {
+        let wanted = match &place {
+            Some(place) => held.record.file == *place,
+            None => target.takes(held.record.form.client()),
+        };
+        if !wanted {
+            continue;
+        }
+        match read_ambient(held, desk) {
+            Ok(file) => files.push(file),
+            Err((file, says)) => {
+                message::error(&format!("`{}` cannot be undone: {}", desk.shown(Path::new(&file)), name(&says)));
+                unread.push(ToldUnread { file, says });
+            }
+        }
+    }
+    let restored: usize = files.iter().map(|file| file.undone.entries.len()).sum();
+    if !adopt.json {
+        let mut out = io::stdout().lock();
+        for file in &files {
+            write(&mut out, file, desk)?;
+        }
+        out.flush()?;
+    }
+    let mut outcome = if unread.is_empty() && refused.is_empty() { Outcome::Done } else { Outcome::Failed };
+    let agreed = restored == 0 || adopt.ask(&question("Undo", restored), "pass `--yes` to undo it")?.is_some();
+    if agreed {
+        outcome = outcome.and(carry_out(&mut files, desk));
+        if !adopt.json {
+            let done: usize = files.iter().filter(|file| file.changed).map(|file| file.undone.entries.len()).sum();
+            let says = if done == 0 { "nothing to undo".to_owned() } else { format!("undone: {}", counted(done)) };
+            writeln!(io::stdout().lock(), "{says}")?;
+        }
+    } else {
+        outcome = outcome.and(Outcome::Denied);
+    }
+    if adopt.json {
+        let told = Told { files: files.iter().map(told).collect(), unread: &unread };
+        let mut out = io::stdout().lock();
+        serde_json::to_writer_pretty(&mut out, &told)?;
+        writeln!(out)?;
+    }
+    Ok(outcome)
+}
+
+fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
+    let file = held.record.file.clone();
+    let failed = |says: String| (text(file.as_os_str()).into_owned(), says);
+    let config =
+        ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(gathering::told(&error)))?;
+    let config = config.ok_or_else(|| failed("it is gone; its record stays".to_owned()))?;
+    // SECURITY: the record names a place without links: one that is there now leads to a file that was not adopted
+    // (test: a_link_in_place_of_an_adopted_file_is_not_followed)
+    if config.place != file {
+        return Err(failed("a link is in its place now".to_owned()));
+    }
+    let undone = held.record.undo(config.text(), held.backup.as_deref());
+    let undone = undone.map_err(|error| failed(error.to_string()))?;
+    Ok(Undoable { held, config, undone, changed: false, error: None })
+}
+
+fn carry_out(files: &mut [Undoable], desk: &Desk) -> Outcome {
+    let mut outcome = Outcome::Done;
+    for file in files {
+        match desk.shelf.undo_ambient(&file.held, &file.config, &file.undone) {
+            Ok(()) => file.changed = !file.undone.entries.is_empty(),
+            Err(error) => {
+                let says = not_replaced(&error);
+                message::error(&format!("`{}` stays as it is: {says}", desk.shown(&file.config.path)));
+                file.error = Some(says);
+                outcome = Outcome::Failed;
+            }
+        }
+        if file.undone.left.iter().any(|(_, left)| !left.is_settled()) {
+            outcome = outcome.and(Outcome::Denied);
+        }
+    }
+    outcome
+}
+
+fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
+    let path = desk.shown(&file.config.path);
+    writeln!(out, "{}: {path}", file.held.record.form.client())?;
+    for entry in &file.undone.entries {
+        writeln!(out, "  {}: gets its own command back", name(entry.name()))?;
+    }
+    for (entry, left) in &file.undone.left {
+        writeln!(out, "  {}: {}", name(entry.name()), name(&why(left)))?;
+    }
+    if file.undone.text != file.config.text() {
+        writeln!(out)?;
+        diff::write(out, &path, file.held.record.form, file.config.text(), &file.undone.text)?;
+    }
+    writeln!(out)
+}
+
+fn why(left: &Left) -> String {
+    match left {
+        Left::Gone => "it is not in the file any more".to_owned(),
+        Left::Unwrapped => "it has its own command already".to_owned(),
+        Left::Changed => "left as it is: its command was changed since".to_owned(),
+        Left::Unclear(why) => format!("left as it is: {why}"),
+    }
+}
+
+fn told(file: &Undoable) -> ToldFile<'_> {
+    ToldFile {
+        client: file.held.record.form.client().name(),
+        file: text(file.config.path.as_os_str()),
+        changed: file.changed,
+        error: file.error.as_deref(),
+        restored: file.undone.entries.iter().map(rootward_client::adopt::Adopted::name).collect(),
+        left: file.undone.left.iter().map(|(entry, left)| ToldLeft { name: entry.name(), why: why(left) }).collect(),
+    }
+}

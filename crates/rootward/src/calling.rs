@@ -1,0 +1,34 @@
+//! How a config file calls this program.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rootward_client::adopt::{Called, Caller};
+use rootward_core::{Shown, follow_ambient};
+use rootward_sandbox::Program;
+
+use crate::message::Hinted;
+
+/// This program: by its bare name where that finds it, else by its path.
+pub(crate) fn caller_ambient() -> Result<Caller> {
+    let this = std::env::current_exe().context("cannot tell where this program lies")?;
+    let path = this.to_str().ok_or_else(|| Hinted {
+        says: format!("the path of this program is not UTF-8: `{}`", Shown::new(&this)),
+        hint: "config files can only name it elsewhere".to_owned(),
+    })?;
+    let by_name = place_ambient("rootward", None).is_some_and(|found| Some(found) == place_of_ambient(&this));
+    Ok(Caller { path: path.to_owned(), called: if by_name { Called::ByName } else { Called::ByPath } })
+}
+
+/// Where a program of this name lies.
+pub(crate) fn place_ambient(program: &str, directory: Option<&Path>) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH");
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = Program::find_ambient(OsStr::new(program), path.as_deref(), directory.unwrap_or(&here)).ok()?;
+    place_of_ambient(found.path())
+}
+
+pub(crate) fn place_of_ambient(path: &Path) -> Option<PathBuf> {
+    follow_ambient(path).map(|followed| followed.place)
+}
