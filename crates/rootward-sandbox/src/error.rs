@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::enforcement::Unheld;
+use crate::package::PackageError;
 use crate::profile::ProgramError;
 
 /// Why a confinement cannot be set up.
@@ -87,6 +88,9 @@ pub enum StartError {
     /// There is no place for the packages that the command fetches.
     #[error("the package cache cannot be used")]
     Cache(#[source] io::Error),
+    /// The package that it runs cannot be had.
+    #[error(transparent)]
+    Package(#[from] PackageError),
     /// The orders for the launcher could not be prepared.
     #[error("the launcher cannot be prepared")]
     Prepare(#[source] io::Error),

@@ -18,7 +18,8 @@ pub(crate) struct ConfinementFlags {
     /// holds one has too many entries
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
-    /// Whether the command can reach the network; it can unless the settings file says otherwise
+    /// Whether the command can reach the network; it can unless the settings file says otherwise. Packages that `npx`, `uvx` and
+    /// their like run are fetched before, with the network, unless the settings file closes it
     #[arg(long, value_name = "STATE", value_enum)]
     network: Option<Switch>,
     /// Whether the command can make unix sockets, to any path, where the kernel cannot hold those (before Landlock ABI 9); it
@@ -93,6 +94,8 @@ impl ConfinementFlags {
                 Some(Switch::Off) => Network::Off,
                 None => set.network,
             },
+            // `--network off` is about the server; the settings are about everything.
+            fetch: if self.network == Some(Switch::On) { Network::On } else { set.fetch },
             unix_sockets: match self.unix_sockets {
                 Some(Switch::On) => UnixSockets::Open,
                 Some(Switch::Off) => UnixSockets::Closed,

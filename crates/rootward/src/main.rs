@@ -4,6 +4,7 @@
 
 mod answer;
 mod audit;
+mod cache;
 mod check;
 mod command_words;
 mod confinement_flags;
@@ -66,6 +67,8 @@ enum Verb {
     Roots(roots::RootsCommand),
     /// Show the record of decisions, follow it, or check that it is whole
     Audit(audit::Audit),
+    /// List or remove the packages that servers were started from
+    Cache(cache::Cache),
     /// Say what this machine can enforce and which settings are in force
     Doctor(doctor::Doctor),
 }
@@ -117,6 +120,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "roots")]
         Verb::Roots(roots) => roots.run(),
         Verb::Audit(audit) => audit.run(),
+        Verb::Cache(cache) => cache.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.
         Verb::Sandbox(sandbox) => match sandbox.run() {

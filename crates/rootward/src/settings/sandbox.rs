@@ -118,6 +118,8 @@ impl SandboxSettings {
     pub(crate) fn options(&self) -> Options {
         Options {
             network: self.network.value,
+            // Whoever closes the network for every command closes it for fetching, too.
+            fetch: self.network.value,
             unix_sockets: self.unix_sockets.value,
             filesystem: self.filesystem(Filesystem::default()),
             variables: self.variables.value.clone(),
