@@ -5,6 +5,7 @@ mod frames;
 mod giving;
 mod life;
 mod modern;
+mod packages;
 mod pressure;
 mod questions;
 mod recording;
