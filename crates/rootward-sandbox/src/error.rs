@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::enforcement::Unheld;
+use crate::package::PackageError;
 use crate::profile::ProgramError;
 use crate::sockets::SocketKind;
 
@@ -104,6 +105,9 @@ pub enum StartError {
     /// There is no place for the home of the command.
     #[error("the home of the command cannot be used")]
     Home(#[source] io::Error),
+    /// The package that it runs cannot be had.
+    #[error(transparent)]
+    Package(#[from] PackageError),
     /// The orders for the launcher could not be prepared.
     #[error("the launcher cannot be prepared")]
     Prepare(#[source] io::Error),

@@ -16,8 +16,9 @@ use crate::launcher::{self, Failure, Ready};
 use crate::open_files::RaisedLimit;
 use crate::options::UnixSockets;
 use crate::orders::{OpenPlace, Orders, Told, UnixOrders, VERB, bytes, text};
+use crate::package::Lock;
 use crate::places::Rule;
-use crate::plan::Plan;
+use crate::plan::{Kept, Plan};
 use crate::profile::{KnownCommand, Private};
 use crate::rights;
 use crate::sockets::SocketKind;
@@ -54,6 +55,8 @@ pub struct Handshake {
     lifeline: OwnedFd,
     report: OwnedFd,
     private: Private,
+    /// Keeps the cache of the command from being removed.
+    lock: Option<Lock>,
 }
 
 /// A command that runs, confined.
@@ -76,6 +79,8 @@ pub struct Lifeline {
     report: BufReader<std::fs::File>,
     /// The part of a line that has come.
     part: Vec<u8>,
+    /// Keeps the cache of the command from being removed.
+    _lock: Option<Lock>,
 }
 
 /// Something the command tried and was refused.
@@ -110,7 +115,16 @@ impl Confinement {
     /// Gets everything ready for the start of a command that was looked up: puts on record what is given for writing, and writes the
     /// orders.
     pub fn prepare_known_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Prepared, StartError> {
-        let plan = self.plan_ambient(line, known)?;
+        self.prepare_kept_ambient(line, known, Kept::Usual)
+    }
+
+    pub(crate) fn prepare_kept_ambient(
+        &self,
+        line: &CommandLine,
+        known: &KnownCommand,
+        kept: Kept,
+    ) -> Result<Prepared, StartError> {
+        let plan = self.plan_ambient(line, known, kept)?;
         let given = plan.given_for_writing();
         // SECURITY: what a command could have written is not trusted at any later start
         // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
@@ -119,8 +133,12 @@ impl Confinement {
             None if given.is_empty() => {}
             None => return Err(WritableRecordError::NoDirectory.into()),
         }
-        let Plan { wall: Wall { rules, enforcement, raised }, profile, private, directory, .. } = plan;
+        let Plan { wall: Wall { rules, enforcement, raised }, profile, private, directory, lock, .. } = plan;
         let program = known.program();
+        let arguments = match known.package() {
+            Some(installed) => installed.arguments(line),
+            None => line.arguments.clone(),
+        };
         let (end_of_launcher, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let (report, told_by_launcher) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
         let orders = Orders {
@@ -131,7 +149,7 @@ impl Confinement {
             trace: self.options.trace,
             program: bytes(program.path()),
             name: bytes(program.typed()),
-            arguments: line.arguments.iter().map(bytes).collect(),
+            arguments: arguments.iter().map(bytes).collect(),
             variables: profile.variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
             directory: bytes(directory),
             start: None,
@@ -146,7 +164,7 @@ impl Confinement {
         command.arg0("rootward").env_clear();
         let given = vec![end_of_launcher, told_by_launcher];
         let handles = rules.into_iter().map(|rule| rule.handle).collect();
-        let handshake = Handshake { enforcement, given, handles, _raised: raised, lifeline, report, private };
+        let handshake = Handshake { enforcement, given, handles, _raised: raised, lifeline, report, private, lock };
         Ok(Prepared { command, orders, way, handshake })
     }
 
@@ -229,7 +247,8 @@ impl Handshake {
         match told {
             Some(Told::Confined { process }) => {
                 self.private.hand_over();
-                Ok(Lifeline::of(self.enforcement, process.try_into().ok(), self.lifeline, report))
+                let line = Lifeline::of(self.enforcement, process.try_into().ok(), self.lifeline, report);
+                Ok(Lifeline { _lock: self.lock, ..line })
             }
             Some(Told::Failed { step, reason }) => Err(StartError::Step { step, reason }),
             Some(Told::Refused { .. }) | None => Err(StartError::Silent),
@@ -244,7 +263,7 @@ impl Lifeline {
         held: OwnedFd,
         report: BufReader<std::fs::File>,
     ) -> Lifeline {
-        Lifeline { enforcement, process, _held: held, report, part: Vec::new() }
+        Lifeline { enforcement, process, _held: held, report, part: Vec::new(), _lock: None }
     }
 
     /// The id of the command's own process, which is not the one that supervises it.

@@ -26,6 +26,7 @@
 //! - `confinement.rs`: roots and profile become rules. `closed.rs` finds what must stay closed below them, `split.rs` gives the entries
 //!   around it rules of their own. `places.rs` takes handles, `rights.rs` maps access, `open_files.rs` makes room for many handles.
 //! - `profile/`: what a server needs to live, one file per kind of need.
+//! - `package/`: packages that a command fetches before it runs them, in two steps.
 //! - `plan.rs`: what a start comes to, place by place. `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
@@ -70,7 +71,10 @@ pub use kernel::{landlock_abi, strongest, unix_sockets_here};
 pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
-pub use package::{PackageCommand, Registry, Runner, is_runner};
+pub use package::{
+    Contents, Installed, Note, Package, PackageCommand, PackageError, Progress, Registry, Removal, Runner, Store,
+    Stored, Supply, is_runner,
+};
 pub use places::is_closed_ambient;
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{

@@ -85,6 +85,8 @@ pub struct Filesystem {
 pub struct Options {
     /// Whether the network is open.
     pub network: Network,
+    /// Whether packages can be fetched. Fetching is Rootward's own act, so this does not depend on the network of the command.
+    pub fetch: Network,
     /// Which unix sockets it may connect to.
     pub unix_sockets: UnixSockets,
     /// What happens where a rule cannot be held.

@@ -15,10 +15,11 @@ use crate::confinement::{CommandLine, Confinement, Wall};
 use crate::enforcement::{Enforcement, Withheld, in_words, shown};
 use crate::error::StartError;
 use crate::options::Home;
+use crate::package::{Lock, Package, make_own_ambient};
 use crate::places::{Rule, is_closed_ambient};
 use crate::profile::{
     self, Finding, KnownCommand, Need, OwnDirectories, Private, Profile, ProgramError, Says, Trust, Untrusted, Why,
-    make_cache_ambient, make_own_ambient,
+    make_cache_ambient,
 };
 
 /// A start that is ready to be carried out.
@@ -33,11 +34,25 @@ pub(crate) struct Plan {
     pub(crate) directory: PathBuf,
     /// Where it is put on record what is given for writing.
     pub(crate) record: Option<WritableRecord>,
+    /// Keeps the cache of the command from being removed.
+    pub(crate) lock: Option<Lock>,
+}
+
+/// What a start has on disk besides its roots.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// A home that is removed, and where the command is a runner, a cache.
+    Usual,
+    /// The directory of a package that is being fetched, and a home beside it.
+    Fetch { install: PathBuf, private: Private },
 }
 
 /// What a command would get, for people and programs to read.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
+    /// The package that has to be fetched first. Then the places are those of its runner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_fetch: Option<String>,
     /// Every place that it gets.
     pub places: Vec<GivenPlace>,
     /// How strongly it would be held, with what it does not get.
@@ -94,10 +109,16 @@ impl fmt::Display for Because {
 }
 
 impl Confinement {
-    /// What a command would get if it were started now. Nothing is started, and nothing is put on record.
+    /// What a command would get if it were started now. Nothing is started or fetched, and nothing is put on record.
     pub fn explain_ambient(&self, line: &CommandLine) -> Result<Explanation, StartError> {
-        let Plan { wall, profile, private, kept_home, .. } =
-            self.plan_ambient(line, &KnownCommand::look_up_ambient(line)?)?;
+        let package = self.package_ambient(line)?;
+        let installed = package.as_ref().map(Package::installed_ambient).transpose()?.flatten();
+        let to_fetch = package.filter(|_| installed.is_none()).map(|package| package.spec());
+        let known = match installed {
+            Some(installed) => KnownCommand::of_package_ambient(installed)?,
+            None => KnownCommand::look_up_ambient(line)?,
+        };
+        let Plan { wall, profile, private, kept_home, .. } = self.plan_ambient(line, &known, Kept::Usual)?;
         let given = |rule: &Rule| GivenPlace {
             place: rule.place.clone(),
             access: rule.access,
@@ -106,40 +127,55 @@ impl Confinement {
                 _ => self.because(&rule.place, &profile, &private),
             },
         };
-        Ok(Explanation { places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
+        Ok(Explanation { to_fetch, places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
     }
 
     /// Judges what the surroundings of a command say, and makes the rules.
-    pub(crate) fn plan_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Plan, StartError> {
+    pub(crate) fn plan_ambient(
+        &self,
+        line: &CommandLine,
+        known: &KnownCommand,
+        kept: Kept,
+    ) -> Result<Plan, StartError> {
         let environment: Environment = known.variables().iter().cloned().collect();
         let directories = Directories::new(&environment);
-        let record = directories.writable_record();
-        // SECURITY: a record that cannot be read is not an empty one
-        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
-        let mut material = match &record {
-            Some(record) => {
-                // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too. Where it cannot
-                // be made, a command still starts that is given nothing for writing.
-                let _ = record.make_directory_ambient();
-                record.read_ambient()?
-            }
-            None => Material::default(),
-        };
-        let open = self.open_places();
+        let (record, mut material) = recorded_ambient(&directories)?;
+        let mut open = self.open_places();
         material.extend(open.iter().cloned());
         self.check_additions_ambient(&material)?;
-        let private = Private::make_ambient().map_err(StartError::Prepare)?;
-        let (own, kept_home) = self.own_directories_ambient(&private, directories.state.as_deref(), &material)?;
-        let directory = self.directory(line, &own.home);
-        let cache = make_cache_ambient(line, directories.cache.as_deref(), &material).map_err(StartError::Cache)?;
+        if let Some(installed) = known.package() {
+            // SECURITY: the package wrote its own directory when it was fetched: it chooses among what is open, what it has
+            // itself, and the known runtimes (test: a_package_opens_no_place_outside_it)
+            open.push(installed.directory().to_owned());
+            material.extend([installed.directory().to_owned()]);
+        }
+        let (private, install) = match kept {
+            Kept::Usual => (Private::make_ambient().map_err(StartError::Prepare)?, None),
+            Kept::Fetch { install, private } => (private, Some(install)),
+        };
+        let (own, kept_home) = match install {
+            Some(_) => (private.directories(Access::ALL), None),
+            None => self.own_directories_ambient(&private, directories.state.as_deref(), &material)?,
+        };
+        let directory = self.directory_in_roots(line).unwrap_or_else(|| own.home.clone());
+        // A package that was fetched, or is being fetched, has its place in the store.
+        let cache = match (&install, known.package()) {
+            (None, None) => make_cache_ambient(line, directories.cache.as_deref(), &material),
+            _ => Ok(None),
+        };
+        let (cache, lock) =
+            cache.map_err(StartError::Cache)?.map_or((None, None), |cache| (Some(cache.directory), cache.lock));
         let mut profile = profile::of_start(known, &self.options.variables, &own, cache.as_deref());
+        if let Some(install) = install {
+            profile.needs.push(Need { path: install, access: Access::ALL, says: Says::Own });
+        }
         for (name, value) in &line.variables {
             profile.sets(name, with_home(value, &own.home));
         }
         let trust = Trust { material: &material, open: &open, runtimes: known.runtimes(), homes: known.homes() };
         let withheld = self.add_surroundings_ambient(known, &trust, &mut profile)?;
         let wall = self.wall(&profile, withheld)?;
-        Ok(Plan { wall, profile, private, kept_home, directory, record })
+        Ok(Plan { wall, profile, private, kept_home, directory, record, lock })
     }
 
     /// Adds what the surroundings say and may be trusted; returns what is withheld.
@@ -188,29 +224,27 @@ impl Confinement {
         state: Option<&Path>,
         material: &Material,
     ) -> Result<(OwnDirectories, Option<PathBuf>), StartError> {
-        let of = |home, home_access| OwnDirectories { home, home_access, temporary: private.temporary() };
         match &self.options.home {
-            Home::Private => Ok((of(private.home(), Access::ALL), None)),
-            Home::Empty => Ok((of(private.home(), Access::READ), None)),
+            Home::Private => Ok((private.directories(Access::ALL), None)),
+            Home::Empty => Ok((private.directories(Access::READ), None)),
             Home::Kept(path) => {
                 let base = state.filter(|state| path.starts_with(state));
                 let base =
                     base.ok_or_else(|| StartError::Home(io::Error::other("it lies outside the state directory")))?;
                 let home = make_own_ambient(path, base, material).map_err(StartError::Home)?;
-                Ok((of(home.clone(), Access::ALL), Some(home)))
+                Ok((OwnDirectories { home: home.clone(), ..private.directories(Access::ALL) }, Some(home)))
             }
         }
     }
 
-    /// Where the command starts.
-    fn directory(&self, line: &CommandLine, home: &Path) -> PathBuf {
+    /// Where the command starts; without roots, in its own home.
+    pub(crate) fn directory_in_roots(&self, line: &CommandLine) -> Option<PathBuf> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         let set = self.guard.root_set();
-        let first = || set.first_directory().map(|root| root.place.clone());
         match &line.directory {
-            Some(directory) => directory.clone(),
-            None if set.governing(&here).is_some() => here,
-            None => first().unwrap_or_else(|| home.to_owned()),
+            Some(directory) => Some(directory.clone()),
+            None if set.governing(&here).is_some() => Some(here),
+            None => set.first_directory().map(|root| root.place.clone()),
         }
     }
 
@@ -243,6 +277,18 @@ fn with_home(value: &OsStr, home: &Path) -> OsString {
     }
     filled.extend_from_slice(rest);
     OsString::from_vec(filled)
+}
+
+/// What confined commands could have written at earlier starts, and where that is on record.
+// SECURITY: a record that cannot be read is not an empty one
+// (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+pub(crate) fn recorded_ambient(directories: &Directories) -> Result<(Option<WritableRecord>, Material), StartError> {
+    let Some(record) = directories.writable_record() else { return Ok((None, Material::default())) };
+    // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too. Where it cannot be made, a
+    // command still starts that is given nothing for writing.
+    let _ = record.make_directory_ambient();
+    let material = record.read_ambient()?;
+    Ok((Some(record), material))
 }
 
 impl Plan {

@@ -20,6 +20,7 @@ use rootward_client::adopt::{Shelf, ShelfError, Verdict};
 use rootward_client::import::Client;
 use rootward_core::env::{Directories, Environment};
 use rootward_core::{Material, Shown, Validation};
+use rootward_hub::recipe::Book;
 
 use self::gathering::{Gathered, Target};
 use self::trying::Tried;
@@ -62,6 +63,8 @@ struct Desk {
     environment: Environment,
     directories: Directories,
     material: Material,
+    /// What `wrap` knows about servers.
+    book: Book,
     shelf: Shelf,
     here: Option<PathBuf>,
 }
@@ -71,11 +74,13 @@ impl Desk {
         let environment: Environment = std::env::vars_os().collect();
         let directories = Directories::new(&environment);
         let material = Validation::of(&directories).material_ambient();
+        let recipes = directories.settings.as_ref().map(|settings| settings.join("recipes"));
+        let book = Book::load_ambient(recipes.as_deref())?;
         let shelf = Shelf::of(&directories).ok_or_else(|| Hinted {
             says: "there is no place for backups".to_owned(),
             hint: "set `HOME` or `XDG_STATE_HOME` to an absolute path".to_owned(),
         })?;
-        Ok(Desk { environment, directories, material, shelf, here: std::env::current_dir().ok() })
+        Ok(Desk { environment, directories, material, book, shelf, here: std::env::current_dir().ok() })
     }
 
     fn shown(&self, path: &Path) -> String {

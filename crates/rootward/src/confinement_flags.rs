@@ -19,7 +19,8 @@ pub(crate) struct ConfinementFlags {
     /// holds one has too many entries
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unheld::Refuse)]
     unheld: Unheld,
-    /// Whether the command can reach the network; it can unless the settings file says otherwise
+    /// Whether the command can reach the network; it can unless the settings file says otherwise. Packages that `npx`, `uvx` and
+    /// their like run are fetched before, with the network, unless the settings file closes it
     #[arg(long, value_name = "STATE", value_enum)]
     network: Option<Switch>,
     /// Which unix sockets the command can connect to; `off` unless the settings file says otherwise
@@ -128,6 +129,8 @@ impl ConfinementFlags {
                 Some(Switch::Off) => Network::Off,
                 None => set.network,
             },
+            // `--network off` is about the server; the settings are about everything.
+            fetch: if self.network == Some(Switch::On) { Network::On } else { set.fetch },
             unix_sockets: self.unix_sockets(ground)?,
             unheld: match self.unheld {
                 Unheld::Refuse => UnheldPolicy::Refuse,

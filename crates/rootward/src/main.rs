@@ -6,6 +6,7 @@
 mod adopt;
 mod answer;
 mod audit;
+mod cache;
 #[cfg(feature = "roots")]
 mod calling;
 mod check;
@@ -80,6 +81,8 @@ enum Verb {
     Recipe(recipe::RecipeCommand),
     /// Show the record of decisions, follow it, or check that it is whole
     Audit(audit::Audit),
+    /// List or remove the packages that servers were started from
+    Cache(cache::Cache),
     /// Say what this machine can enforce and which settings are in force
     Doctor(doctor::Doctor),
 }
@@ -135,6 +138,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "wrap")]
         Verb::Recipe(recipe) => recipe.run(),
         Verb::Audit(audit) => audit.run(),
+        Verb::Cache(cache) => cache.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.
         Verb::Sandbox(sandbox) => match sandbox.run() {

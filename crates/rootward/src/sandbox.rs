@@ -7,7 +7,9 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use rootward_sandbox::{CommandLine, Confinement, Enforcement, Options, PassedSignals, Prepared, StartError, Trace};
+use rootward_sandbox::{
+    CommandLine, Confinement, Enforcement, KnownCommand, Options, PassedSignals, Prepared, StartError, Supply, Trace,
+};
 
 use crate::command_words::{Verb, no_command};
 use crate::confinement_flags::{ConfinementFlags, Wanted};
@@ -80,8 +82,10 @@ impl Sandbox {
             explained::print(&explanation, self.json)?;
             return Ok(0);
         }
+        // Kept until the command has ended, too: nobody removes its package meanwhile.
+        let known = self.known_ambient(&confinement, &line).map_err(not_started)?;
         let signals = PassedSignals::hold()?;
-        let confined = confinement.prepare_ambient(&line).and_then(Prepared::spawn);
+        let confined = confinement.prepare_known_ambient(&line, &known).and_then(Prepared::spawn);
         let mut confined = confined.map_err(not_started)?;
         self.tell(confined.line.enforcement())?;
         if !self.trace {
@@ -96,6 +100,18 @@ impl Sandbox {
         refused.sort();
         told::refused(&refused, ground.home());
         Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    /// Looks the command up; a package is fetched first.
+    fn known_ambient(&self, confinement: &Confinement, line: &CommandLine) -> Result<KnownCommand, StartError> {
+        let Some(package) = confinement.package_ambient(line)? else { return Ok(KnownCommand::look_up_ambient(line)?) };
+        let installed = Supply::new(package).wait_ambient(|note| {
+            // Whoever reads JSON reads it from standard error.
+            if !self.json {
+                message::line(&format!("note: {note}"));
+            }
+        })?;
+        Ok(KnownCommand::of_package_ambient(installed)?)
     }
 
     /// Says what holds, or what does not.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::Shown;
 use rootward_protocol::method;
+use rootward_sandbox::{PackageCommand, Registry};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +18,7 @@ use crate::engine::Memory;
 /// The largest file that is read.
 const LARGEST: u64 = 16 << 20;
 
-/// Programs that fetch a package and run it, whatever directory they are in.
-const RUNNERS: [&str; 3] = ["npx", "bunx", "uvx"];
-
-/// What decides which package `npx` and `bunx` run. `uvx` does not look at projects.
+/// What decides which package `npx` and `bunx` run. The runners of Python do not look at projects.
 const DECIDING: [&str; 4] = ["node_modules", "package.json", ".npmrc", "bunfig.toml"];
 
 /// Lists that tell of the project a server runs in: not remembered for others.
@@ -114,15 +112,15 @@ impl Keeping {
 // SECURITY: one project's server must not speak for another's: a memory holds everywhere only where nothing in the directory can decide what
 // the words start (test: a_server_of_one_project_is_not_remembered_in_another)
 fn reach_ambient(here: &Path, program: &OsStr, arguments: &[OsString]) -> Reach {
-    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let Some(command) = PackageCommand::read(program, arguments) else { return Reach::Here };
     let is_package = |word: &OsString| {
         let text = word.to_str().unwrap_or(".");
         !text.starts_with('.') && !text.contains(':') && !is_here_ambient(here, word)
     };
-    let is_runner = RUNNERS.contains(&name) && !is_here_ambient(here, program) && arguments.iter().all(is_package);
+    let is_runner = !is_here_ambient(here, program) && arguments.iter().all(is_package);
     // What is at or above the directory may name another registry, or hold a package of the same name.
     let decides = |place: &Path| DECIDING.iter().any(|name| is_here_ambient(place, OsStr::new(name)));
-    let is_decided = name != "uvx" && here.ancestors().any(decides);
+    let is_decided = command.registry == Registry::Npm && here.ancestors().any(decides);
     if is_runner && !is_decided { Reach::Everywhere } else { Reach::Here }
 }
 
@@ -175,6 +173,8 @@ mod tests {
         };
         check("npx -y @modelcontextprotocol/server-filesystem /srv", Reach::Everywhere);
         check("/usr/bin/uvx mcp-server-git", Reach::Everywhere);
+        check("uv tool run mcp-server-git", Reach::Everywhere);
+        check("pipx run mcp-server-git", Reach::Everywhere);
         for line in [
             "python server.py",
             "python -m server",
@@ -188,6 +188,8 @@ mod tests {
             "npx file:../x",
             "npx git+https://example.org/x",
             "uvx --from . server",
+            "npx -p other server",
+            "npx --registry x server",
         ] {
             check(line, Reach::Here);
         }

@@ -8,7 +8,8 @@ use std::process::{Child, Stdio};
 
 use rootward_core::{Guard, RootKind};
 use rootward_sandbox::{
-    CommandLine, Confinement, KnownCommand, Lifeline, Options, StartError, Trace, UnixSockets, spawn_kept,
+    CommandLine, Confinement, Installed, KnownCommand, Lifeline, Options, StartError, Supply, Trace, UnixSockets,
+    is_runner, spawn_kept,
 };
 
 use super::elsewhere::make_absolute_ambient;
@@ -26,9 +27,6 @@ const ROOTS: &[u8] = b"${roots}";
 /// Programs that start containers, or a shell in one.
 const CONTAINERS: [&str; 8] =
     ["docker", "podman", "nerdctl", "buildah", "kubectl", "lxc", "systemd-nspawn", "distrobox"];
-
-/// Programs that fetch a server before they start it.
-const FETCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno", "uvx", "uv", "pipx"];
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -101,6 +99,31 @@ pub(super) struct Started {
     pub(super) empty: Option<tempfile::TempDir>,
 }
 
+/// What came of a start.
+#[derive(Debug)]
+pub(super) enum Start {
+    Done(Box<Started>),
+    /// The package has to be there first.
+    AfterFetch(Box<Supply>),
+}
+
+/// What the first start found out about the command. Later ones use it.
+#[derive(Debug, Default)]
+pub(super) struct Knowledge {
+    /// The command as typed.
+    typed: Option<KnownCommand>,
+    /// The package that it fetches. Another directory may have one of its own, which then runs as typed.
+    package: Option<KnownCommand>,
+}
+
+impl Knowledge {
+    /// The package is there.
+    pub(super) fn add(&mut self, installed: Installed) -> Result<(), StartError> {
+        self.package = Some(KnownCommand::of_package_ambient(installed)?);
+        Ok(())
+    }
+}
+
 impl Launch {
     /// What a change of roots takes.
     pub(crate) fn change(&self) -> Change {
@@ -112,11 +135,10 @@ impl Launch {
 
     /// Whether a process may be started to learn what the server offers.
     pub(crate) fn learners(&self) -> Learners {
-        let name = Path::new(&self.program).file_name().and_then(OsStr::to_str).unwrap_or_default();
-        match name {
-            _ if self.starts_container() => Learners::Never,
-            _ if FETCHERS.contains(&name) => Learners::Fetching,
-            _ => Learners::Allowed,
+        match () {
+            () if self.starts_container() => Learners::Never,
+            () if is_runner(&self.program) => Learners::Fetching,
+            () => Learners::Allowed,
         }
     }
 
@@ -200,25 +222,28 @@ impl Launch {
         CommandLine { program, arguments, typed, directory, variables }
     }
 
-    /// Starts the server in a guard's roots. Blocks for as long as that takes, which is milliseconds. `known` is what earlier starts
-    /// found out about the command.
+    /// Starts the server in a guard's roots, unless a package has to be fetched first. Blocks for as long as that takes, which is
+    /// milliseconds. `knowledge` is what earlier starts found out about the command.
     pub(super) fn start_ambient(
         &self,
         guard: &Guard,
         (purpose, trace): (Purpose, Trace),
-        known: &mut Option<KnownCommand>,
-    ) -> Result<Started, StartError> {
+        knowledge: &mut Knowledge,
+    ) -> Result<Start, StartError> {
         let line = self.line_ambient(guard, std::env::current_dir().ok().as_deref());
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
                 let options = Options { trace, home: self.homes.home(guard, purpose), ..Options::clone(options) };
                 let confinement = Confinement::new(guard.clone(), options)?;
+                let package = confinement.package_ambient(&line)?;
+                let slot = if package.is_some() { &mut knowledge.package } else { &mut knowledge.typed };
                 // SECURITY: between two starts, the server could change what would be found
                 // (test: a_restarted_server_gets_what_was_found_at_first)
-                let known = match known.take().filter(|known| known.is_for(&line)) {
-                    Some(again) => known.insert(again),
-                    None => known.insert(KnownCommand::look_up_ambient(&line)?),
+                let known = match (slot.take().filter(|known| known.is_for(&line)), package) {
+                    (Some(again), _) => slot.insert(again),
+                    (None, Some(package)) => return Ok(Start::AfterFetch(Box::new(Supply::new(package)))),
+                    (None, None) => slot.insert(KnownCommand::look_up_ambient(&line)?),
                 };
                 let mut prepared = confinement.prepare_known_ambient(&line, known)?;
                 prepared.command().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors());
@@ -239,11 +264,12 @@ impl Launch {
     }
 }
 
-fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -> Result<Started, StartError> {
+fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -> Result<Start, StartError> {
     let errors = child.stderr.take().map(OwnedFd::from);
     match (child.stdin.take(), child.stdout.take()) {
         (Some(input), Some(output)) => {
-            Ok(Started { child, input: input.into(), output: output.into(), errors, line, empty })
+            let started = Started { child, input: input.into(), output: output.into(), errors, line, empty };
+            Ok(Start::Done(Box::new(started)))
         }
         _ => Err(StartError::Silent),
     }

@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod errors;
+mod fetching;
 mod file_server;
 mod homes;
 mod keeping;

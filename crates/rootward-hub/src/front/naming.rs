@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 
 use rootward_protocol::shown;
+use rootward_sandbox::PackageCommand;
 
 /// How much of a name is kept, in characters.
 const LONGEST: usize = 200;
@@ -79,9 +80,13 @@ const PARTS: [&str; 6] = ["dist", "build", "lib", "src", "bin", "out"];
 
 /// What a server of this command is called.
 pub(super) fn server_name(program: &OsStr, arguments: &[OsString]) -> String {
+    let package = PackageCommand::read(program, arguments);
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     let (program, arguments) = (text(program), arguments.iter().map(|word| text(word)).collect::<Vec<String>>());
-    let name = name_of(&program, &arguments);
+    let name = match &package {
+        Some(package) => &package.name,
+        None => name_of(&program, &arguments),
+    };
     shown(if name.is_empty() { &program } else { name }, LONGEST)
 }
 
@@ -173,6 +178,8 @@ mod tests {
         check("uvx mcp-server-git==1.0 --repository /srv", "mcp-server-git");
         check("uvx --from git+https://example.org/x mcp-server-git", "mcp-server-git");
         check("uvx mcp-server[extra]", "mcp-server");
+        check("uvx --from mcp-suite==1 tool", "mcp-suite");
+        check("pnpm dlx @scope/name@latest x", "@scope/name");
         check("uv --directory /srv/x run server.py", "server.py");
         check("uv tool run mcp-server-git", "mcp-server-git");
         check("python3 -u -m mcp_server_git --x", "mcp_server_git");

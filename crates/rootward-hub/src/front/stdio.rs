@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rootward_core::{Audit, Guard};
-use rootward_sandbox::{ConfinementError, KnownCommand, PassedSignals, ProgramError, StartError, Trace};
+use rootward_sandbox::{ConfinementError, PassedSignals, ProgramError, StartError, Trace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::errors::drain_errors;
+use super::fetching::Coming;
 use super::keeping::Keeping;
-use super::launch::Launch;
+use super::launch::{Knowledge, Launch, Start};
 use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
 use crate::engine::{
@@ -78,9 +79,11 @@ pub(crate) struct Stdio<'n> {
     kept: Duration,
     audit: Option<Arc<dyn Audit>>,
     /// What the first start found out about the command.
-    known: Option<KnownCommand>,
+    pub(super) knowledge: Knowledge,
+    /// The package that starts wait for.
+    pub(super) coming: Option<Coming>,
     limit: usize,
-    operator: &'n mut dyn Operator,
+    pub(super) operator: &'n mut dyn Operator,
     /// Standard error has no room for what servers say.
     pub(super) errors_wait: bool,
     pub(super) processes: BTreeMap<ChildId, Process>,
@@ -105,6 +108,8 @@ pub(crate) struct Stdio<'n> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     Signals,
+    /// What a fetch says.
+    Fetch,
     Client,
     ClientWritable,
     Child(ChildId),
@@ -141,7 +146,8 @@ impl<'n> Stdio<'n> {
             to_keep: None,
             kept: Duration::ZERO,
             audit,
-            known: None,
+            knowledge: Knowledge::default(),
+            coming: None,
             limit: longest,
             operator,
             errors_wait: false,
@@ -169,6 +175,7 @@ impl<'n> Stdio<'n> {
         loop {
             let now = self.begun.elapsed();
             self.look_ambient(now);
+            self.go_on_fetching_ambient(now);
             self.feed(now, Event::Tick);
             self.carry_out(now);
             self.write();
@@ -181,6 +188,8 @@ impl<'n> Stdio<'n> {
             for (source, flags) in self.wait(now)? {
                 match source {
                     Source::Signals => self.take_signals(),
+                    // Read at the top.
+                    Source::Fetch => {}
                     Source::Client => {
                         self.read_client();
                     }
@@ -212,7 +221,7 @@ impl<'n> Stdio<'n> {
     }
 
     /// Tells the engine of an event.
-    fn feed(&mut self, now: Duration, event: Event<'_>) {
+    pub(super) fn feed(&mut self, now: Duration, event: Event<'_>) {
         self.to_do.extend(self.engine.step(now, event));
     }
 
@@ -230,6 +239,7 @@ impl<'n> Stdio<'n> {
         while let Some(effect) = self.to_do.pop_front() {
             match effect {
                 Effect::Start(number, guard, purpose) => self.start(now, number, &guard, purpose),
+                Effect::End(number) if self.stops_waiting(number) => self.feed(now, Event::Gone(number)),
                 Effect::End(number) => {
                     if let Some(mut process) = self.processes.remove(&number) {
                         process.end(now);
@@ -257,7 +267,7 @@ impl<'n> Stdio<'n> {
         }
     }
 
-    fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
+    pub(super) fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
         if matches!(self.state, State::Leaving { .. }) {
             return self.feed(now, Event::NotStarted(number, &Failure::new("the session ends"), Hope::OtherRoots));
         }
@@ -267,8 +277,9 @@ impl<'n> Stdio<'n> {
             return self.feed(now, Event::Gone(number));
         }
         let trace = self.launch.trace_of(purpose);
-        match self.launch.start_ambient(guard, (purpose, trace), &mut self.known) {
-            Ok(started) => {
+        match self.launch.start_ambient(guard, (purpose, trace), &mut self.knowledge) {
+            Ok(Start::AfterFetch(supply)) => self.wait_for(supply, (number, guard.clone(), purpose)),
+            Ok(Start::Done(started)) => {
                 widen(&started.output);
                 for pipe in [Some(&started.input), Some(&started.output), started.errors.as_ref()].into_iter().flatten()
                 {
@@ -277,18 +288,26 @@ impl<'n> Stdio<'n> {
                 if purpose != Purpose::Learn {
                     self.operator.started(guard.roots(), started.line.enforcement());
                 }
-                let process = Process::new(started, (purpose, trace), guard.clone(), now, self.limit);
+                let process = Process::new(*started, (purpose, trace), guard.clone(), now, self.limit);
                 self.processes.insert(number, process);
             }
-            Err(error) => {
-                self.code = (Some(number), 2);
-                let hope = hope(&error);
-                // The real start will tell.
-                let is_told = purpose != Purpose::Learn || hope == Hope::None;
-                let says = if is_told { self.operator.not_started(error) } else { error.to_string() };
-                self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
-            }
+            Err(error) => self.not_started(now, number, purpose, error),
         }
+    }
+
+    fn not_started(&mut self, now: Duration, number: ChildId, purpose: Purpose, error: StartError) {
+        self.code = (Some(number), 2);
+        let hope = hope(&error);
+        // The real start will tell.
+        let is_told = purpose != Purpose::Learn || hope == Hope::None;
+        let says = if is_told { self.operator.not_started(error) } else { error.to_string() };
+        self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
+    }
+
+    /// The same for one that the operator was told about.
+    pub(super) fn not_fetched(&mut self, now: Duration, number: ChildId, says: &str) {
+        self.code = (Some(number), 2);
+        self.feed(now, Event::NotStarted(number, &Failure::new(says), Hope::None));
     }
 
     /// Ends everything, in order.
@@ -298,6 +317,8 @@ impl<'n> Stdio<'n> {
         }
         self.state = State::Leaving { until: now + LAST_WORDS };
         self.input = None;
+        // Its process is killed with it.
+        self.coming = None;
         self.feed(now, Event::Left(self.session));
         for process in self.processes.values_mut() {
             process.end(now);
@@ -408,7 +429,8 @@ impl<'n> Stdio<'n> {
         let watched = self.watched();
         let mut polled: Vec<PollFd<'_>> =
             watched.iter().map(|(_, pipe, flags)| PollFd::from_borrowed_fd(*pipe, *flags)).collect();
-        let due = [self.engine.wakes_at(), self.looks_at(), self.keeps_at()]
+        let fetch = self.coming.as_ref().map(|coming| now + coming.wakes_within());
+        let due = [self.engine.wakes_at(), self.looks_at(), self.keeps_at(), fetch]
             .into_iter()
             .chain(self.ends().map(Process::wakes_at))
             .flatten()
@@ -472,6 +494,8 @@ impl<'n> Stdio<'n> {
     /// What is waited for: nobody is read from whose counterpart is behind.
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
+        let fetch = self.coming.as_ref().and_then(Coming::output);
+        watched.extend(fetch.map(|output| (Source::Fetch, output, PollFlags::IN)));
         let children_keep_up = self.session().is_none_or(|session| session.most_unread() < MOST_WAITING);
         if let Some(input) = &self.input {
             // Without flags its end is told all the same, and what is left in a pipe then is little.
@@ -607,6 +631,7 @@ impl<'n> Stdio<'n> {
 fn hope(error: &StartError) -> Hope {
     match error {
         StartError::Program(ProgramError::NotFound(_) | ProgramError::NotExecutable(_))
+        | StartError::Package(_)
         | StartError::Confinement(ConfinementError::Kernel(_)) => Hope::None,
         _ => Hope::OtherRoots,
     }

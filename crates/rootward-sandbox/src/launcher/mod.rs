@@ -35,6 +35,7 @@ use ending::Realm;
 pub(crate) use filter::is_traced;
 pub(crate) use keeper::keep;
 pub(crate) use own::is_own;
+pub(crate) use removal::remove as remove_tree;
 pub(crate) use seal::Ready;
 pub use waiting::PassedSignals;
 

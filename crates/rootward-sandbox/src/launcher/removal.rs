@@ -1,4 +1,4 @@
-//! Removing the private directory: whatever the command left in it, in whatever depth, with whatever permissions.
+//! Removing a directory that a command wrote: whatever it left there, in whatever depth, with whatever permissions.
 //!
 //! The command has ended, with all its descendants, so nothing moves any more. A tree can be deeper than a process may have
 //! files open or than its stack reaches, so directories are moved up to the top one by one, and each is emptied there.
@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, ren
 use rustix::io::Errno;
 
 /// Removes a directory and all that is in it. What cannot be removed is left: there is nobody to tell.
-pub(super) fn remove(directory: &Path) {
+pub(crate) fn remove(directory: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(top) = openat(CWD, directory, flags, Mode::empty()) else { return };
     let mut moved = 0_u64;

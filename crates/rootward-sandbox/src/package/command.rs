@@ -7,8 +7,11 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// Where packages come from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Registry {
     /// The npm registry.
     Npm,
@@ -49,7 +52,8 @@ impl fmt::Display for Registry {
 }
 
 /// A program that fetches a package and runs it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Runner {
     /// `npx`.
     Npx,

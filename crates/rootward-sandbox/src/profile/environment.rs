@@ -11,6 +11,7 @@ use rootward_core::{Access, env};
 
 use super::finding::{Findings, Trail, Why};
 use super::{OwnDirectories, PassedVariable, Profile, Surroundings};
+use crate::package::Registry;
 
 /// Passed on as they are.
 const PLAIN: &[&str] = &[
@@ -130,6 +131,23 @@ pub fn withheld_variables<'v>(
     };
     let withheld = variables.into_iter().filter(|(name, value)| is_missed(name) && !is_passed(name, value, passed));
     withheld.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// The variables that tell a fetching program about this registry, of those that are passed on.
+pub(crate) fn fetching_variables(
+    variables: &[(OsString, OsString)],
+    passed: &[PassedVariable],
+    registry: Registry,
+) -> Vec<(OsString, OsString)> {
+    let is_about = |name: &OsStr| {
+        let prefixes: &[&str] = match registry {
+            Registry::Npm => &["npm_config_", "NPM_CONFIG_"],
+            Registry::PyPi => &["UV_", "PIP_"],
+        };
+        prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
+            && !CERTIFICATES.iter().any(|known| name == *known)
+    };
+    variables.iter().filter(|(name, value)| is_about(name) && is_passed(name, value, passed)).cloned().collect()
 }
 
 fn is_passed(name: &OsStr, value: &OsStr, passed: &[PassedVariable]) -> bool {

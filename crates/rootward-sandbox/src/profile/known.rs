@@ -1,6 +1,6 @@
 //! A command that was looked up: its program, and what its surroundings say that it needs.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use rootward_core::follow_ambient;
@@ -10,12 +10,13 @@ use super::program::{INSTALLED, Run, prefix};
 
 use super::{Program, ProgramError, RUN, Surroundings, environment, node, python, runtimes, script_argument, shims};
 use crate::confinement::CommandLine;
+use crate::package::{Installed, Registry, Start};
 
 /// A command that was looked up. A process that starts a command again and again looks it up once: between two starts, the command
 /// could change what would be found.
 #[derive(Debug)]
 pub struct KnownCommand {
-    line: (PathBuf, Option<PathBuf>),
+    subject: Subject,
     program: Program,
     findings: Findings,
     runtimes: Vec<Anchor>,
@@ -24,17 +25,48 @@ pub struct KnownCommand {
     variables: Vec<(OsString, OsString)>,
 }
 
+/// What was looked up.
+#[derive(Debug)]
+enum Subject {
+    /// A program and its script, as typed.
+    Typed(PathBuf, Option<PathBuf>),
+    /// A package, which runs in place of the runner that was typed.
+    Package(Installed),
+}
+
 impl KnownCommand {
     /// Finds the program and reads its surroundings.
     pub fn look_up_ambient(line: &CommandLine) -> Result<KnownCommand, ProgramError> {
+        let script = script_argument(&line.arguments).map(|script| here().join(script));
+        let subject = Subject::Typed(typed_program(&line.program), script);
+        KnownCommand::look_up_subject_ambient(&line.program, &line.arguments, subject)
+    }
+
+    /// The same for a package that was fetched: its program is started in place of the runner that was typed.
+    pub fn of_package_ambient(installed: Installed) -> Result<KnownCommand, ProgramError> {
+        let Start { program, first, .. } = installed.start().clone();
+        // The arguments of the server name no script.
+        KnownCommand::look_up_subject_ambient(program.as_os_str(), &first, Subject::Package(installed))
+    }
+
+    /// The same for a line whose arguments name no script.
+    pub(crate) fn without_script_ambient(line: &CommandLine) -> Result<KnownCommand, ProgramError> {
+        KnownCommand::look_up_subject_ambient(&line.program, &[], Subject::Typed(typed_program(&line.program), None))
+    }
+
+    fn look_up_subject_ambient(
+        program: &OsStr,
+        arguments: &[OsString],
+        subject: Subject,
+    ) -> Result<KnownCommand, ProgramError> {
         let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-        let program = Program::find_ambient(&line.program, variable("PATH").as_deref(), &here)?;
+        let here = here();
+        let program = Program::find_ambient(program, variable("PATH").as_deref(), &here)?;
         let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let surroundings = Surroundings {
             program: &program,
-            arguments: &line.arguments,
+            arguments,
             directory: &here,
             home: home.as_deref(),
             variables: &variables,
@@ -47,16 +79,33 @@ impl KnownCommand {
         environment::seek_ambient(&surroundings, &mut findings);
         node::seek_ambient(&surroundings, &mut findings);
         python::seek_ambient(&surroundings, &mut findings);
+        if matches!(&subject, Subject::Package(package) if package.command().registry == Registry::PyPi) {
+            python::seek_package_ambient(&surroundings, &mut findings);
+        }
         let runtimes = runtimes::find_ambient(home.as_deref(), &variables, &here);
         shims::seek_ambient(&program, &runtimes, &mut findings);
         let lies_at = home.as_deref().and_then(follow_ambient).map(|followed| followed.place);
         let homes = home.clone().into_iter().chain(lies_at).collect();
-        Ok(KnownCommand { line: key(line), program, findings, runtimes, home, homes, variables })
+        Ok(KnownCommand { subject, program, findings, runtimes, home, homes, variables })
     }
 
     /// Whether this is what was looked up for a command line; arguments behind the script do not count.
     pub fn is_for(&self, line: &CommandLine) -> bool {
-        self.line == key(line)
+        match &self.subject {
+            Subject::Package(installed) => installed.is_for(line),
+            Subject::Typed(program, script) => {
+                let typed = script_argument(&line.arguments).map(|script| here().join(script));
+                *program == typed_program(&line.program) && *script == typed
+            }
+        }
+    }
+
+    /// The package that runs in place of the runner that was typed.
+    pub fn package(&self) -> Option<&Installed> {
+        match &self.subject {
+            Subject::Package(installed) => Some(installed),
+            Subject::Typed(..) => None,
+        }
     }
 
     pub(crate) fn program(&self) -> &Program {
@@ -83,14 +132,21 @@ impl KnownCommand {
     pub(crate) fn variables(&self) -> &[(OsString, OsString)] {
         &self.variables
     }
+
+    /// What the environment says for a name.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
 }
 
-/// The same command may be typed with a relative path and started with an absolute one.
-fn key(line: &CommandLine) -> (PathBuf, Option<PathBuf>) {
-    let here = std::env::current_dir().unwrap_or_default();
-    let is_path = line.program.as_encoded_bytes().contains(&b'/');
-    let program = if is_path { here.join(&line.program) } else { PathBuf::from(&line.program) };
-    (program, script_argument(&line.arguments).map(|script| here.join(script)))
+fn here() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+}
+
+/// The same program may be typed with a relative path and started with an absolute one.
+pub(crate) fn typed_program(program: &OsStr) -> PathBuf {
+    let is_path = program.as_encoded_bytes().contains(&b'/');
+    if is_path { here().join(program) } else { PathBuf::from(program) }
 }
 
 /// A file that runs, and the libraries beside it: `lib` beside the `bin` it lies in. Never the prefix itself, which may be

@@ -9,7 +9,6 @@ mod environment;
 mod finding;
 mod known;
 mod node;
-mod own;
 mod passed;
 mod private;
 mod program;
@@ -26,13 +25,16 @@ use std::path::{Path, PathBuf};
 use rootward_core::{Access, follow_ambient};
 
 pub(crate) use cache::make_ambient as make_cache_ambient;
+pub(crate) use environment::fetching_variables;
 pub use environment::withheld_variables;
-pub(crate) use finding::Finding;
 pub use finding::Why;
+pub(crate) use finding::{Finding, read_ambient};
 pub use known::KnownCommand;
-pub(crate) use own::make_ambient as make_own_ambient;
+pub(crate) use known::typed_program;
+pub(crate) use node::outermost_modules;
 pub use passed::{PassedVariable, VariableError};
 pub(crate) use private::Private;
+pub(crate) use program::in_path_ambient;
 pub use program::{Program, ProgramError};
 pub(crate) use system::is_device;
 pub(crate) use trust::Trust;
@@ -138,8 +140,16 @@ pub(crate) fn of_start(
     environment::add(known.variables(), passed, directories, &mut profile);
     system::add(&mut profile);
     node::add(known.program(), cache, &mut profile);
-    python::add(known.program(), known.home(), cache, &mut profile);
+    python::add(known, cache, &mut profile);
     shims::add(known, &mut profile);
+    if let Some(installed) = known.package() {
+        // SECURITY: what a server could write in its package, the servers of other projects would run
+        // (test: a_package_is_read_only_to_its_server)
+        profile.needs_of_own(installed.directory(), RUN);
+        for (name, value) in installed.variables(known.variable("PATH")) {
+            profile.sets(name, value);
+        }
+    }
     profile
 }
 

@@ -54,7 +54,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
 
 pub(super) fn add(program: &Program, cache: Option<&Path>, profile: &mut Profile) {
     // SECURITY: the user's own cache is not written, or one server could change what another, or the user, runs next; each
-    // command has its own (test: a_package_cache_belongs_to_one_command)
+    // command has its own (test: a_package_cache_belongs_to_one_command_and_directory)
     if let (true, Some(cache)) = (program.is_any_of(&PROGRAMS), cache) {
         profile.needs_of_own(cache, Access::ALL);
         profile.sets("npm_config_cache", cache.join("npm"));
@@ -63,7 +63,7 @@ pub(super) fn add(program: &Program, cache: Option<&Path>, profile: &mut Profile
 }
 
 /// The topmost `node_modules` that a file lies in: packages there find each other.
-pub(super) fn outermost_modules(file: &Path) -> Option<PathBuf> {
+pub(crate) fn outermost_modules(file: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in file.components() {
         path.push(component);

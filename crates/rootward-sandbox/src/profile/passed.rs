@@ -32,6 +32,9 @@ const STEERING: [&str; 11] = [
 /// The same by what the names begin with.
 const STEERING_PREFIXES: [&str; 2] = ["LD_", "DYLD_"];
 
+/// What the names of variables begin with that npm, uv and pip read.
+pub(crate) const FETCHING_PREFIXES: [&str; 4] = ["npm_config_", "NPM_CONFIG_", "UV_", "PIP_"];
+
 /// A variable to pass on, or all that begin alike.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PassedVariable(Kind);
@@ -74,6 +77,14 @@ impl PassedVariable {
             Some(star) if star < SHORTEST_PREFIX => Err(VariableError::TooShort),
             Some(star) => Ok(PassedVariable(Kind::Prefix(OsStr::from_bytes(&bytes[..star]).to_owned()))),
         }
+    }
+
+    /// Whether this is about fetching packages: then a fetch gets it, too. Any other variable is for the server alone.
+    // SECURITY: the keys of a server are not given to a package that is being fetched
+    // (test: a_fetch_sees_no_root_and_no_secret)
+    pub(crate) fn is_for_fetching(&self) -> bool {
+        let (Kind::Named(text) | Kind::Prefix(text)) = &self.0;
+        FETCHING_PREFIXES.iter().any(|prefix| text.as_bytes().starts_with(prefix.as_bytes()))
     }
 
     /// Whether this passes on the variable of this name.
@@ -144,6 +155,21 @@ mod tests {
             assert!(!passes(prefix, name), "{prefix} {name}");
         }
         assert!(passes("NODE_*", "NODE_TLS_MIN_V1_2"));
+    }
+
+    #[test]
+    fn only_what_fetching_programs_read_is_for_fetching() {
+        for (pattern, expect) in [
+            ("npm_config_registry", true),
+            ("NPM_CONFIG_*", true),
+            ("UV_INDEX_URL", true),
+            ("PIP_*", true),
+            ("GITHUB_TOKEN", false),
+            ("NPM_*", false),
+            ("UV*", false),
+        ] {
+            assert_eq!(PassedVariable::read(pattern).unwrap().is_for_fetching(), expect, "{pattern}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::{Shown, follow_ambient};
+use rootward_core::{Material, Shown, follow_ambient};
 use thiserror::Error;
 
 use super::finding::{Anchor, Trail, read_ambient};
@@ -131,13 +131,24 @@ impl Program {
         &self.chain
     }
 
+    /// Where its files are called by and where they lie.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &PathBuf> {
+        self.chain.iter().flat_map(Run::paths)
+    }
+
+    /// Whether a confined command could have written it, what runs it, or what leads there.
+    pub(crate) fn is_of(&self, material: &Material) -> bool {
+        let named_in = self.chain.iter().flat_map(|run| &run.trail.named_in);
+        self.places().chain(named_in).any(|place| material.holds(place))
+    }
+
     /// Whether the program, or what runs it, has one of these names; a version behind the name does not count.
     pub(crate) fn is_any_of(&self, names: &[&str]) -> bool {
         let plain = |path: &PathBuf| {
             let name = path.file_name()?.to_str()?;
             Some(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.').to_owned())
         };
-        self.chain.iter().flat_map(Run::paths).filter_map(plain).any(|name| names.contains(&name.as_str()))
+        self.places().filter_map(plain).any(|name| names.contains(&name.as_str()))
     }
 }
 

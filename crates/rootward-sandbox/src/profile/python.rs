@@ -1,12 +1,13 @@
 //! Python, pip and uv: virtual environments, versions that pyenv or uv installed, and a cache for what `uvx` fetches.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use rootward_core::{Access, follow_ambient};
 
 use super::finding::{Finding, Findings, Trail, Why, read_ambient};
-use super::program::{Program, Run};
-use super::{Profile, RUN, Surroundings, script_ambient};
+use super::program::Run;
+use super::{KnownCommand, Profile, RUN, Surroundings, script_ambient};
 
 const PYTHON: [&str; 4] = ["python", "pypy", "pip", "pipx"];
 const UV: [&str; 2] = ["uv", "uvx"];
@@ -34,15 +35,33 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
             None => findings.seek_ambient(&script, Access::READ, Why::Script, &trail),
         }
     }
-    if let (true, Some(home)) = (uv, surroundings.home) {
-        findings.seek_ambient(&home.join(VERSIONS_OF_UV), RUN, Why::Versions, &Trail::default());
+    let variable = surroundings.variables.iter().find(|(name, _)| name == VERSIONS_VARIABLE);
+    let versions = versions_of_uv(variable.map(|(_, value)| value.as_os_str()), surroundings.home);
+    if let (true, Some(versions)) = (uv, versions) {
+        findings.seek_ambient(&versions, RUN, Why::Versions, &Trail::default());
     }
 }
 
-/// Where uv keeps the versions of Python that it installed, below the home.
+/// The variable that says where uv keeps the versions of Python that it installed.
+const VERSIONS_VARIABLE: &str = "UV_PYTHON_INSTALL_DIR";
+
+/// Where they are without it, below the home.
 const VERSIONS_OF_UV: &str = ".local/share/uv/python";
 
-pub(super) fn add(program: &Program, home: Option<&Path>, cache: Option<&Path>, profile: &mut Profile) {
+fn versions_of_uv(variable: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
+    let named = variable.map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| Some(home?.join(VERSIONS_OF_UV)))
+}
+
+/// The virtual environment of a package, which its program need not name: a first line that would be too long names a shell.
+pub(super) fn seek_package_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
+    if let Some(run) = surroundings.program.chain().first() {
+        add_environment_ambient(&run.entry, run, surroundings, findings);
+    }
+}
+
+pub(super) fn add(known: &KnownCommand, cache: Option<&Path>, profile: &mut Profile) {
+    let program = known.program();
     let uv = program.is_any_of(&UV);
     if !uv && !program.is_any_of(&PYTHON) {
         return;
@@ -52,8 +71,8 @@ pub(super) fn add(program: &Program, home: Option<&Path>, cache: Option<&Path>, 
         profile.sets("UV_CACHE_DIR", cache.join("uv"));
         profile.sets("UV_TOOL_DIR", cache.join("uv-tools"));
     }
-    if let (true, Some(home)) = (uv, home) {
-        profile.sets("UV_PYTHON_INSTALL_DIR", home.join(VERSIONS_OF_UV));
+    if let (true, Some(versions)) = (uv, versions_of_uv(known.variable(VERSIONS_VARIABLE), known.home())) {
+        profile.sets(VERSIONS_VARIABLE, versions);
     }
     // Compiled modules are kept beside their sources, where nothing can be written.
     profile.sets("PYTHONDONTWRITEBYTECODE", "1");

@@ -12,6 +12,7 @@ mod corpus;
 mod ending;
 mod hostile;
 mod living;
+mod packages;
 mod planted;
 mod planting;
 mod rules;

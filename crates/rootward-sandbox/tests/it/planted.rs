@@ -300,7 +300,8 @@ fn a_cache_is_not_moved_by_a_link() {
     let mut command = home.host(&["home/proj"]);
     reads_nothing("the first start", command.arg(&npx).arg("package"));
     let packages = home.path("home/.cache/rootward/packages");
-    let cache = fs::read_dir(&packages).unwrap().next().unwrap().unwrap().path();
+    let mut entries = fs::read_dir(&packages).unwrap().map(|entry| entry.unwrap().path());
+    let cache = entries.find(|path| path.is_dir()).unwrap();
     for moved in [cache.as_path(), packages.as_path()] {
         fs::rename(moved, moved.with_extension("moved")).unwrap();
         symlink(home.path("home/private"), moved).unwrap();

@@ -242,7 +242,7 @@ fn code_on_the_command_line_opens_nothing() {
 }
 
 #[test]
-fn a_package_cache_belongs_to_one_command() {
+fn a_package_cache_belongs_to_one_command_and_directory() {
     let scene = Scene::new();
     let tools = scene.path("tools");
     fs::create_dir(&tools).unwrap();
@@ -260,6 +260,9 @@ fn a_package_cache_belongs_to_one_command() {
     let (one, other) = (cache("one"), cache("other"));
     assert_ne!(one, other);
     assert_eq!(one, cache("one"), "kept for the next start");
+    let mut elsewhere = host(&spec);
+    elsewhere.env("XDG_CACHE_HOME", scene.path(".cache")).current_dir(scene.path("inside"));
+    assert_ne!(one, finish(elsewhere.arg(tools.join("npx")).args(["-y", "one"])).out, "another project has its own");
     assert!(one.starts_with(scene.path(".cache/rootward/packages").to_str().unwrap()), "{one}");
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, Network, Options, PassedVariable, StartError, Trace, UnheldPolicy,
-    UnixSockets,
+    CommandLine, Confinement, Filesystem, KnownCommand, Network, Options, PassedVariable, StartError, Supply, Trace,
+    UnheldPolicy, UnixSockets,
 };
 use serde_json::Value;
 
@@ -30,7 +30,8 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         std::thread::spawn(|| std::thread::sleep(std::time::Duration::MAX));
     }
     let confined = confinement(&spec).and_then(|confinement| {
-        let mut prepared = confinement.prepare_ambient(&line)?;
+        let known = known(&spec, &confinement, &line)?;
+        let mut prepared = confinement.prepare_known_ambient(&line, &known)?;
         if let Some(start) = spec["start"].as_str() {
             prepared.start_in(std::fs::File::open(start).expect("a directory").into());
         }
@@ -58,6 +59,14 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
+/// The command as typed, or, where the spec says so, the package that it fetches.
+fn known(spec: &Value, confinement: &Confinement, line: &CommandLine) -> Result<KnownCommand, StartError> {
+    let package = if spec["packages"] == true { confinement.package_ambient(line)? } else { None };
+    let Some(package) = package else { return Ok(KnownCommand::look_up_ambient(line)?) };
+    let installed = Supply::new(package).wait_ambient(|note| println!("{note}"))?;
+    Ok(KnownCommand::of_package_ambient(installed)?)
+}
+
 fn confinement(spec: &Value) -> Result<Confinement, StartError> {
     let texts = |key: &str| spec[key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let paths = |key: &str| texts(key).map(PathBuf::from).collect();
@@ -66,6 +75,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     let options = Options {
         network: if spec["network"] == "off" { Network::Off } else { Network::On },
+        fetch: if spec["fetch"] == "off" { Network::Off } else { Network::On },
         unix_sockets: match spec["unix"].as_str() {
             Some("open") => UnixSockets::Open,
             Some("none") => UnixSockets::None,

@@ -141,7 +141,7 @@ impl Gathered {
         let around = Around { home: desk.directories.home.clone(), project: project.clone() };
         match plan(form, config.text(), &around, holder, caller) {
             Ok(plan) => {
-                let listed = plan.servers.iter().map(|planned| listed(planned, caller, project.as_deref()));
+                let listed = plan.servers.iter().map(|planned| listed(planned, caller, project.as_deref(), desk));
                 let servers = listed.collect();
                 let file = Adoptable { form, holder, config, plan, servers, changed: false, error: None };
                 self.files.push(file);
@@ -156,7 +156,7 @@ impl Gathered {
     }
 }
 
-fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>) -> Listed {
+fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Desk) -> Listed {
     let line = match &planned.server.transport {
         Transport::Command(line) => Some(line),
         Transport::Remote(_) => None,
@@ -166,7 +166,7 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>) -> Listed 
     // (test: a_program_that_calls_itself_rootward_is_not_trusted)
     let another = calls_rootward && line.is_some_and(|line| another::is_another_ambient(line, caller, project));
     let recipe = match (&planned.verdict, line) {
-        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of(&line.program, &line.arguments),
+        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of_ambient(&line.program, &line.arguments, desk),
         _ => None,
     };
     Listed { planned: planned.clone(), another, recipe, tried: None }

@@ -18,7 +18,15 @@ pub(super) fn print(explanation: &Explanation, json: bool) -> Result<()> {
     Ok(out.flush()?)
 }
 
-fn write(Explanation { places, enforcement }: &Explanation, out: &mut impl Write) -> io::Result<()> {
+fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    let Explanation { to_fetch, places, enforcement } = explanation;
+    if let Some(package) = to_fetch {
+        let package = Shown::new(package);
+        writeln!(
+            out,
+            "package `{package}` is not fetched yet: these are the places of its runner, not those of the package"
+        )?;
+    }
     writeln!(out, "the command would get")?;
     let (system, others): (Vec<&GivenPlace>, Vec<_>) =
         places.iter().partition(|given| given.because == Because::System);

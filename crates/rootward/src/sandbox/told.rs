@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, ProgramError, Refused, SocketKind, SplitDirectory, StartError, Step, Untrusted,
-    Withheld,
+    ConfinementError, Enforcement, PackageError, ProgramError, Refused, SocketKind, SplitDirectory, StartError, Step,
+    Untrusted, Withheld,
 };
 
 use super::hinted;
@@ -53,6 +53,7 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
             told(program, error),
             "Rootward remembers there what confined commands could write; `HOME` or `XDG_STATE_HOME` says where it is",
         ),
+        StartError::Package(error) => hinted(says, package_hint(error)),
         StartError::Program(ProgramError::NotExecutable(_)) => {
             hinted(error.to_string(), "make it executable with `chmod +x`, or name what runs it: `-- python3 FILE`")
         }
@@ -64,6 +65,19 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
             hinted(says, "`rootward doctor` tries a start; inside a confined command no other can be confined")
         }
         _ => anyhow::Error::new(error).context(format!("command `{}` was not started", Shown::new(program))),
+    }
+}
+
+/// The way out where a package cannot be run.
+fn package_hint(error: &PackageError) -> &'static str {
+    match error {
+        PackageError::NetworkOff { .. } => "pass `--network on` once to fetch it; later starts need no network for it",
+        PackageError::NoProgram { .. } => "name one of its programs, with `uvx --from PACKAGE PROGRAM` for example",
+        PackageError::Outside { .. } => "the package may be hostile: find out who made it before you use it",
+        PackageError::Store(_) => {
+            "`rootward cache list` shows what is kept, `rootward cache clean` removes what nobody uses"
+        }
+        _ => "look at the package's name and version, the network, and `npm_config_registry` or `UV_DEFAULT_INDEX`",
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use rootward_core::{Restrictions, Shown};
 use rootward_hub::recipe::learned::{Learned, List};
-use rootward_sandbox::{PackageCommand, Program, Refused, is_closed_ambient};
+use rootward_sandbox::{PackageCommand, Program, Refused, SocketKind, is_closed_ambient};
 
 use crate::message::{self, Hinted, from_home};
 
@@ -55,12 +55,14 @@ impl Learning {
         for name in withheld {
             self.learned.add(List::Env, name, "it is set, and the server did not get it");
         }
-        for Refused { path, access } in refused {
+        for Refused { path, access, socket } in refused {
             let holds_home = home.is_some_and(|home| home.starts_with(path));
             let is_device = path.starts_with("/proc") || path.starts_with("/sys") || path.starts_with("/dev/pts");
             // SECURITY: a person who accepts lines without reading them must not open a secret
             // (test: learning_proposes_no_secret)
-            if holds_home || is_device || path.parent().is_none() || is_closed_ambient(path, Arc::clone(closed)) {
+            let acts_for_user = socket.is_some_and(|kind| kind != SocketKind::Ordinary);
+            let is_kept_out = holds_home || is_device || acts_for_user || path.parent().is_none();
+            if is_kept_out || is_closed_ambient(path, Arc::clone(closed)) {
                 self.learned.leave_out();
                 continue;
             }

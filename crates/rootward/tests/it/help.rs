@@ -32,6 +32,7 @@ fn help_of_each_verb() {
         ["roots", "import", "--help"],
         ["roots", "watch", "--help"],
     );
+    assert_told!("help_cache", stage, ["cache", "--help"], ["cache", "list", "--help"], ["cache", "clean", "--help"],);
     assert_told!("help_doctor", stage, ["doctor", "--help"]);
 }
 

@@ -7,6 +7,7 @@ mod homes;
 mod learning;
 mod life;
 mod modern;
+mod packages;
 mod pressure;
 mod questions;
 mod recipes;

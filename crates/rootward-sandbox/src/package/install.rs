@@ -1,0 +1,73 @@
+//! How a package is installed: the program that does it, with which words and variables.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::command::{PackageCommand, Registry, Runner};
+use super::{npm, pypi};
+use crate::profile::{Program, in_path_ambient};
+
+/// Where a package goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place<'p> {
+    /// The directory of the install.
+    pub(super) install: &'p Path,
+    /// The private home of the fetch, which is removed.
+    pub(super) home: &'p Path,
+}
+
+/// The how manieth try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Attempt {
+    /// There is nothing yet.
+    First,
+    /// There is an old one, which is used if this fails.
+    Refresh,
+    /// No Python of the user's was good enough: one is downloaded with the package.
+    WithPython,
+}
+
+/// What installs a package.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Install {
+    pub(super) arguments: Vec<OsString>,
+    /// Variables that it gets with these values.
+    pub(super) variables: Vec<(OsString, OsString)>,
+}
+
+/// How a package is installed.
+pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attempt) -> Install {
+    match command.registry {
+        Registry::Npm => npm::install(command, place, attempt),
+        Registry::PyPi => pypi::install(command, place, attempt),
+    }
+}
+
+/// The program that installs: beside the runner that the user named, else where the user's `PATH` has it.
+pub(super) fn tool_ambient(
+    command: &PackageCommand,
+    runner: &Program,
+    path: Option<&std::ffi::OsStr>,
+    here: &Path,
+) -> Option<Program> {
+    let name = match command.runner {
+        Runner::Npx => "npm",
+        Runner::Bunx => "bun",
+        Runner::PnpmDlx => "pnpm",
+        Runner::Uvx => "uv",
+        Runner::PipxRun => "pipx",
+    };
+    let beside = runner.path().with_file_name(name);
+    let find = |place: &Path| Program::find_ambient(place.as_os_str(), path, here).ok();
+    find(&beside).or_else(|| find(&in_path_ambient(name.as_ref(), path, here)?))
+}
+
+/// How an installed package is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Start {
+    pub(crate) program: PathBuf,
+    /// Arguments before those of the server.
+    pub(crate) first: Vec<OsString>,
+    /// The directory of its programs, which it finds first.
+    pub(crate) programs: PathBuf,
+}
