@@ -144,7 +144,12 @@ impl Case {
             Wall::Confined | Wall::Off => Roots::Unknown,
         };
         let mut server = Conversation::start(command, roots)?;
-        let tools = server.tools()?;
+        let mut tools = server.tools()?;
+        // A server that takes its time to start is listed as empty behind `wrap`, and announced when it is up.
+        if tools.is_empty() && self.wall == Wall::Wrapped {
+            server.wait_for("notifications/tools/list_changed")?;
+            tools = server.tools()?;
+        }
         for act in inside.iter().chain(outside) {
             ensure!(tools.iter().any(|tool| tool == act.tool), "it has no tool `{}`", act.tool);
         }
