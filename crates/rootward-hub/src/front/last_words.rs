@@ -110,7 +110,9 @@ impl Ended<'_> {
             let path = Shown::new(&refused.path);
             let to = if refused.socket.is_some() { "connect to" } else { &refused.access };
             says.push(match refused.flag() {
-                Some(flag) => format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)"),
+                Some(flag) => {
+                    format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)")
+                }
                 None => format!("it was refused to {to} `{path}`"),
             });
         }
