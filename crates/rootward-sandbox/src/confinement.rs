@@ -44,9 +44,9 @@ pub struct Confinement {
     too_large: Vec<Unheld>,
     /// What the operator added.
     additions: Vec<Rule>,
-    /// Which unix sockets this system allows of those wanted.
+    /// The unix sockets that this system can supervise, of those wanted.
     pub(crate) unix_sockets: UnixSockets,
-    /// The sockets that the operator named: where they lie, in the order of the options.
+    /// The sockets that the operator named, in the order of the options.
     pub(crate) sockets: Vec<NamedSocket>,
     /// The sockets of the user's session.
     pub(crate) session: SessionSockets,
@@ -101,7 +101,7 @@ impl Confinement {
             UnixSockets::Named(named) => named.as_slice(),
             UnixSockets::None | UnixSockets::Open => &[],
         };
-        // SECURITY: a command that can replace a link on the way to a named socket chooses the socket of the next start
+        // SECURITY: a command that can replace a link on the way would choose which socket the next start opens
         // (test: a_named_socket_is_not_moved_by_a_link)
         let sockets = sockets.iter().zip(self.sockets.iter().map(|socket| &socket.place));
         for (path, place) in places.chain(sockets) {
@@ -269,7 +269,7 @@ fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
     read.chain(write).map(rule).collect()
 }
 
-/// The sockets that the operator named, where they lie. They need not exist yet.
+/// Resolves the sockets that the operator named. They need not exist yet.
 fn named_sockets_ambient(paths: &[PathBuf], session: &SessionSockets) -> Result<Vec<NamedSocket>, ConfinementError> {
     let find = |path: &PathBuf| {
         let refuse = |reason: &str| ConfinementError::Addition { path: path.clone(), reason: reason.to_owned() };
@@ -278,7 +278,7 @@ fn named_sockets_ambient(paths: &[PathBuf], session: &SessionSockets) -> Result<
         }
         let followed = follow_ambient(path).ok_or_else(|| refuse("it passes a link that cannot be followed"))?;
         let place = followed.place;
-        // SECURITY: a socket behind which somebody acts for the user is as good as no wall, whatever link it is named by
+        // SECURITY: a command that reaches a service which acts for the user is not confined, whatever link names the socket
         // (test: sockets_that_act_for_the_user_are_never_named)
         let kind = [session.kind(path), session.kind(&place)].into_iter().max().unwrap_or(SocketKind::Ordinary);
         if kind.is_never() {

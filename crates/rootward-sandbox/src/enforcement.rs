@@ -45,19 +45,19 @@ pub struct Enforcement {
     pub split: Vec<SplitDirectory>,
     /// What the command seems to need and is not given.
     pub withheld: Vec<Withheld>,
-    /// The unix sockets that the user named.
+    /// The unix sockets that the command may connect to because the user named them.
     pub sockets: Vec<NamedSocket>,
     /// What Landlock alone leaves open, and what became of it.
     pub gaps: Vec<Gap>,
 }
 
-/// A unix socket outside of the places that a command may write, which it may connect to all the same.
+/// A unix socket that the user named.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct NamedSocket {
-    /// Where, without links. It need not exist yet.
+    /// Its path, without links. It need not exist yet.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
-    /// What its name tells of it.
+    /// Its kind.
     pub kind: SocketKind,
 }
 

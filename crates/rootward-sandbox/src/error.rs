@@ -39,7 +39,7 @@ pub enum ConfinementError {
         reason: String,
     },
     /// A socket that no flag opens by its name.
-    #[error("`{}` cannot be allowed: it is {kind}, which acts for you outside of every wall", Shown::new(path))]
+    #[error("`{}` cannot be allowed: it is {kind}, which acts for you outside the sandbox", Shown::new(path))]
     ForbiddenSocket {
         /// As it was given.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum ConfinementError {
     },
     /// Sockets were named, and this system does not let the supervisor connect to them.
     #[error(
-        "no socket can be allowed by its name: this system lets no process look into its descendants (`kernel.yama.ptrace_scope`)"
+        "no socket can be allowed by name: `kernel.yama.ptrace_scope` keeps the supervisor from the command's sockets"
     )]
     NoSupervisedSockets,
     /// A place that is denied cannot be found.

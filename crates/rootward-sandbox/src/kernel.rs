@@ -29,18 +29,18 @@ pub fn strongest() -> (Strength, Option<KernelLacks>) {
     }
 }
 
-/// What this system makes of a wish for unix sockets. Where processes may not look into their descendants, the supervisor cannot
-/// connect for them, and there are none.
+/// The unix sockets that this system can supervise, of those wanted. Where a process may not inspect its descendants, the supervisor
+/// cannot connect for them, so they get no unix sockets.
 pub fn unix_sockets_here(wanted: &UnixSockets) -> UnixSockets {
     match wanted {
-        UnixSockets::Named(_) if !may_look_into_descendants_ambient() => UnixSockets::None,
+        UnixSockets::Named(_) if !may_inspect_descendants_ambient() => UnixSockets::None,
         wanted => wanted.clone(),
     }
 }
 
-/// Whether a process may look into its descendants: from 2 on, Yama reserves that for the superuser (`kernel.yama.ptrace_scope`).
+/// Whether a process may inspect its descendants. Yama can forbid it (`kernel.yama.ptrace_scope` of 2 or more).
 #[expect(clippy::disallowed_methods, reason = "a fixed name")]
-fn may_look_into_descendants_ambient() -> bool {
+fn may_inspect_descendants_ambient() -> bool {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     scope.ok().and_then(|scope| scope.trim().parse::<u32>().ok()).is_none_or(|scope| scope < 2)
 }

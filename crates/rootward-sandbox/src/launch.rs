@@ -90,12 +90,12 @@ pub struct Refused {
     pub path: PathBuf,
     /// What for: `read`, `write`, `execute`, or `connect` for a unix socket.
     pub access: String,
-    /// What the socket is that it tried to connect to.
+    /// The kind of the socket, for a refused connection.
     pub socket: Option<SocketKind>,
 }
 
 impl Refused {
-    /// The flag that would permit it, without the path; `None` for a socket that no flag opens by its name.
+    /// The flag that would permit it; `None` for a socket that no flag opens by name.
     pub fn flag(&self) -> Option<&'static str> {
         match self.socket {
             Some(kind) if kind.is_never() => None,

@@ -31,7 +31,7 @@
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
-//! - `sockets.rs`: what a unix socket's name tells of its listener.
+//! - `sockets.rs`: the kinds of unix sockets, by their names.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
 //! - `kept.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.

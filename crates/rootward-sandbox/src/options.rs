@@ -17,14 +17,15 @@ pub enum Network {
     Off,
 }
 
-/// Which unix sockets a command may connect to. [`crate::SocketKind`] says which are never reached by name.
+/// Which unix sockets a command may connect to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum UnixSockets {
-    /// It can make none but pairs.
+    /// None; it can create pairs only.
     None,
-    /// Stream sockets, to listeners in places that it may write, and to these. A listener need not exist at the start.
+    /// Those in places that it may write, and those at these paths, which need not exist yet. Never those that act for the user
+    /// ([`crate::SocketKind::is_never`]).
     Named(Vec<PathBuf>),
-    /// All: a container engine's socket, or an agent's, is as good as no wall.
+    /// All. A command that may connect to a container engine or an agent is not confined.
     Open,
 }
 

@@ -30,19 +30,19 @@ pub(crate) struct OpenPlace {
     pub(crate) rights: u64,
 }
 
-/// Which unix sockets a command may make, and who holds them.
+/// How the unix sockets of a command are held.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum UnixOrders {
-    /// None but pairs: the filter.
+    /// The filter lets it create pairs only.
     Closed,
-    /// The supervisor connects them.
+    /// The supervisor makes the connections.
     Supervised {
-        /// The sockets that the user named: where they lie, without links.
+        /// The sockets that the user named, without links.
         named: Vec<Bytes>,
-        /// What variables of the user's session name.
+        /// The sockets of the user's session.
         session: Vec<(Bytes, SocketKind)>,
     },
-    /// All: nobody.
+    /// They are not.
     Open,
 }
 
@@ -87,7 +87,7 @@ pub(crate) enum Told {
     Refused {
         path: Bytes,
         access: String,
-        /// What the socket is, where it is one.
+        /// The kind of the socket, for a refused connection.
         socket: Option<SocketKind>,
     },
 }

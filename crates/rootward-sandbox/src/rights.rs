@@ -19,7 +19,7 @@ pub(crate) fn handled(kernel: i32) -> BitFlags<AccessFs> {
     AccessFs::from_all(version(kernel))
 }
 
-/// The same where all unix sockets are open, those outside too.
+/// The same without unix sockets, for commands that may connect to all of them.
 pub(crate) fn handled_but_sockets(kernel: i32) -> BitFlags<AccessFs> {
     handled(kernel) & !BitFlags::from(AccessFs::ResolveUnix)
 }

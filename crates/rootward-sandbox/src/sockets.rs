@@ -1,7 +1,8 @@
-//! Which unix sockets are worth a wall: what a listener does for those who connect to it, told by its name.
+//! What kind of service listens on a unix socket, judged by the socket's name.
 //!
-//! A container engine, a bus, a service manager or an agent acts for its user, outside of every wall. Such a socket is never opened
-//! by its name. This is a list of well-known names; it cannot know all. Closing too much is the safe mistake.
+//! A container engine, a bus, a service manager or a key agent acts for its user outside the sandbox. A command that may connect to
+//! one is not confined. No flag opens such a socket by name. This is a list of well-known names and cannot be complete; closing too
+//! much is the safe mistake.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,34 +12,34 @@ use std::path::{Path, PathBuf};
 use rootward_core::follow_ambient;
 use serde::{Deserialize, Serialize};
 
-/// What a listener does, as its name tells.
+/// The kind of a socket, judged by its name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SocketKind {
-    /// Nothing known: a database, a development server.
+    /// Not on the list: a database, a development server.
     Ordinary,
-    /// Controls the user's session: a display, a terminal, an editor, a browser. Opened only if the user names it.
+    /// Controls the user's session: a display, a terminal, an editor, a browser. Open only if the user names it.
     Session,
     /// Starts containers or virtual machines, which can mount any directory.
     ContainerEngine,
     /// The session bus or the system bus.
     Bus,
-    /// Starts programs outside of the wall.
+    /// Starts programs for the user.
     ServiceManager,
-    /// Holds keys and uses them for those who ask.
+    /// Holds keys and uses them on request.
     Agent,
 }
 
-/// Names of sockets, in lower case, and the directories they lie in. A `*` at the end stands for any rest.
+/// Known names, in lower case. A `*` matches any text.
 struct Known {
     kind: SocketKind,
-    /// The name itself, wherever it lies.
+    /// The name of the socket.
     names: &'static [&'static str],
-    /// Parts of the name.
+    /// A part of the name.
     parts: &'static [&'static str],
-    /// The directory that it lies in.
+    /// The directory that holds it.
     parents: &'static [&'static str],
-    /// A directory on the way to it.
+    /// Any directory above it.
     directories: &'static [&'static str],
 }
 
@@ -143,12 +144,12 @@ const KNOWN: &[Known] = &[
 ];
 
 impl SocketKind {
-    /// What the name of a socket tells.
+    /// The kind of the socket at a path.
     pub fn of(path: &Path) -> SocketKind {
         let names: Vec<Vec<u8>> = path.iter().map(|name| name.as_bytes().to_ascii_lowercase()).collect();
         let Some((name, directories)) = names.split_last() else { return SocketKind::Ordinary };
         let parent = directories.last().map(Vec::as_slice).unwrap_or_default();
-        // Names that mean something only where they lie.
+        // Names that count only in some directories.
         if parent.starts_with(b"ssh-") && name.starts_with(b"agent.") {
             return SocketKind::Agent;
         }
@@ -164,7 +165,7 @@ impl SocketKind {
         KNOWN.iter().find(is).map_or(SocketKind::Ordinary, |known| known.kind)
     }
 
-    /// Whether no flag opens it by its name.
+    /// Whether no flag opens it by name.
     pub fn is_never(self) -> bool {
         match self {
             SocketKind::Ordinary | SocketKind::Session => false,
@@ -201,12 +202,12 @@ fn holds(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window == part)
 }
 
-/// The sockets that variables of the user's session name, as spelled and where they lie.
+/// The sockets that environment variables of the user's session name: as spelled, and without links.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SessionSockets(Vec<(PathBuf, SocketKind)>);
 
 impl SessionSockets {
-    /// Those of an environment.
+    /// Reads the variables of an environment.
     pub fn of_ambient(variables: impl IntoIterator<Item = (OsString, OsString)>) -> SessionSockets {
         let variables: Vec<_> = variables.into_iter().collect();
         let runtime = variables.iter().find(|(name, _)| name == "XDG_RUNTIME_DIR").map(|(_, value)| Path::new(value));
@@ -228,15 +229,15 @@ impl SessionSockets {
         &self.0
     }
 
-    /// What a socket is, by these and by its name.
+    /// The kind of a socket, by these variables and by its name.
     pub fn kind(&self, path: &Path) -> SocketKind {
         let here = self.0.iter().filter(|(known, _)| known == path).map(|(_, kind)| *kind);
-        // The kinds are in the order of what they are kept from.
+        // The strictest kind is the last one.
         here.chain([SocketKind::of(path)]).max().unwrap_or(SocketKind::Ordinary)
     }
 }
 
-/// The sockets that a variable names.
+/// The sockets that one variable names.
 fn named(name: &OsStr, value: &OsStr, runtime: Option<&Path>) -> Vec<(PathBuf, SocketKind)> {
     let absolute = |bytes: &[u8]| Some(PathBuf::from(OsStr::from_bytes(bytes))).filter(|path| path.is_absolute());
     let bytes = value.as_bytes();

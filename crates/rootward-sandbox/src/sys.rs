@@ -249,15 +249,15 @@ pub(crate) fn unshare_nothing() -> Result<(), Errno> {
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }
 
-/// Connects a socket to an address of whatever family, as bytes.
+/// Connects a socket to an address of any family.
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
-    // SAFETY: the kernel reads as many bytes as the slice has, and judges them.
+    // SAFETY: the kernel reads exactly the bytes of the slice.
     let result = unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) };
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }
 
-/// The address that a socket is bound to, as bytes: any that the kernel gives, which safe wrappers do not all read.
+/// The address that a socket is bound to. The safe wrapper panics on some that a hostile program can bind.
 pub(crate) fn bound_address(socket: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     let mut bytes = vec![0_u8; 128];
     let mut length: libc::socklen_t = 128;
@@ -317,15 +317,15 @@ pub(crate) enum Reply {
     Failed(Errno),
     /// The kernel carries it out. Never a permission: what the call names may change before it is carried out.
     GoOn,
-    /// The caller handles a signal that waits for it; then the call is made again, or fails, as `signal(7)` says. Only for a
-    /// caller for which a signal waits.
+    /// The caller handles its pending signal; then the kernel restarts the call or fails it with `EINTR`, as `signal(7)` says. Only for
+    /// callers with a pending signal.
     Interrupted,
 }
 
 /// Answers a call. That it ended meanwhile is no error.
 pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
     const CONTINUE: u32 = 1;
-    // What the kernel's own calls return then, never seen by a program (linux/errno.h).
+    // How calls inside the kernel ask for this (linux/errno.h).
     const ERESTARTSYS: i32 = 512;
     let (val, error, flags) = match reply {
         Reply::Done(value) => (value, 0, 0),

@@ -76,12 +76,12 @@ pub(crate) enum Switch {
 /// `--unix-sockets`, and `sandbox.unix_sockets` in the settings file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(crate) enum SocketSwitch {
-    /// To all: a container engine's socket, or an agent's, is as good as no confinement
+    /// All; a command that reaches a container engine or an agent is not confined
     On,
-    /// To those in places that it can write, and to those that `--allow-socket` names
+    /// Those in places that it can write, and those that `--allow-socket` names
     #[default]
     Off,
-    /// To none
+    /// None
     None,
 }
 
@@ -154,10 +154,9 @@ impl ConfinementFlags {
                 let hint = "leave `--unix-sockets` out: no other socket outside is opened".to_owned();
                 return Err(Hinted { says, hint }.into());
             }
-            (Some(switch), _) => switch,
             // The flag says more than the file does.
             (None, SocketSwitch::None) => SocketSwitch::Off,
-            (None, switch) => switch,
+            (Some(switch), _) | (None, switch) => switch,
         };
         let named = self.sockets.iter().map(|path| ground.typed_path(path.as_os_str()));
         Ok(switch.with(named.collect::<Result<_>>()?))

@@ -1,4 +1,4 @@
-//! The address of a call that connects: copied once, and read as the kernel would.
+//! Reads the address of a `connect` call as the kernel does.
 
 use rustix::io::Errno;
 
@@ -11,12 +11,12 @@ const LONGEST_UNIX: usize = 110;
 pub(super) enum UnixAddress {
     /// A path, without its end.
     Path(Vec<u8>),
-    /// A name without a path.
+    /// An abstract name.
     Abstract,
 }
 
 impl UnixAddress {
-    /// Reads one; the kernel's own errors where it is none.
+    /// Reads an address, with the kernel's errors.
     pub(super) fn read(bytes: &[u8]) -> Result<UnixAddress, Errno> {
         let (Some(family), Some(path)) = (bytes.get(..PATH), bytes.get(PATH..)) else { return Err(Errno::INVAL) };
         let is_unix = u16::from_ne_bytes([family[0], family[1]]) == AF_UNIX;
@@ -30,12 +30,12 @@ impl UnixAddress {
 
 const AF_UNIX: u16 = 1;
 
-/// Whether the address of a unix socket is a name without a path. A socket without any address has none.
+/// Whether a unix socket is bound to an abstract name.
 pub(super) fn is_abstract(bytes: &[u8]) -> bool {
     bytes.get(PATH) == Some(&0)
 }
 
-/// The address of a path. Only for paths that fit: those that name a handle of this process.
+/// The address of a short path: the name of a handle of this process.
 pub(super) fn of_path(path: &str) -> Vec<u8> {
     [&AF_UNIX.to_ne_bytes()[..], path.as_bytes(), &[0]].concat()
 }

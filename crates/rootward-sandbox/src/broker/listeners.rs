@@ -1,8 +1,8 @@
-//! Who listens at a socket's file: asked of the kernel, which keeps the name that a listener was bound by.
+//! Finds the listeners of a socket file, with the name that each was bound to.
 //!
-//! A command that may write a directory may rename what lies in it, a container engine's socket too. So the name that a file has now
-//! tells little. The name by which its listener was bound never changes; the kernel tells it, together with the file's inode
-//! (`sock_diag(7)`, `UDIAG_SHOW_NAME` and `UDIAG_SHOW_VFS`). It knows the listeners of this network namespace alone.
+//! A command can rename the files in a directory that it may write, a container engine's socket too. So the current name of a file
+//! proves little. The name that the listener was bound to never changes. The kernel reports it together with the file's inode
+//! (`sock_diag(7)`, `UDIAG_SHOW_NAME` and `UDIAG_SHOW_VFS`), for the listeners of this network namespace.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,19 +17,18 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use super::place;
 
-/// Somebody who listens.
+/// A listening socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Listener {
-    /// The name it was bound by, as it was spelled then.
+    /// The name that it was bound to, as the program spelled it.
     pub(super) name: PathBuf,
-    /// The number of its socket, which no other socket ever has (`SO_COOKIE`, socket(7)).
+    /// The number of the socket, which is never used again (`SO_COOKIE`, socket(7)).
     pub(super) cookie: u64,
 }
 
-/// Those that listen at the socket which this is a handle of. The kernel tells the lower half of an inode's number, so there may be
-/// others among them.
+/// The listeners of the socket file behind a handle. The kernel reports half of each inode number, so the list can contain others.
 pub(super) fn of_ambient(handle: BorrowedFd<'_>) -> Result<Vec<Listener>, Errno> {
-    // SECURITY: the lower half on another file system would be a listener of the command's own choice
+    // SECURITY: on another file system, the command could create a file with the same inode number
     // (test: listeners_are_told_apart)
     let file = (low(fs::fstat(handle)?.st_ino), file_system_ambient(place::mount(handle)?)?);
     let netlink = socket_with(
@@ -49,7 +48,7 @@ pub(super) fn of_ambient(handle: BorrowedFd<'_>) -> Result<Vec<Listener>, Errno>
     }
 }
 
-/// Whether the kernel has more to tell.
+/// Whether the kernel sends more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     Some,
@@ -65,9 +64,9 @@ const LISTENING: u32 = 1 << 10;
 const SHOW_NAME_AND_FILE: u32 = 1 | 2;
 const NAME: u16 = 0;
 const FILE: u16 = 1;
-/// What precedes every message: length, kind, flags, sequence, sender.
+/// The header of a message: length, kind, flags, sequence, sender.
 const HEADER: usize = 16;
-/// What precedes the attributes: family, type, state, padding, inode, cookie in two halves.
+/// The part before the attributes: family, type, state, padding, inode, cookie in two halves.
 const BODY: usize = 16;
 
 fn request() -> Vec<u8> {
@@ -87,7 +86,7 @@ fn request() -> Vec<u8> {
     [header.concat(), body].concat()
 }
 
-/// Reads the messages of one answer: the listeners at a file, given as the lower half of its inode's number and its file system.
+/// Reads the messages of one answer. The file is given as the lower half of its inode number and its file system.
 fn read(mut messages: &[u8], file: (u32, u32), found: &mut Vec<Listener>) -> Result<Rest, Errno> {
     while let (Some(length), Some(kind)) = (word(messages, 0), half(messages, 4)) {
         let length = usize::try_from(length).map_err(|_| Errno::PROTO)?;
@@ -103,7 +102,7 @@ fn read(mut messages: &[u8], file: (u32, u32), found: &mut Vec<Listener>) -> Res
     Ok(Rest::Some)
 }
 
-/// The listener of one message, if it is one at this file.
+/// The listener in a message, if it listens on this file.
 fn listener(message: &[u8], file: (u32, u32)) -> Option<Listener> {
     let (low, high) = (word(message, 8)?, word(message, 12)?);
     let cookie = u64::from(high) << 32 | u64::from(low);
@@ -135,13 +134,13 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the kernel tells the lower half alone")]
+#[expect(clippy::cast_possible_truncation, reason = "the kernel reports the lower half")]
 fn low(inode: u64) -> u32 {
     inode as u32
 }
 
-/// The number of the file system that a mount shows, as the kernel has it inside (proc_pid_mountinfo(5)). `stat(2)` tells another
-/// one on some, for each subvolume its own.
+/// The kernel's number of the file system of a mount (`proc_pid_mountinfo(5)`). On btrfs, `stat(2)` reports another number for each
+/// subvolume.
 #[expect(clippy::disallowed_methods, reason = "this process's own list of mounts")]
 fn file_system_ambient(mount: u64) -> Result<u32, Errno> {
     let list = BufReader::new(File::open("/proc/self/mountinfo").map_err(|_| Errno::NOENT)?);
@@ -209,7 +208,7 @@ mod tests {
         let mut found = Vec::new();
         assert_eq!(read(&all, (5, 1), &mut found), Ok(Rest::None));
         assert_eq!(found, [Listener { name: "/a".into(), cookie: 7 }]);
-        // Whatever is cut off is not read.
+        // Messages that are cut off are not read past their end.
         for length in 0..all.len() {
             let _ = read(&all[..length], (5, 1), &mut Vec::new());
         }

@@ -43,7 +43,7 @@ impl Memory {
         Err(Errno::NAMETOOLONG)
     }
 
-    /// The address of a socket: this many bytes.
+    /// A socket address of this length.
     pub(super) fn address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
         let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_ADDRESS).ok_or(Errno::INVAL)?;
         let mut bytes = vec![0; length];

@@ -4,7 +4,7 @@
 //! do them. The filter puts these calls to the supervisor. It resolves the path as the caller would, proves by handle where the
 //! object lies, and acts on that handle itself; nothing that the caller changes meanwhile makes a difference.
 //!
-//! Connecting and listening are put to it as well, because of unix sockets (`sockets.rs`).
+//! `connect` and `listen` come to it as well, because of unix sockets (`sockets.rs`).
 
 mod address;
 mod call;
@@ -40,11 +40,11 @@ pub(crate) struct Broker {
     trace: Option<trace::Seen>,
 }
 
-/// What becomes of a call.
+/// The answer to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Now(Reply),
-    /// Its caller waits, and is answered by [`Broker::go_on`].
+    /// The caller waits; [`Broker::go_on`] answers it.
     Later,
 }
 
@@ -68,17 +68,17 @@ impl Broker {
         Answer::Now(self.reply(listener, notification))
     }
 
-    /// How long the supervisor may sleep, if a caller waits.
+    /// The longest time to sleep, if a caller waits.
     pub(crate) fn sleep(&self) -> Option<Duration> {
         self.sockets.as_ref()?.waiting.sleep()
     }
 
-    /// The sockets that tell, by being ready for writing, that a caller's wait is over.
+    /// The sockets to poll for writing.
     pub(crate) fn waited_for(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.iter().flat_map(|sockets| sockets.waiting.sockets())
     }
 
-    /// Answers the callers that waited long enough. `ready` is what the sockets told.
+    /// Answers the callers whose wait is over. `ready` is the result of polling the sockets.
     pub(crate) fn go_on(&mut self, listener: BorrowedFd<'_>, ready: &[PollFlags]) {
         if let Some(sockets) = &mut self.sockets {
             sockets.waiting.go_on(listener, ready);

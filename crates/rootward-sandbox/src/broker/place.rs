@@ -30,7 +30,7 @@ pub(super) enum Needed {
     Read,
     Write,
     Execute,
-    /// To connect to a socket: who may write in a place may reach what listens there.
+    /// Connecting to a unix socket takes the right to write at its place.
     Connect,
 }
 
@@ -72,8 +72,8 @@ impl Caller {
         field(&status, "Tgid:").and_then(|group| Pid::from_raw(group.parse().ok()?)).ok_or(Errno::SRCH)
     }
 
-    /// Whether a signal waits for the thread, which it would handle if it were not waiting itself. One for the whole process counts for
-    /// the first thread alone: of several that could take it, the kernel chooses that one.
+    /// Whether an unblocked signal is pending for the thread. A signal for the whole process counts only for its first thread, because
+    /// the kernel prefers that one.
     pub(super) fn is_signalled_ambient(self) -> bool {
         let Ok(status) = self.status_ambient() else { return false };
         let set = |name| field(&status, name).and_then(|set| u64::from_str_radix(set, 16).ok()).unwrap_or(0);
@@ -82,7 +82,7 @@ impl Caller {
         (set("SigPnd:") | of_process) & !set("SigBlk:") != 0
     }
 
-    /// What the kernel says of the thread (proc_pid_status(5)): in one piece, which is less than a page.
+    /// `/proc/TID/status`, read in one call; it is shorter than a page.
     #[expect(clippy::disallowed_methods, reason = "the status of a process that waits for this one")]
     fn status_ambient(self) -> Result<String, Errno> {
         let file = File::open(format!("/proc/{}/status", self.0.as_raw_pid())).map_err(|_| Errno::SRCH)?;
@@ -206,7 +206,7 @@ pub(super) fn mount(handle: BorrowedFd<'_>) -> Result<u64, Errno> {
     if seen.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(seen.stx_mnt_id) }
 }
 
-/// Whether the object of a handle is the one at a place, which is reached over no link.
+/// Whether a handle is of the object at this path. Follows no link.
 #[expect(clippy::disallowed_methods, reason = "a place that the user named; pinned, not opened")]
 pub(super) fn lies_at_ambient(place: &Path, handle: BorrowedFd<'_>) -> bool {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;

@@ -1,38 +1,41 @@
-//! Connecting and listening for the command.
+//! `connect(2)` and `listen(2)`, carried out for the command because of unix sockets.
 //!
-//! Landlock does not hold unix sockets by their path (before ABI 9), and a filter of system calls sees the number of a descriptor
-//! and the place of an address in memory, neither the socket nor the address. So where a command may make unix sockets, the filter
-//! puts each `connect(2)` and `listen(2)` to the supervisor, and the supervisor carries it out itself, for every family.
+//! Before ABI 9, Landlock does not check which path a unix socket connects to. A filter of system calls cannot check it either: it
+//! sees a descriptor's number and a pointer, not the socket and not the address. So where a command may create unix sockets, the
+//! filter sends every `connect` and `listen` to the supervisor, and the supervisor makes the call itself.
 //!
-//! # Why for every family
+//! # Why for every address family
 //!
-//! It would be cheaper to look at the socket and let the kernel go on with those of the internet. That is not sound: between the look
-//! and the call another thread can put a unix socket under the same number (`dup2(2)`), or another address into the same memory,
-//! and the kernel would connect it to any path. No property of the call tells the families apart either: an address of the internet
-//! is as long as a short path. Nothing tells whether such a socket exists: it can be passed on by `SCM_RIGHTS`. So no call is let go
-//! on. The supervisor takes the socket itself (`pidfd_getfd(2)`), copies the address once, and connects this socket to that
-//! address. Whatever the command changes meanwhile is not looked at again.
+//! It would be cheaper to look at the socket and to let the kernel continue if it is a TCP socket. That is not sound. Between the
+//! look and the call, another thread can replace the descriptor (`dup2(2)`) or the address, and the kernel would connect a unix
+//! socket to any path. Nothing in the arguments separates the families: a `sockaddr_in` is as long as a short path, and a
+//! descriptor's number says nothing, because sockets can be received over `SCM_RIGHTS` under any number. So no `connect` is ever
+//! continued. The supervisor takes the socket (`pidfd_getfd(2)`), copies the address once, and connects this socket to this
+//! address. The command can change its own descriptors and memory meanwhile; nobody looks at them again.
 //!
-//! For internet sockets that gives nothing away: with the network open, they may be connected to anything, and with the network
-//! closed they are refused here as well. What the caller sees is the same: the same socket is connected, with the same errors.
-//! `waiting.rs` has what blocks.
+//! For TCP and UDP this gives the command nothing new: with the network on it may connect anywhere, and with the network off the
+//! supervisor refuses. The caller sees what it would see from the kernel, because its own socket is connected. `waiting.rs` handles
+//! calls that block.
 //!
-//! # Where a unix socket may lead
+//! # Which unix sockets are allowed
 //!
-//! The path is resolved as the caller would, and what it leads to is pinned. It must be a socket
-//! - that lies in a place which the command may write, proved as for every other call, or is the very object at a place that the user
-//!   named, reached from the top over no link;
-//! - whose listener is none that acts for the user (`SocketKind`), by the name it has now and by the name it was bound by, which no
-//!   renaming changes (`listeners.rs`). Only what the command itself listens at may be called anything;
-//! - and then it is connected through the pinned handle.
+//! The supervisor resolves the path as the caller would and pins the result (`O_PATH`). All of this must hold:
 //!
-//! A listener in another network namespace is not known by name. It is reached only if the user named it.
+//! - The socket lies in a place that the command may write, proved by handle as for the other calls; or it is the object at a path
+//!   that the user named, opened without following a link.
+//! - Its name is not on the list of sockets that act for the user (`SocketKind`): neither its current name, nor the name that its
+//!   listener was bound to. The second does not change when the command renames the file (`listeners.rs`). This rule does not
+//!   apply to the command's own listeners, which the supervisor knows because it made the `listen` call.
+//! - The kernel knows the listener, or the user named the socket. A listener in another network namespace is unknown, and so its
+//!   name cannot be checked.
 //!
-//! Names without a path (abstract) belong to no place. The command connects to none, and listens at none: it would answer for
-//! whoever usually has that name. It may bind one, and nothing comes of it. Datagrams name their receiver without a connection;
-//! the filter lets no socket for them be made.
+//! Then the supervisor connects through the pinned handle.
 //!
-//! The peer of a connection sees the supervisor's process id where it asks for one (`SO_PEERCRED`).
+//! Abstract names belong to no directory. The command can neither connect to one nor listen on one: it could pretend to be the
+//! service that usually has the name. It can bind one, which has no effect without `listen`. Datagram sockets send to a path
+//! without `connect`, so the filter does not let the command create them.
+//!
+//! One thing differs: a peer that asks for the process id of the other side (`SO_PEERCRED`) sees the supervisor's.
 
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -56,29 +59,29 @@ use crate::orders::{Orders, UnixOrders, text};
 use crate::sockets::{SessionSockets, SocketKind};
 use crate::sys::{self, Notification, Reply};
 
-/// How many of the command's own listeners are remembered.
+/// The limit on remembered listeners of the command.
 const MOST_OWN: usize = 10_000;
 
-/// What the supervisor knows of sockets.
+/// The state of supervised sockets.
 #[derive(Debug)]
 pub(super) struct Sockets {
     network: Network,
     /// The sockets that the user named.
     named: Vec<PathBuf>,
     session: SessionSockets,
-    /// What the command itself listens at.
+    /// The command's own listeners, by cookie (`SO_COOKIE`).
     own: BTreeSet<u64>,
     pub(super) waiting: Waiting,
 }
 
-/// What the rules are asked by, and where a refusal is noted.
+/// The rules, and the trace that records refusals.
 pub(super) struct Judge<'j> {
     pub(super) places: &'j Places,
     pub(super) trace: Option<&'j mut Seen>,
 }
 
 impl Sockets {
-    /// Nothing where no call on a socket is put to the supervisor.
+    /// `None` if the filter does not send these calls.
     pub(super) fn new(orders: &Orders) -> Option<Sockets> {
         let UnixOrders::Supervised { named, session } = &orders.unix_sockets else { return None };
         let session = session.iter().map(|(place, kind)| (text(place).into(), *kind)).collect();
@@ -91,7 +94,7 @@ impl Sockets {
         })
     }
 
-    /// Answers a call on a socket; nothing for other calls.
+    /// Answers `connect` and `listen`; `None` for other calls.
     pub(super) fn answer(
         &mut self,
         listener: BorrowedFd<'_>,
@@ -114,7 +117,7 @@ impl Sockets {
         })
     }
 
-    /// What a call connects, if it may.
+    /// The connection that a call asks for, if it is allowed.
     fn attempt(
         &self,
         listener: BorrowedFd<'_>,
@@ -131,31 +134,31 @@ impl Sockets {
             self.allow_family(family)?;
             return Ok(Attempt { socket, target: Target::Address(address) });
         }
-        // SECURITY: a socket for datagrams, given by somebody outside, is not for this one to connect
-        // (test: what_is_passed_on_is_held_as_well)
+        // The filter lets the command create no datagram sockets; one that it received is not connected either.
         if !matches!(socket_type(&socket)?, SocketType::STREAM | SocketType::SEQPACKET) {
             return Err(Errno::ACCESS);
         }
         let UnixAddress::Path(path) = UnixAddress::read(&address)? else {
-            // SECURITY: a name that belongs to no place may be anybody's (test: names_without_a_path_are_closed)
+            // SECURITY: an abstract name belongs to no directory, so no rule can allow it
+            // (test: abstract_names_are_closed)
             return Err(Errno::ACCESS);
         };
         let handle = caller.resolve(At::Working, &path, Links::Followed)?;
-        // The directory that the path starts from is another's if the caller is gone.
+        // If the caller is gone, its number may belong to another process, with another working directory.
         waits(listener, notification)?;
         self.judge(&handle, judge)?;
         Ok(Attempt { socket, target: Target::Handle(handle) })
     }
 
-    /// Whether a socket of another family may be used.
+    /// Whether sockets of another family may be used.
     fn allow_family(&self, family: AddressFamily) -> Result<(), Errno> {
         let is_known = [AddressFamily::INET, AddressFamily::INET6, AddressFamily::NETLINK].contains(&family);
-        // SECURITY: with the network closed the command cannot make such a socket, but it may be given one
-        // (test: what_is_passed_on_is_held_as_well)
+        // SECURITY: with the network off the command cannot create such a socket, but it can receive one
+        // (test: received_sockets_are_checked)
         if self.network == Network::On && is_known { Ok(()) } else { Err(Errno::ACCESS) }
     }
 
-    /// That the command may connect to a socket.
+    /// Checks that the command may connect to a socket.
     fn judge(&self, handle: &OwnedFd, judge: Judge<'_>) -> Result<(), Errno> {
         let refused = |judge: Judge<'_>, place: PathBuf, kind| {
             if let Some(seen) = judge.trace {
@@ -165,27 +168,28 @@ impl Sockets {
         };
         let Some(place) = place::guess(handle.as_fd()) else { return Err(Errno::ACCESS) };
         let kind = self.session.kind(&place);
-        // SECURITY: a name that became a link since the start leads nowhere (test: a_named_socket_is_reached_over_no_link)
+        // SECURITY: a link that was created after the start is not followed
+        // (test: a_named_socket_is_reached_over_no_link)
         let is_named = self.named.iter().any(|named| place::lies_at_ambient(named, handle.as_fd()));
-        // SECURITY: a listener outside acts for its user, with rights of its own (test: a_listener_outside_is_out_of_reach)
+        // SECURITY: a listener outside acts with the rights of its user (test: a_listener_outside_is_out_of_reach)
         if !is_named && !judge.places.gives(handle.as_fd(), Needed::Connect) {
             return refused(judge, place, kind);
         }
         if FileType::from_raw_mode(fs::fstat(handle)?.st_mode) != FileType::Socket {
             return Err(Errno::CONNREFUSED);
         }
-        let listeners = listeners::of_ambient(handle.as_fd()).unwrap_or_default();
+        let listeners = listeners_at(handle.as_fd());
         if !listeners.is_empty() && listeners.iter().all(|one| self.own.contains(&one.cookie)) {
             return Ok(());
         }
-        // SECURITY: the command may rename what lies in a directory that it may write
+        // SECURITY: the command can rename files in a directory that it may write, but not what their listeners were bound to
         // (test: sockets_that_act_for_the_user_are_never_reached)
         let bound = listeners.iter().map(|Listener { name, .. }| (name.clone(), self.session.kind(name)));
         let (place, kind) = bound.fold((place, kind), |worst, one| if one.1 > worst.1 { one } else { worst });
         match kind {
             kind if kind.is_never() => refused(judge, place, kind),
             SocketKind::Session if !is_named => refused(judge, place, kind),
-            // SECURITY: of a listener that the kernel does not tell nobody knows what it does
+            // SECURITY: the original name of such a listener cannot be checked
             // (test: a_file_without_a_known_listener_is_refused)
             _ if listeners.is_empty() && !is_named => Err(Errno::CONNREFUSED),
             _ => Ok(()),
@@ -201,8 +205,8 @@ impl Sockets {
             self.allow_family(family)?;
             return listen(&socket, int(backlog));
         }
-        // SECURITY: whoever listens at a name without a path answers for whoever usually does
-        // (test: names_without_a_path_are_closed)
+        // SECURITY: programs outside would take the command for the service that usually has the name
+        // (test: abstract_names_are_closed)
         if address::is_abstract(&sys::bound_address(socket.as_fd())?) {
             return Err(Errno::ACCESS);
         }
@@ -214,13 +218,20 @@ impl Sockets {
     }
 }
 
-/// A socket of the caller's. What opens nothing is no descriptor to the calls of sockets (open(2), `O_PATH`).
+/// The listeners of a socket. Asks again if there are none: the kernel sends its list in parts and can skip a socket if others are
+/// closed in between.
+fn listeners_at(handle: BorrowedFd<'_>) -> Vec<Listener> {
+    let ask = || listeners::of_ambient(handle).ok().filter(|listeners| !listeners.is_empty());
+    ask().or_else(ask).unwrap_or_default()
+}
+
+/// The caller's socket. As in the kernel, an `O_PATH` descriptor is not one.
 fn open_socket(caller: Caller, number: i32) -> Result<OwnedFd, Errno> {
     let socket = descriptor(caller, number)?;
     if fs::fcntl_getfl(&socket)?.contains(OFlags::PATH) { Err(Errno::BADF) } else { Ok(socket) }
 }
 
-/// That the call still waits: only then what was taken from its caller is the caller's.
+/// Checks that the call still waits: only then, what was read belongs to its caller.
 fn waits(listener: BorrowedFd<'_>, notification: &Notification) -> Result<(), Errno> {
     if sys::still_waits(listener, notification.id) { Ok(()) } else { Err(Errno::INTR) }
 }

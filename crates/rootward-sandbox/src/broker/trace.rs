@@ -26,7 +26,7 @@ pub(super) struct Seen {
     fresh: Vec<Tried>,
 }
 
-/// A place, what it was wanted for, and what the socket there is.
+/// A place, the access that was refused, and the kind of a socket.
 type Tried = (PathBuf, Needed, Option<SocketKind>);
 
 /// A path of a call and what it is wanted for.
@@ -71,7 +71,7 @@ impl Seen {
         }
     }
 
-    /// Notes a socket that the command may not connect to.
+    /// Records a refused connection.
     pub(super) fn refused_socket(&mut self, place: PathBuf, kind: SocketKind) {
         self.add((place, Needed::Connect, Some(kind)));
     }

@@ -1,15 +1,15 @@
-//! Connections that are not there at once: their callers wait, the supervisor does not.
+//! Blocking `connect` calls: the caller waits, the supervisor does not.
 //!
-//! A caller whose socket blocks sleeps until the connection stands or has failed: until the other host answers, or until a listener
-//! whose queue is full takes somebody from it. The supervisor must not sleep meanwhile: it answers all the others. So a connection is
-//! always begun without blocking, and finished here.
+//! A blocking `connect` returns when the other host has answered, or when a listener with a full queue has accepted somebody. The
+//! supervisor serves all threads of the command, so it must not block meanwhile. It always starts a connection without blocking,
+//! keeps the caller in a list, and answers it later.
 //!
-//! Whether a call blocks is a property of the open file that caller and supervisor share (`O_NONBLOCK`), not of the call. It is
-//! switched for the moment of the attempt, on sockets which are neither connected nor listening: nothing can be read from them or
-//! written to them, so another thread of the command that looks at that very moment sees a flag and no more.
+//! `O_NONBLOCK` belongs to the open file, which the caller and the supervisor share, and not to the call. The supervisor sets it for
+//! the moment of the attempt and then restores the flags. Another thread of the command can see the flag meanwhile. That does no
+//! harm, because nobody can read from a socket that is not connected yet, write to it, or accept from it.
 //!
-//! The kernel does not wake a caller for a signal while the supervisor has its call (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`). The
-//! signals that wait for it are looked at from time to time, and the call ends as a system call ends that is interrupted.
+//! While the supervisor has a call, the kernel wakes its caller for fatal signals only (`SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`). So
+//! the supervisor looks for pending signals itself, from time to time, and ends the call as the kernel would.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -24,14 +24,14 @@ use super::address;
 use super::place::Caller;
 use crate::sys::{self, Reply};
 
-/// How many callers may wait. Each takes two descriptors of the supervisor's.
+/// The limit on callers that wait. Each takes up to two descriptors of the supervisor.
 const MOST: usize = 256;
 
-/// How often those are looked at that nothing wakes; less often where there are many.
+/// The time between two looks at the callers that wait, for each so many of them.
 const LOOK: Duration = Duration::from_millis(20);
 const AT_A_TIME: usize = 32;
 
-/// What a socket is connected to.
+/// What to connect to.
 #[derive(Debug)]
 pub(super) enum Target {
     /// A unix socket, by its handle.
@@ -40,55 +40,55 @@ pub(super) enum Target {
     Address(Vec<u8>),
 }
 
-/// A socket of a caller's, and what it is connected to.
+/// A caller's socket, and what to connect it to.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) socket: OwnedFd,
     pub(super) target: Target,
 }
 
-/// How far an attempt has come.
+/// The state of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
-    /// It has come to its end.
+    /// Finished.
     Ended(Result<(), Errno>),
-    /// Its caller has to wait: what the kernel tells a caller that does not wait.
+    /// The caller has to wait; the error is what a non-blocking caller would get.
     Waits(Errno),
 }
 
 impl Attempt {
-    /// Connects, or goes on connecting. Never blocks.
+    /// Starts the connection, or continues it. Never blocks.
     pub(super) fn go_on(&self) -> Progress {
-        let tried = self.flags_if_it_blocks().and_then(|flags| match flags {
-            None => Ok(Progress::Ended(self.connect())),
-            Some(flags) => {
-                fcntl_setfl(&self.socket, flags | OFlags::NONBLOCK)?;
-                let connected = self.connect();
-                fcntl_setfl(&self.socket, flags)?;
-                Ok(match (connected, &self.target) {
-                    (Err(error @ (Errno::INPROGRESS | Errno::ALREADY)), Target::Address(_))
-                    | (Err(error @ Errno::AGAIN), Target::Handle(_)) => Progress::Waits(error),
-                    (connected, _) => Progress::Ended(connected),
-                })
-            }
-        });
-        tried.unwrap_or_else(|error| Progress::Ended(Err(error)))
+        self.tried().unwrap_or_else(|error| Progress::Ended(Err(error)))
     }
 
-    /// The flags of a socket whose caller would sleep until it is connected.
-    fn flags_if_it_blocks(&self) -> Result<Option<OFlags>, Errno> {
+    fn tried(&self) -> Result<Progress, Errno> {
+        match self.target {
+            // The flag of a socket in use stays as it is: these calls fail anyway.
+            Target::Handle(_) if getpeername(&self.socket).is_ok() => return Err(Errno::ISCONN),
+            Target::Handle(_) if sockopt::socket_acceptconn(&self.socket)? => return Err(Errno::INVAL),
+            Target::Handle(_) | Target::Address(_) => {}
+        }
         let flags = fcntl_getfl(&self.socket)?;
-        let kind = sockopt::socket_type(&self.socket)?;
-        let at_once = flags.contains(OFlags::NONBLOCK)
-            || !matches!(kind, SocketType::STREAM | SocketType::SEQPACKET)
-            || getpeername(&self.socket).is_ok()
-            || sockopt::socket_acceptconn(&self.socket)?;
-        Ok((!at_once).then_some(flags))
+        // Datagram sockets connect at once.
+        let at_once = matches!(sockopt::socket_type(&self.socket)?, SocketType::DGRAM | SocketType::RAW);
+        if at_once || flags.contains(OFlags::NONBLOCK) {
+            return Ok(Progress::Ended(self.connect()));
+        }
+        // SECURITY: a supervisor that blocks does not notice that its host ended (test: a_full_queue_blocks_its_caller_only)
+        fcntl_setfl(&self.socket, flags | OFlags::NONBLOCK)?;
+        let connected = self.connect();
+        fcntl_setfl(&self.socket, flags)?;
+        Ok(match (connected, &self.target) {
+            (Err(error @ (Errno::INPROGRESS | Errno::ALREADY)), Target::Address(_))
+            | (Err(error @ Errno::AGAIN), Target::Handle(_)) => Progress::Waits(error),
+            (connected, _) => Progress::Ended(connected),
+        })
     }
 
     fn connect(&self) -> Result<(), Errno> {
         match &self.target {
-            // SECURITY: the kernel follows the name of a handle to the very socket that was judged
+            // SECURITY: through the handle, the kernel finds the socket that was checked, whatever is at its path by now
             // (test: a_path_that_is_swapped_reaches_no_listener_outside)
             Target::Handle(handle) => {
                 let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
@@ -105,21 +105,21 @@ struct Waiter {
     id: u64,
     caller: Caller,
     attempt: Attempt,
-    /// When it stops waiting, by a limit of its socket's own (`SO_SNDTIMEO`).
+    /// When the timeout of its socket ends (`SO_SNDTIMEO`).
     until: Option<Instant>,
     wakes: Wakes,
 }
 
-/// What tells that an attempt can go on.
+/// How to learn that an attempt can continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wakes {
-    /// The socket.
+    /// The socket becomes writable.
     Socket,
-    /// Nothing: it is tried again and again.
+    /// Only by trying again.
     Time,
 }
 
-/// All that wait.
+/// All callers that wait.
 #[derive(Debug)]
 pub(super) struct Waiting {
     waiters: Vec<Waiter>,
@@ -131,7 +131,7 @@ impl Waiting {
         Waiting { waiters: Vec::new(), next_look: Instant::now() }
     }
 
-    /// Begins an attempt; the answer, or nothing where its caller waits from now on.
+    /// Starts an attempt. Returns the answer, or `None` if the caller waits now.
     pub(super) fn begin(&mut self, id: u64, caller: Caller, attempt: Attempt) -> Option<Reply> {
         let waits = match attempt.go_on() {
             Progress::Ended(result) => return Some(reply(result)),
@@ -140,7 +140,7 @@ impl Waiting {
         if self.waiters.len() >= MOST {
             return Some(Reply::Failed(Errno::AGAIN));
         }
-        // Without a limit, a caller waits for ever.
+        // Without a timeout the caller waits until the connection succeeds or fails.
         let limit = sockopt::socket_timeout(&attempt.socket, Timeout::Send).ok().flatten();
         let wakes = if waits == Errno::AGAIN { Wakes::Time } else { Wakes::Socket };
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
@@ -148,18 +148,18 @@ impl Waiting {
         None
     }
 
-    /// How long to sleep at most, if anybody waits.
+    /// The time until the next look, if anybody waits.
     pub(super) fn sleep(&self) -> Option<Duration> {
         (!self.waiters.is_empty()).then(|| self.next_look.saturating_duration_since(Instant::now()))
     }
 
-    /// The sockets that tell when they can go on.
+    /// The sockets to poll for writing.
     pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let by_socket = self.waiters.iter().filter(|waiter| waiter.wakes == Wakes::Socket);
         by_socket.map(|waiter| waiter.attempt.socket.as_fd())
     }
 
-    /// Goes on with all that can, and answers those that have come to an end. `ready` is what the sockets told, in their order.
+    /// Continues the attempts and answers the callers that are done. `ready` is the result of polling the sockets, in their order.
     pub(super) fn go_on(&mut self, listener: BorrowedFd<'_>, ready: &[PollFlags]) {
         let now = Instant::now();
         let is_due = now >= self.next_look;
@@ -176,7 +176,7 @@ impl Waiting {
                     sys::reply(listener, waiter.id, reply(result));
                     return false;
                 }
-                // A socket that tells too soon would be asked without end.
+                // Polling it again would return at once.
                 Some(Progress::Waits(_)) => waiter.wakes = Wakes::Time,
                 None => {}
             }
@@ -192,7 +192,7 @@ impl Waiting {
     }
 }
 
-/// How a caller stops waiting before its connection stands.
+/// Why a caller stops waiting without a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Gone,
@@ -206,7 +206,7 @@ impl Waiter {
             return Some(End::Gone);
         }
         if signalled {
-            // As the kernel does (`sock_intr_errno`): with a limit, the call is not made again.
+            // As the kernel does (`sock_intr_errno`): a call with a timeout is not restarted.
             let interrupted = if self.until.is_some() { Reply::Failed(Errno::INTR) } else { Reply::Interrupted };
             return Some(End::Replied(interrupted));
         }

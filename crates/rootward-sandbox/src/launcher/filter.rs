@@ -175,7 +175,7 @@ const BROKERED: &[c_long] = &[
     libc::SYS_futimesat,
 ];
 
-/// Also put to the supervisor where it connects unix sockets: a filter sees the number of a descriptor, not its family.
+/// Also sent to the supervisor if it supervises unix sockets: a filter cannot see the family of a descriptor.
 const SUPERVISED: &[c_long] = &[libc::SYS_connect, libc::SYS_listen];
 
 /// Also put to the supervisor while tracing; it lets them go on, and the kernel decides.
@@ -299,11 +299,11 @@ impl Filter {
     }
 }
 
-/// The calls on sockets that the supervisor carries out.
+/// The socket calls that the supervisor makes for the command.
 fn supervised(orders: &Orders) -> &'static [c_long] {
     match orders.unix_sockets {
-        // SECURITY: a descriptor may be swapped for another behind every check, so no connection is left to the kernel where the
-        // command may have a unix socket (test: a_descriptor_that_is_swapped_reaches_no_listener_outside)
+        // SECURITY: another thread can replace a descriptor after any check, so the kernel never connects for a command that can have
+        // unix sockets (test: a_descriptor_that_is_swapped_reaches_no_listener_outside)
         UnixOrders::Supervised { .. } => SUPERVISED,
         UnixOrders::Closed | UnixOrders::Open => &[],
     }
@@ -410,7 +410,7 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     }
     let mut refused = Vec::new();
     if matches!(orders.unix_sockets, UnixOrders::Supervised { .. }) {
-        // SECURITY: a datagram names its receiver without a connection, past the supervisor
+        // SECURITY: datagrams are sent to a path without `connect`, so the supervisor would not see them
         // (test: datagrams_are_closed)
         refused.push(all(vec![eq(0, libc::AF_UNIX)?, kind(libc::SOCK_DGRAM)?])?);
     }

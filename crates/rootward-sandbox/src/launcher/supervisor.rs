@@ -103,7 +103,7 @@ pub(super) fn supervise(
             waited.len() - 1
         });
         let first_waiting = waited.len();
-        // Callers wait only as long as there are any.
+        // Without a listener no caller is left.
         let broker = asked_for.as_ref().filter(|_| asked.is_some());
         if let Some(broker) = broker {
             waited.extend(broker.waited_for().map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::OUT)));

@@ -1,4 +1,4 @@
-//! Unix sockets: which listeners a confined command reaches, and that nothing it changes meanwhile makes a difference.
+//! Unix sockets: which listeners a confined command reaches, and that it cannot change the target during the call.
 
 use std::fs;
 use std::io::{IoSlice, Read, Write};
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::scene::{Run, host, root, run, stage};
 
-/// A directory that is shared, one that is not, and listeners in both that say where they are.
+/// A shared directory, another one that is not shared, and a listener in each that says which it is.
 struct Harbour {
     directory: TempDir,
     outside: Listening,
@@ -27,7 +27,7 @@ struct Harbour {
     port: u16,
 }
 
-/// A listener of this process, outside of every wall, that answers all that connect.
+/// A listener in this process, which nothing confines. It answers every connection.
 struct Listening {
     heard: Arc<AtomicUsize>,
     path: PathBuf,
@@ -46,9 +46,9 @@ impl Listening {
         Listening { heard, path }
     }
 
-    /// How many have come.
+    /// The number of connections so far.
     fn heard(&self) -> usize {
-        // Whoever came before this one was counted before it.
+        // The queue is in order: all earlier connections are counted before this one.
         let before = self.heard.load(Ordering::SeqCst);
         let mut stream = UnixStream::connect(&self.path).unwrap();
         stream.write_all(b"hello").unwrap();
@@ -106,7 +106,7 @@ impl Harbour {
         json!({"roots": [root(&self.path("inside"), "rw")]})
     }
 
-    /// What a confined command says that does this.
+    /// Runs an act, confined; its output.
     fn says(&self, act: &Value) -> String {
         says(&self.spec(), act)
     }
@@ -145,7 +145,7 @@ fn a_listener_in_a_place_that_may_be_written_is_reached() {
     assert_eq!(harbour.says(&at("connect", &harbour.path("outside/link"))), "done inside");
     let added = json!({"roots": [root(&harbour.path("inside"), "rw")], "allow_write": [harbour.path("outside")]});
     assert_eq!(says(&added, &at("connect", &harbour.outside())), "done outside");
-    // A directory that is only read gives none.
+    // A read-only root is not enough.
     let read = json!({"roots": [root(&harbour.path("inside"), "ro")]});
     assert_eq!(says(&read, &at("connect", &inside)), error(libc::EACCES));
 }
@@ -154,7 +154,7 @@ fn a_listener_in_a_place_that_may_be_written_is_reached() {
 fn a_command_listens_where_it_may_write() {
     let harbour = Harbour::new();
     assert_eq!(harbour.says(&at("talk to itself", &harbour.path("inside/own"))), "done hello as usual");
-    // What it listens at itself may be called anything.
+    // Its own listener can have any name.
     assert_eq!(harbour.says(&at("talk to itself", &harbour.path("inside/docker.sock"))), "done hello as usual");
     assert_eq!(harbour.says(&at("talk to itself", &harbour.path("outside/own"))), error(libc::EACCES));
     assert_eq!(harbour.says(&at("listen at the longest path", &harbour.path("inside"))), "done ");
@@ -200,7 +200,7 @@ fn a_named_socket_is_reached() {
     let harbour = Harbour::new();
     let named = |path: &Path| json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [path]});
     assert_eq!(says(&named(&harbour.outside()), &at("connect", &harbour.outside())), "done outside");
-    // By another way to the same socket, and by a name that is a link.
+    // Spelled in another way, by the user or by the command.
     symlink("the-outside", harbour.path("outside/link")).unwrap();
     for spelling in ["outside/link", "inside/../outside/the-outside"] {
         let (spec, act) = (named(&harbour.path(spelling)), at("connect", &harbour.outside()));
@@ -208,7 +208,7 @@ fn a_named_socket_is_reached() {
         let (spec, act) = (named(&harbour.outside()), at("connect", &harbour.path(spelling)));
         assert_eq!(says(&spec, &act), "done outside", "{spelling}");
     }
-    // It gives nothing else there.
+    // The directory around it stays closed.
     let _other = Listening::at(harbour.path("outside/other"), "other");
     assert_eq!(says(&named(&harbour.outside()), &at("connect", &harbour.path("outside/other"))), error(libc::EACCES));
     let reading = run(&named(&harbour.outside()), ["ls", harbour.path("outside").to_str().unwrap()]);
@@ -281,9 +281,9 @@ fn sockets_that_act_for_the_user_are_never_named() {
         let spec = json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [harbour.path(name)]});
         let run = act_in(&spec, &at("connect", &harbour.path(name)));
         assert_eq!(run.code, Some(77), "{name}: {run:?}");
-        assert!(run.out.contains("acts for you outside of every wall"), "{run:?}");
+        assert!(run.out.contains("acts for you outside the sandbox"), "{run:?}");
     }
-    // What a variable of the session names is an agent's, whatever it is called.
+    // A variable says that it is an agent's socket.
     let spec = json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [harbour.outside()]});
     let mut command = host(&spec);
     command.env("SSH_AUTH_SOCK", harbour.outside()).arg(stage()).arg("unix");
@@ -299,13 +299,13 @@ fn sockets_that_act_for_the_user_are_never_reached() {
     assert_eq!(harbour.says(&at("connect", &engine)), error(libc::EACCES));
     symlink("docker.sock", harbour.path("inside/link")).unwrap();
     assert_eq!(harbour.says(&at("connect", &harbour.path("inside/link"))), error(libc::EACCES));
-    // A display controls the session: only by its name.
+    // A display needs to be named.
     let display = harbour.path("inside/wayland-0");
     let _display = Listening::at(display.clone(), "display");
     assert_eq!(harbour.says(&at("connect", &display)), error(libc::EACCES));
     let named = json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [display]});
     assert_eq!(says(&named, &at("connect", &display)), "done display");
-    // Not even under another name, also one that the command listened at itself.
+    // The command gives it another name, once one that it has listened on itself.
     let moves = [("link", "inside/twin"), ("keep a name", "inside/own"), ("move", "inside/harmless")];
     let mut now = engine;
     for (act, name) in moves {
@@ -319,7 +319,7 @@ fn sockets_that_act_for_the_user_are_never_reached() {
     assert_eq!(end.heard(), 0);
 }
 
-/// The kernel tells of no listener in another network namespace, so nobody knows what it is.
+/// The kernel does not report listeners in another network namespace, so their original names are unknown.
 #[test]
 fn a_file_without_a_known_listener_is_refused() {
     let harbour = Harbour::new();
@@ -329,7 +329,7 @@ fn a_file_without_a_known_listener_is_refused() {
     fs::write(harbour.path("inside/file"), "").unwrap();
     assert_eq!(harbour.says(&at("connect", &harbour.path("inside/file"))), error(libc::ECONNREFUSED));
     if !is_superuser() {
-        // Only the superuser may make such a namespace everywhere.
+        // Not every system lets an ordinary user create a network namespace.
         return;
     }
     let far = harbour.path("inside/far");
@@ -377,7 +377,7 @@ fn a_path_that_is_swapped_reaches_no_listener_outside() {
 }
 
 #[test]
-fn names_without_a_path_are_closed() {
+fn abstract_names_are_closed() {
     let harbour = Harbour::new();
     let name = harbour.directory.path().file_name().unwrap().to_str().unwrap();
     let _listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name).unwrap()).unwrap();
@@ -395,17 +395,17 @@ fn datagrams_are_closed() {
 }
 
 #[test]
-fn what_is_passed_on_is_held_as_well() {
+fn received_sockets_are_checked() {
     let harbour = Harbour::new();
-    let path = harbour.path("inside/giver");
-    let giver = UnixListener::bind(&path).unwrap();
+    let path = harbour.path("inside/source");
+    let source = UnixListener::bind(&path).unwrap();
     let make = |family: i32, kind: i32| {
         let family = rustix::net::AddressFamily::from_raw(u16::try_from(family).unwrap());
         let kind = rustix::net::SocketType::from_raw(u32::try_from(kind).unwrap());
         rustix::net::socket(family, kind, None).unwrap()
     };
     std::thread::spawn(move || {
-        for stream in giver.incoming().flatten() {
+        for stream in source.incoming().flatten() {
             let given: [OwnedFd; 3] = [
                 make(libc::AF_UNIX, libc::SOCK_STREAM),
                 make(libc::AF_UNIX, libc::SOCK_DGRAM),
@@ -443,7 +443,7 @@ fn the_network_is_as_it_was() {
     assert_eq!(harbour.says(&act), "done it waited");
 }
 
-/// Each error is the one that the kernel gives the same program where nobody supervises it.
+/// The same program gets the same errors, confined or not.
 #[test]
 fn errors_are_the_kernels_own() {
     let harbour = Harbour::new();
@@ -464,11 +464,12 @@ fn many_connect_at_once() {
 }
 
 #[test]
-fn a_listener_that_takes_nobody_keeps_nobody_else_waiting() {
+fn a_full_queue_blocks_its_caller_only() {
     let harbour = Harbour::new();
     fs::write(harbour.path("inside/file"), "").unwrap();
     let act = json!({"do": "wait", "path": harbour.path("inside/full"), "file": harbour.path("inside/file")});
-    assert_eq!(harbour.says(&act), "done 0 before, 20 after");
+    let errors = (libc::EISCONN, libc::EINVAL);
+    assert_eq!(harbour.says(&act), format!("done {} {}, 0 before, 20 after", errors.0, errors.1));
     let act = at("wait with a limit", &harbour.path("inside/full-again"));
     assert_eq!(harbour.says(&act), error(libc::EAGAIN));
 }
@@ -496,7 +497,7 @@ fn a_trace_tells_which_socket_was_refused() {
     assert_eq!(traced(harbour.path("outside/docker.sock")), "permitted by nothing");
 }
 
-/// Names of users and hosts, which the C library asks a daemon for by a socket, and a server and its client by asyncio.
+/// User and host names, for which the C library tries a daemon's socket, and an asyncio server with its client.
 #[test]
 fn python_talks_to_itself() {
     let script = "import asyncio, os, pwd, socket, tempfile\n\
@@ -514,4 +515,22 @@ fn python_talks_to_itself() {
     let harbour = Harbour::new();
     let run = run(&harbour.spec(), ["python3", "-c", script]);
     assert_eq!((run.code, run.out.trim_end()), (Some(0), "over a socket"), "{run:?}");
+}
+
+#[test]
+fn node_talks_to_itself() {
+    let script = "const net = require('net'), http = require('http'), os = require('os'), path = os.tmpdir() + '/socket';\
+                  const server = http.createServer((_, response) => response.end('over a socket')).listen(path, async () => {\
+                      const get = options => new Promise((done, failed) => http.get(options, response => {\
+                          let all = ''; response.on('data', part => all += part).on('end', () => done(all));\
+                      }).on('error', failed));\
+                      const over = http.createServer((_, response) => response.end('over the network')).listen(0, '127.0.0.1');\
+                      await new Promise(done => over.on('listening', done));\
+                      console.log(await get({socketPath: path, path: '/'}));\
+                      console.log(await get({port: over.address().port, host: 'localhost', family: 4}));\
+                      process.exit();\
+                  });";
+    let harbour = Harbour::new();
+    let run = run(&harbour.spec(), ["node", "-e", script]);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "over a socket\nover the network\n"), "{run:?}");
 }

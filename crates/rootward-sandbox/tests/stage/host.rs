@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, KnownCommand, Network, Options, PassedVariable, StartError, Supply, Trace,
+    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, PassedVariable, StartError, Supply, Trace,
     UnheldPolicy, UnixSockets,
 };
 use serde_json::Value;
@@ -75,6 +75,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
     let set = RootSet::place_ambient(roots, &Validation::new(None));
     let options = Options {
         network: if spec["network"] == "off" { Network::Off } else { Network::On },
+        home: Home::default(),
         fetch: if spec["fetch"] == "off" { Network::Off } else { Network::On },
         unix_sockets: match spec["unix"].as_str() {
             Some("open") => UnixSockets::Open,

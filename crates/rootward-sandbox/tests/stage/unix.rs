@@ -1,4 +1,4 @@
-//! Connects and listens as the tests say, one act a run: `done` and what came of it, or the number of the error.
+//! Connects and listens as a test says. Prints `done` with the result, or the number of the error.
 
 use std::ffi::CString;
 use std::io::{self, Read, Write};
@@ -106,7 +106,7 @@ fn connected(path: &str, kind: i32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Says hello, and hears what is said back.
+/// Sends hello and returns the answer.
 fn greet(socket: &OwnedFd) -> io::Result<String> {
     let mut stream = std::fs::File::from(socket.try_clone()?);
     stream.write_all(b"hello")?;
@@ -129,7 +129,7 @@ fn talk_to_itself(path: &str) -> io::Result<String> {
     Ok(format!("{heard} {}", if status & 0o777 == 0o755 { "as usual" } else { "with other permissions" }))
 }
 
-/// Listens at a path, takes the file away, and puts another's socket there.
+/// Listens on a path, removes the file, and moves another socket there.
 fn keep_a_name(path: &str, other: &str) -> io::Result<String> {
     let _listener = UnixListener::bind(path)?;
     std::fs::remove_file(path)?;
@@ -137,7 +137,7 @@ fn keep_a_name(path: &str, other: &str) -> io::Result<String> {
     greet(&connected(path, libc::SOCK_STREAM)?)
 }
 
-/// Whether a call that connects has reached somebody who says what only the listener outside says.
+/// Whether the listener outside answers.
 fn is_outside(socket: &OwnedFd) -> bool {
     let mut stream = std::fs::File::from(match socket.try_clone() {
         Ok(socket) => socket,
@@ -147,7 +147,7 @@ fn is_outside(socket: &OwnedFd) -> bool {
     stream.write_all(b"hello").is_ok() && stream.read_exact(&mut heard).is_ok() && heard == *b"outside"
 }
 
-/// One thread connects a number, another puts sockets of several families under that number.
+/// One thread connects a descriptor while another replaces it with sockets of both families.
 fn swap_descriptors(inside: &str, outside: &str, port: u16, rounds: usize) -> io::Result<String> {
     let stop = AtomicBool::new(false);
     let (mut reached, mut connected_inside) = (0, 0);
@@ -168,7 +168,7 @@ fn swap_descriptors(inside: &str, outside: &str, port: u16, rounds: usize) -> io
         for round in 0..rounds {
             let to = [address(outside), internet.clone(), address(inside)];
             let done = connect(number, &to[round % 3]).is_ok();
-            // What is connected was put there by one thread and connected by the other: it is looked at under its number.
+            // Look at whatever the number means now.
             if let Ok(taken) = shared.try_clone() {
                 reached +=
                     usize::from(is_unix(&taken) && peer(&taken).is_some_and(|peer| peer.ends_with(b"outside\0")));
@@ -209,7 +209,7 @@ fn internet_address(port: u16) -> Vec<u8> {
     [&family[..], &port.to_be_bytes(), &[127, 0, 0, 1], &[0; 8]].concat()
 }
 
-/// One thread connects to an address, another changes it meanwhile. Both paths are of one length.
+/// One thread connects to an address while another changes it. Both paths have the same length.
 fn swap_addresses(inside: &str, outside: &str, rounds: usize) -> io::Result<String> {
     struct Shared(*mut u8);
     // SAFETY: the kernel reads what the other thread writes; that is the attack.
@@ -248,7 +248,7 @@ fn swap_addresses(inside: &str, outside: &str, rounds: usize) -> io::Result<Stri
     Ok(format!("{reached} outside, {}", if inside > 0 { "some connected" } else { "none connected" }))
 }
 
-/// One thread connects to a path, another swaps what lies there: a listener inside and a link to the one outside.
+/// One thread connects to a path while another exchanges the socket there with a link to the one outside.
 fn swap_files(inside: &str, outside: &str, rounds: usize) -> io::Result<String> {
     let (link, real) = (format!("{inside}-link"), format!("{inside}-real"));
     std::os::unix::fs::symlink(outside, &link)?;
@@ -285,7 +285,7 @@ fn swap_files(inside: &str, outside: &str, rounds: usize) -> io::Result<String> 
     Ok(format!("{reached} outside, {}", if connected_inside > 0 { "some connected" } else { "none connected" }))
 }
 
-/// Takes three sockets from a listener and connects each: a stream, one for datagrams, one of the internet.
+/// Receives a stream, a datagram and a TCP socket from a listener, and connects each.
 fn use_what_is_passed_on(path: &str, outside: &str, port: u16) -> io::Result<String> {
     let giver = connected(path, libc::SOCK_STREAM)?;
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -322,7 +322,7 @@ fn network(port: u16) -> io::Result<String> {
     Ok(format!("{} {}", begun.unwrap_or(0), nobody.unwrap_or(0)))
 }
 
-/// The errors of calls that are wrong, one after the other.
+/// The errors of wrong calls.
 fn errors(path: &str) -> io::Result<String> {
     let to = address(path);
     let unix = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
@@ -356,7 +356,7 @@ fn errors(path: &str) -> io::Result<String> {
     Ok(numbers.join(" "))
 }
 
-/// Many threads connect at once, to a path and to a port.
+/// Many threads connect to a path and to a port.
 fn many(path: &str, port: u16, rounds: usize) -> io::Result<String> {
     let done = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -373,7 +373,7 @@ fn many(path: &str, port: u16, rounds: usize) -> io::Result<String> {
     Ok(done.into_inner().to_string())
 }
 
-/// A listener whose queue is full, and a connection in it.
+/// A listener with a full queue, and the connections in it.
 fn full(path: &str) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
     let listener = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
     let to = address(path);
@@ -384,14 +384,14 @@ fn full(path: &str) -> io::Result<(OwnedFd, Vec<OwnedFd>)> {
         let socket = socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
         match connect(socket.as_raw_fd(), &to) {
             Ok(()) => queued.push(socket),
-            // What a kernel says to those who do not wait.
+            // The queue is full.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Ok((listener, queued)),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Takes those that wait until it is told that there are enough.
+/// Accepts connections until there are enough.
 fn accept_until(listener: &OwnedFd, enough: impl Fn() -> bool) {
     // SAFETY: the call takes numbers.
     unsafe { libc::fcntl(listener.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
@@ -409,7 +409,7 @@ fn accept_until(listener: &OwnedFd, enough: impl Fn() -> bool) {
     }
 }
 
-/// Threads wait for a listener that takes nobody; meanwhile all else goes on, and at last they are taken.
+/// Threads wait for a listener with a full queue. Meanwhile other supervised calls work. At last the listener accepts.
 fn wait(path: &str, file: &str) -> io::Result<String> {
     const WAITING: usize = 20;
     let (listener, _queued) = full(path)?;
@@ -418,7 +418,7 @@ fn wait(path: &str, file: &str) -> io::Result<String> {
         for _ in 0..WAITING {
             scope.spawn(|| {
                 if let Ok(socket) = connected(path, libc::SOCK_STREAM) {
-                    // It blocks as it did.
+                    // The socket is still a blocking one.
                     // SAFETY: the call takes numbers.
                     let flags = unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_GETFL) };
                     assert_eq!(flags & libc::O_NONBLOCK, 0);
@@ -426,13 +426,18 @@ fn wait(path: &str, file: &str) -> io::Result<String> {
                 }
             });
         }
-        // What the supervisor carries out for others.
+        // The supervisor makes these calls, too.
         for _ in 0..50 {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
         }
+        // Sockets that cannot be connected do not wait either, though the kernel would let them.
+        let error = |socket: RawFd| connect(socket, &address(path)).err().and_then(|error| error.raw_os_error());
+        let (pair, _other) = UnixStream::pair()?;
+        let errors = [error(pair.as_raw_fd()), error(listener.as_raw_fd())].map(|error| error.unwrap_or(0));
         let before = connected_so_far.load(Ordering::Relaxed);
         accept_until(&listener, || connected_so_far.load(Ordering::Relaxed) >= WAITING);
-        Ok(format!("{before} before, {} after", connected_so_far.load(Ordering::Relaxed)))
+        let after = connected_so_far.load(Ordering::Relaxed);
+        Ok(format!("{} {}, {before} before, {after} after", errors[0], errors[1]))
     })
 }
 
@@ -465,7 +470,7 @@ fn handler(flags: i32) {
     }
 }
 
-/// A signal reaches a thread that waits: without a wish to go on the call ends, with one it goes on and is taken at last.
+/// A signal reaches a thread that waits in `connect`. Without `SA_RESTART` the call fails, with it the call is restarted.
 fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
     let (listener, _queued) = full(path)?;
     let mut told = Vec::new();
@@ -500,18 +505,18 @@ fn wait_and_be_interrupted(path: &str, port: u16) -> io::Result<String> {
             Err(error) => error.raw_os_error().unwrap_or(0).to_string(),
         });
     }
-    // The network is as it was.
+    // TCP still works.
     greet(&TcpStream::connect(("127.0.0.1", port))?.into())?;
     Ok(told.join(" "))
 }
 
-/// A caller waits for a host that does not answer yet: a queue of the network's that is full.
+/// A blocking TCP connection waits because the queue of its listener is full. Others connect meanwhile.
 fn wait_for_the_network(port: u16) -> io::Result<String> {
     let listener = socket(libc::AF_INET, libc::SOCK_STREAM)?;
     bind(&listener, &internet_address(0))?;
     call!(libc::SYS_listen, listener.as_raw_fd(), 0)?;
     let full = std::net::TcpListener::from(listener.try_clone()?).local_addr()?;
-    // One that gets no answer for long tells that it is full.
+    // Connect until one gets no answer.
     let mut begun = Vec::new();
     loop {
         let socket = socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
@@ -524,7 +529,6 @@ fn wait_for_the_network(port: u16) -> io::Result<String> {
         }
     }
     let thread = std::thread::spawn(move || TcpStream::connect(full).map(drop));
-    // Meanwhile others connect.
     for _ in 0..20 {
         greet(&TcpStream::connect(("127.0.0.1", port))?.into())?;
     }

@@ -1,6 +1,7 @@
 //! `sandbox`: a command held to the roots, its code passed through, and what is said where it is not started.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 
 use serde_json::Value;
 
@@ -209,4 +210,46 @@ fn what_is_withheld_is_told_with_the_way_out() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
     assert!(told.contains("hint: pass `--allow-read [STAGE]/outside/program` if that is what you want"), "{told}");
+}
+
+#[test]
+fn unix_sockets_are_allowed_by_name() {
+    let stage = stage();
+    let top = stage.top().to_str().unwrap().to_owned();
+    let listener = UnixListener::bind(stage.path("outside/db.sock")).unwrap();
+    let _engine = UnixListener::bind(stage.path("outside/docker.sock")).unwrap();
+    // The connection succeeds before the listener accepts it.
+    let script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])";
+    let run = |flags: &[&str], path: &str| {
+        let path = stage.path(path);
+        let command = ["--", "python3", "-c", script, path.to_str().unwrap()];
+        let run = stage.run([&["sandbox", "."], flags, &command].concat());
+        (run.code, run.stderr.replace(&top, "[STAGE]"))
+    };
+    let check = |flags: &[&str], path: &str, code: i32, says: &str| {
+        let (ended, said) = run(flags, path);
+        assert_eq!(ended, Some(code), "{flags:?} {path}: {said}");
+        assert!(said.contains(says), "{flags:?} {path}: {said}");
+    };
+    let (db, docker) = ("outside/db.sock", "outside/docker.sock");
+    check(&["--trace"], db, 1, "  connect  [STAGE]/outside/db.sock  --allow-socket [STAGE]/outside/db.sock\n");
+    check(&["--trace"], docker, 1, "  [STAGE]/outside/docker.sock  nothing: it is the socket of a container engine\n");
+    check(&["--unix-sockets", "none"], db, 1, "Permission denied");
+    check(&["--allow-socket", "../outside/db.sock"], db, 0, "");
+    check(&["--unix-sockets", "on"], db, 0, "");
+    let never = "outside/docker.sock` cannot be allowed: it is the socket of a container engine";
+    check(&["--allow-socket", "../outside/docker.sock"], docker, 2, never);
+    check(&["--allow-socket", "../outside/docker.sock"], docker, 2, "hint: `--unix-sockets on` opens all sockets");
+    check(&["--allow-socket", "../outside/db.sock", "--unix-sockets", "none"], db, 2, "exclude each other");
+    // A display is open if it is named, with a warning.
+    check(&["--allow-socket", "../outside/wayland-0"], db, 1, "[STAGE]/outside/wayland-0` controls your session");
+    let explained = stage.run(["sandbox", ".", "--allow-socket", "../outside/db.sock", "--explain", "--", "true"]);
+    let line = "  [STAGE]/outside/db.sock  connect  (allowed by a flag or the settings)\n";
+    assert!(explained.stdout.replace(&top, "[STAGE]").contains(line), "{}", explained.stdout);
+    stage.write("home/.config/rootward/config.toml", &format!("[sandbox]\nsockets = [\"{top}/outside/db.sock\"]\n"));
+    check(&[], db, 0, "");
+    stage.write("home/.config/rootward/config.toml", "[sandbox]\nunix_sockets = \"some\"\n");
+    check(&[], db, 2, "expected `on`, `off` or `none`");
+    listener.set_nonblocking(true).unwrap();
+    assert_eq!(listener.incoming().take_while(Result::is_ok).count(), 3);
 }
