@@ -1,7 +1,6 @@
 //! The recipe that `wrap` applies to a server by itself, for display.
 
 /// The name of the recipe of a command.
-#[expect(clippy::unnecessary_wraps, reason = "recipes are looked up here once there are some")]
 pub(super) fn recipe_of(_program: &str, _arguments: &[String]) -> Option<String> {
     None
 }
