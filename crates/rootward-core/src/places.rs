@@ -234,6 +234,7 @@ pub const RUNS_CODE: &[&str] = &[
     ".amazonq",
     ".opencode",
     "opencode.json",
+    "opencode.jsonc",
     ".config/opencode",
     ".config/goose",
     ".config/Claude",

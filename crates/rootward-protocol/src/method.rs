@@ -9,6 +9,9 @@ pub const DISCOVER: &str = "server/discover";
 /// Somebody asks whether the other end lives.
 pub const PING: &str = "ping";
 
+/// A request that no server has: what it answers shows that the server itself runs, not only what is remembered of it.
+pub const PROBE: &str = "rootward.dev/probe";
+
 /// Somebody does not await an answer any more.
 pub const CANCELLED: &str = "notifications/cancelled";
 /// How far a request has come.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rootward_client::adopt::{Shelf, ShelfError, Verdict};
+use rootward_client::adopt::{FileError, Shelf, ShelfError, Verdict};
 use rootward_client::import::Client;
 use rootward_core::env::{Directories, Environment};
 use rootward_core::{Material, Shown, Validation};
@@ -43,14 +43,21 @@ pub(crate) struct Adopt {
     /// Take it out again: a file that nobody changed since gets its old bytes back; in others, each server gets its own command back
     #[arg(long)]
     undo: bool,
-    /// Do not ask. Servers of a project's files are not started then
-    #[arg(long)]
-    yes: bool,
     /// Do not start the servers afterwards
     #[arg(long, conflicts_with = "undo")]
     no_try: bool,
-    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `not_understood`) and
-    /// `unread`
+    #[command(flatten)]
+    scripted: Scripted,
+}
+
+/// For scripts.
+#[derive(Args, Debug)]
+struct Scripted {
+    /// Do not ask. Servers of a project's files are not started then
+    #[arg(long)]
+    yes: bool,
+    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `not_understood`; with
+    /// `--undo`: `restored` and `left`) and `unread`
     #[arg(long)]
     json: bool,
 }
@@ -113,7 +120,7 @@ impl Adopt {
             return Ok(Outcome::Denied);
         }
         let servers = gathered.to_wrap();
-        if !self.json {
+        if !self.scripted.json {
             let mut out = io::stdout().lock();
             lines::write(&mut out, &gathered, &desk)?;
             out.flush()?;
@@ -125,7 +132,7 @@ impl Adopt {
             None => Outcome::Denied,
             Some(yes) => self.carry_out(&mut gathered, yes, &desk)?,
         };
-        if self.json {
+        if self.scripted.json {
             told::write(&mut io::stdout().lock(), &gathered, &desk)?;
         } else if servers == 0 {
             message::line("there is nothing to adopt");
@@ -151,14 +158,14 @@ impl Adopt {
                 }
             }
         }
-        if !self.json && adopted > 0 {
+        if !self.scripted.json && adopted > 0 {
             let servers = counted(adopted);
             writeln!(io::stdout().lock(), "adopted {servers}; `rootward adopt --undo` takes it out again")?;
         }
         if !self.no_try {
-            outcome = outcome.and(trying::run(gathered, yes, self.json, desk)?);
+            outcome = outcome.and(trying::run(gathered, yes, self.scripted.json, desk)?);
         }
-        if !self.json {
+        if !self.scripted.json {
             message::hints(&hints(gathered));
         }
         Ok(outcome)
@@ -166,7 +173,7 @@ impl Adopt {
 
     /// The user's yes; none where the answer is no, or nobody can be asked.
     fn ask(&self, question: &str, hint: &str) -> Result<Option<Yes>> {
-        if self.yes {
+        if self.scripted.yes {
             return Ok(Some(Yes::Flag));
         }
         // SECURITY: a file of another program's is changed on a person's word only
@@ -205,9 +212,20 @@ fn counted(servers: usize) -> String {
     if servers == 1 { "1 server".to_owned() } else { format!("{servers} servers") }
 }
 
-/// Why a file was not replaced, with what the system says.
+/// Why a file was not replaced, in the house form.
 fn not_replaced(error: &ShelfError) -> String {
-    message::causes(error)
+    match error {
+        ShelfError::File(error) => not_read(error),
+        other => message::causes(other),
+    }
+}
+
+/// Why a file cannot be read, in the house form.
+fn not_read(error: &FileError) -> String {
+    match error {
+        FileError::System(error) => message::system_text(&error.to_string()),
+        other => other.to_string(),
+    }
 }
 
 /// What a person may have to do besides.
@@ -246,4 +264,37 @@ fn verdict_word(verdict: &Verdict) -> &'static str {
 /// A name on a terminal.
 fn name(text: &str) -> String {
     Shown::new(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use rootward_client::adopt::{Called, Caller, Extras};
+    use rootward_client::import::CommandLine;
+    use rootward_sandbox::PassedVariable;
+
+    /// The client's side does not know what `wrap` takes for the name of a variable.
+    #[test]
+    fn wrap_takes_every_variable_that_is_named() {
+        let odd = ["A", "a.b", "A B", "ä", "-x", "--root", "", "=", "A=", "*", "A*", "AB*", "A*B", "\0", "$(x)", "\n"];
+        let line = CommandLine {
+            program: "x".to_owned(),
+            arguments: Vec::new(),
+            variables: odd.map(|name| (name.to_owned(), String::new())).to_vec(),
+            passed: Vec::new(),
+            variables_file: None,
+            directory: None,
+        };
+        let caller = Caller { path: "/rootward".to_owned(), called: Called::ByPath };
+        let before = line.wrapping(&caller, &Extras::default()).before;
+        let together = before.iter().filter_map(|word| word.strip_prefix("--env="));
+        let apart = before.windows(2).filter(|pair| pair[0] == "--env").map(|pair| pair[1].as_str());
+        let named: Vec<&str> = apart.chain(together).collect();
+        assert_eq!(named, ["A", "a.b", "A B", "ä", "$(x)", "\n", "-x", "--root"]);
+        for name in named {
+            let passed = PassedVariable::read(name).unwrap();
+            assert!(passed.passes(OsStr::new(name)) && !passed.passes(OsStr::new(&format!("{name}X"))), "{name}");
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub struct ConfigFile {
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The system did not let it.
-    #[error(transparent)]
+    #[error("{0}")]
     System(#[from] io::Error),
     /// It is a directory, a device, a FIFO or a socket.
     #[error("not a regular file")]

@@ -10,7 +10,7 @@ use rootward_core::Material;
 use rootward_core::env::Directories;
 use tempfile::TempDir;
 
-use super::{Called, Caller, ConfigFile, FileError, Held, Plan, Shelf, ShelfError, plan};
+use super::{Called, Caller, ConfigFile, FileError, Held, Plan, Record, Shelf, ShelfError, plan};
 use crate::import::{Around, Form, Holder};
 
 const OLD: &str = "{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\", \"args\": [\"y\"]} // mine\n  }\n}\n";
@@ -300,7 +300,7 @@ fn records_that_are_not_used() {
     let home = Home::with(OLD);
     home.adopt().unwrap();
     let directory = home.top().join(".local/state/rootward/adopt");
-    let record = directory.join(home.kept().iter().find(|name| name.ends_with(".json")).unwrap());
+    let record = directory.join(Record::name_for(&home.file())).with_extension("json");
     let text = fs::read_to_string(&record).unwrap();
     // A record for one file under the name of another's.
     fs::write(&record, text.replace("mcp.json", "other.json")).unwrap();

@@ -44,10 +44,8 @@ impl<'k> About<'k> {
     }
 
     fn shown(self, value: &str) -> String {
-        match self.secret && !value.is_empty() {
-            true => secrets::HIDDEN.to_owned(),
-            false => secrets::named(self.key, value),
-        }
+        let is_secret = self.secret && !value.is_empty();
+        if is_secret { secrets::HIDDEN.to_owned() } else { secrets::named(self.key, value) }
     }
 }
 

@@ -210,7 +210,7 @@ fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
     let refused = |error| ShelfError::Record { path: path.to_owned(), error };
     let record = Record::read(&text).map_err(refused)?;
     // SECURITY: a record speaks for one file, whose hash is its name: a copy of it must not speak for another
-    // (test: a_planted_record_edits_nothing)
+    // (test: records_that_are_not_used)
     if path.file_stem() != Some(OsStr::new(&Record::name_for(&record.file))) {
         return Err(refused(RecordError::Foreign("its name is that of another file's")));
     }

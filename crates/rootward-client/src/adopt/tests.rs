@@ -6,7 +6,8 @@ use rootward_testkit::fuzz;
 use serde_json::{Map, json};
 
 use super::record::hash;
-use super::{Adopted, Called, Caller, Left, NotHeld, Plan, Record, Undone, Verdict, plan};
+use super::{Adopted, Called, Caller, Left, NotHeld, Plan, Record, Undone, Verdict, masked, plan};
+use crate::import::fuzz::PIECES;
 use crate::import::{Around, Form, Holder};
 
 fn planned(form: Form, text: &str) -> Plan {
@@ -300,6 +301,24 @@ fn a_planted_record_edits_nothing() {
     ] {
         assert!(Record::read(&record(good).replacen(from, to, 1)).is_err(), "{from} {to}");
     }
+}
+
+/// Whatever a file holds, adopting it ends with an answer, and what it changes can be undone.
+#[test]
+fn any_text_that_can_be_adopted_can_be_undone() {
+    let piece = proptest::sample::select(&PIECES[..]).prop_map(str::to_owned);
+    let text = vec(prop_oneof![8 => piece, 1 => ".{0,3}"], 0..40);
+    let form = proptest::sample::select(&Form::ALL[..]);
+    let caller = Caller { path: "/opt/rootward".to_owned(), called: Called::ByPath };
+    fuzz::run(&(form, text), |(form, text)| {
+        let text = text.concat();
+        masked(form, &text);
+        let Ok(plan) = plan(form, &text, &Around::default(), Holder::User, &caller) else { return Ok(()) };
+        let undone = record(form, &plan).undo(&plan.text, None);
+        let undone = undone.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(undone.text, text);
+        Ok(())
+    });
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct Wrapping {
     pub before: Vec<String>,
     /// The variables of the entry that are not passed to the server, because they would change Rootward or its sandbox.
     pub withheld: Vec<String>,
+    /// Those among them by which Rootward itself does something else.
+    pub steering: Vec<String>,
 }
 
 /// Why a server is not wrapped.
@@ -165,7 +167,8 @@ impl CommandLine {
             }
         }
         before.push("--".to_owned());
-        Wrapping { before, withheld }
+        let steering = withheld.iter().filter(|name| steers_rootward(name)).cloned().collect();
+        Wrapping { before, withheld, steering }
     }
 
     /// The program and its arguments.
@@ -229,6 +232,7 @@ mod tests {
             panic!()
         };
         assert_eq!(wrapping.withheld, ["HOME", "A*"]);
+        assert_eq!(wrapping.steering, ["HOME"]);
     }
 
     #[test]

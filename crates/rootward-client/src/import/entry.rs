@@ -100,7 +100,7 @@ pub(super) fn all(reader: &mut Reader<'_>, top: &Node, key: &str, scope: &Scope,
     for entry in reader.table(top, key) {
         let within = format!("server `{}`", Shown::new(&entry.name));
         if entry.again {
-            reader.note(entry.node.at, format!("{within} stands twice: the last one holds"));
+            reader.note(entry.node.at, format!("duplicate key: {within}; the last one counts"));
         }
         // What went wrong is noted, and the others are read all the same.
         if let Ok(server) = one(reader, &entry.name, &entry.node, &within, scope, dialect, around) {

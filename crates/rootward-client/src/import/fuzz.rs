@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Around, Form, Transport, parse, secrets};
 
 /// What the files are made of, and a few letters that are longer than a byte.
-const PIECES: [&str; 56] = [
+pub(crate) const PIECES: [&str; 56] = [
     "{",
     "}",
     "[",

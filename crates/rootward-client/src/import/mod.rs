@@ -27,7 +27,7 @@ mod cursor;
 mod directories;
 mod entry;
 #[cfg(test)]
-mod fuzz;
+pub(crate) mod fuzz;
 mod gemini;
 mod model;
 mod node;

@@ -89,7 +89,7 @@ fn what_is_not_understood_is_told_and_the_rest_read() {
         ! line 12, column 23: server `zero`: `command` has a null byte in it
         ! line 13, column 42: server `switch`: `disabled` is `true` or `false`, not a string
         ! line 14, column 16: server `\u{1b}[2J` is a table, not a number
-        ! line 16, column 12: server `twice` stands twice: the last one holds
+        ! line 16, column 12: duplicate key: server `twice`; the last one counts
         ",
     );
     check(

@@ -10,14 +10,15 @@ use rootward_client::store::Mistake;
 use rootward_core::Shown;
 
 use super::trying::Tried;
-use super::{Desk, another, recipe};
-use crate::message::{self, Hinted};
+use super::{Desk, another, not_read, recipe};
+use crate::message::Hinted;
 
 /// What was named on the command line.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Everything,
     Client(Client),
+    /// By its absolute path.
     File(PathBuf),
 }
 
@@ -32,7 +33,7 @@ impl Target {
         match &desk.here {
             _ if path.is_absolute() => Ok(Target::File(clean(path))),
             Some(here) => Ok(Target::File(clean(&here.join(path)))),
-            None => Err(not_found(path)),
+            None => Err(not_found(path, desk)),
         }
     }
 
@@ -50,7 +51,9 @@ fn clean(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-fn not_found(path: &Path) -> anyhow::Error {
+fn not_found(path: &Path, desk: &Desk) -> anyhow::Error {
+    // As it was typed, or nearly.
+    let path = desk.here.as_ref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);
     let clients: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
     Hinted {
         says: format!("`{}` is neither a client nor a file", Shown::new(path)),
@@ -130,7 +133,7 @@ impl Gathered {
         let config = match ConfigFile::open_ambient(&file, within, &desk.material) {
             Ok(config) => config?,
             Err(error) => {
-                self.unread.push(unread(mistake_of(&error), told(&error)));
+                self.unread.push(unread(mistake_of(&error), not_read(&error)));
                 return Some(());
             }
         };
@@ -172,11 +175,6 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
     Listed { planned: planned.clone(), another, recipe, tried: None }
 }
 
-/// Why a file cannot be read, in the house form.
-pub(super) fn told(error: &FileError) -> String {
-    message::causes(error)
-}
-
 fn mistake_of(error: &FileError) -> Option<Mistake> {
     match error {
         FileError::Damaged(mistake) => Some(mistake.clone()),
@@ -190,7 +188,7 @@ pub(super) fn gather_ambient(target: &Target, desk: &Desk, caller: &Caller) -> R
     if let Target::File(file) = target {
         let candidate = named_ambient(file, desk)?;
         let missing = gathered.take(candidate, desk, caller).is_none();
-        return if missing { Err(not_found(file)) } else { Ok(gathered) };
+        return if missing { Err(not_found(file, desk)) } else { Ok(gathered) };
     }
     let own = user_files(Platform::NATIVE, &desk.environment).into_iter();
     let own = own.map(|place| Candidate { form: place.form, file: place.file, holder: Holder::User, project: None });
@@ -213,11 +211,11 @@ pub(super) fn gather_ambient(target: &Target, desk: &Desk, caller: &Caller) -> R
 /// A file that was named: whose it is, its place or its keys say.
 fn named_ambient(file: &Path, desk: &Desk) -> Result<Candidate> {
     let unreadable = |error: &FileError| Hinted {
-        says: format!("`{}` cannot be adopted: {}", desk.shown(file), told(error)),
+        says: format!("`{}` cannot be adopted: {}", desk.shown(file), not_read(error)),
         hint: "name a config file of a client that you own".to_owned(),
     };
     let config = ConfigFile::open_ambient(file, None, &desk.material).map_err(|error| unreadable(&error))?;
-    let config = config.ok_or_else(|| not_found(file))?;
+    let config = config.ok_or_else(|| not_found(file, desk))?;
     let found = recognise(file, config.text(), &desk.environment);
     let found = found.or_else(|| recognise(&config.place, config.text(), &desk.environment));
     let (form, holder, project) = found.filter(|(form, ..)| form.servers_key().is_some()).ok_or_else(|| Hinted {

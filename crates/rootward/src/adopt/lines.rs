@@ -59,6 +59,10 @@ fn says(server: &Listed) -> String {
                 let names: Vec<String> = wrapping.withheld.iter().map(|withheld| name(withheld)).collect();
                 notes.push(format!("not passed on: {}", names.join(", ")));
             }
+            if !wrapping.steering.is_empty() {
+                let names: Vec<String> = wrapping.steering.iter().map(|steering| name(steering)).collect();
+                notes.push(format!("Rootward itself reads {}, too", names.join(", ")));
+            }
             if let Transport::Command(line) = &server.planned.server.transport
                 && let Some(file) = &line.variables_file
             {

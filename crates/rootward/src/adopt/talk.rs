@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::trying::Tried;
 
 /// How long a server has for all of it. Some are fetched first.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
-/// How long a list without tools is waited on: a server that is still starting announces its tools later.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a list without tools is waited on: Rootward announces those of a server that starts late.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long the program has to end once nobody talks to it.
 const END: Duration = Duration::from_secs(5);
@@ -69,7 +69,7 @@ pub(super) fn talk_ambient(start: &Start) -> Tried {
     end(&mut child);
     match tried {
         Ok(tools) => Tried::Works { tools },
-        Err(Trouble::Says(why)) => Tried::Fails { why },
+        Err(Trouble::Says(Says { message, .. })) => Tried::Fails { why: message },
         Err(Trouble::Late) => Tried::Fails { why: format!("no answer within {} s", LIMIT.as_secs()) },
         Err(Trouble::Ended) => {
             let words = last_words.recv_timeout(END).unwrap_or_default();
@@ -83,12 +83,19 @@ pub(super) fn talk_ambient(start: &Start) -> Tried {
 /// Why a conversation ended early.
 #[derive(PartialEq, Eq, Debug)]
 enum Trouble {
-    /// It was told so.
-    Says(String),
+    /// An error came in answer.
+    Says(Says),
     /// Nothing came in time.
     Late,
     /// The other end is gone.
     Ended,
+}
+
+/// An error of the other end.
+#[derive(PartialEq, Eq, Debug)]
+struct Says {
+    code: i64,
+    message: String,
 }
 
 struct Talk {
@@ -105,10 +112,21 @@ impl Talk {
         self.ask("1", method::INITIALIZE, Some(&hello))?;
         self.say(&message::notification(method::INITIALIZED))?;
         let mut tools = self.list("2")?;
+        self.prove(tools)?;
         if tools == 0 && self.is_announced()? {
             tools = self.list("3")?;
         }
         Ok(tools)
+    }
+
+    /// Waits for an answer of the server itself: Rootward answers `initialize` and lists from memory.
+    fn prove(&mut self, tools: usize) -> Result<(), Trouble> {
+        match self.ask("4", method::PROBE, None) {
+            Err(Trouble::Says(Says { code, .. })) if code != i64::from(message::INTERNAL_ERROR) => Ok(()),
+            // Some servers do not answer what they do not know.
+            Err(Trouble::Late) if tools > 0 => Ok(()),
+            other => other.map(drop),
+        }
     }
 
     /// Counts the tools, page by page.
@@ -145,8 +163,9 @@ impl Talk {
                 }
                 Kind::ErrorResponse if answers => {
                     let error = envelope.error().and_then(|error| serde_json::from_str::<Value>(error.get()).ok());
-                    let says = error.as_ref().and_then(|error| error["message"].as_str()).unwrap_or("an error");
-                    return Err(Trouble::Says(says.to_owned()));
+                    let error = error.unwrap_or_default();
+                    let message = error["message"].as_str().unwrap_or("an error").to_owned();
+                    return Err(Trouble::Says(Says { code: error["code"].as_i64().unwrap_or_default(), message }));
                 }
                 _ => self.reply(&envelope)?,
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
-use rootward_client::adopt::{NotHeld, Verdict};
+use rootward_client::adopt::Verdict;
 use rootward_client::import::{Enabled, Holder, Scope, Transport, secrets};
 use rootward_client::store::Mistake;
 use serde::Serialize;
@@ -117,7 +117,6 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
     let verdict = &server.planned.verdict;
     let (reason, says) = match verdict {
         _ if server.another => (Some("another_rootward"), None),
-        Verdict::NotHeld(why @ NotHeld::Unclear(_)) => (Some(why.code()), Some(why.to_string())),
         Verdict::NotHeld(why) => (Some(why.code()), Some(why.to_string())),
         Verdict::Wrap(_) | Verdict::Wrapped | Verdict::Rootward => (None, None),
     };

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use rootward_client::adopt::{ConfigFile, Held, Left, Undone};
+use rootward_client::adopt::{Adopted, ConfigFile, Held, Left, Undone};
 use serde::Serialize;
 
 use super::gathering::Target;
-use super::{Adopt, Desk, counted, diff, gathering, name, not_replaced, question};
+use super::{Adopt, Desk, counted, diff, name, not_read, not_replaced, question};
 use crate::Outcome;
 use crate::answer::text;
 use crate::message;
@@ -82,7 +82,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
         }
     }
     let restored: usize = files.iter().map(|file| file.undone.entries.len()).sum();
-    if !adopt.json {
+    if !adopt.scripted.json {
         let mut out = io::stdout().lock();
         for file in &files {
             write(&mut out, file, desk)?;
@@ -93,7 +93,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
     let agreed = restored == 0 || adopt.ask(&question("Undo", restored), "pass `--yes` to undo it")?.is_some();
     if agreed {
         outcome = outcome.and(carry_out(&mut files, desk));
-        if !adopt.json {
+        if !adopt.scripted.json {
             let done: usize = files.iter().filter(|file| file.changed).map(|file| file.undone.entries.len()).sum();
             let says = if done == 0 { "nothing to undo".to_owned() } else { format!("undone: {}", counted(done)) };
             writeln!(io::stdout().lock(), "{says}")?;
@@ -101,7 +101,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
     } else {
         outcome = outcome.and(Outcome::Denied);
     }
-    if adopt.json {
+    if adopt.scripted.json {
         let told = Told { files: files.iter().map(told).collect(), unread: &unread };
         let mut out = io::stdout().lock();
         serde_json::to_writer_pretty(&mut out, &told)?;
@@ -113,8 +113,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
 fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
     let file = held.record.file.clone();
     let failed = |says: String| (text(file.as_os_str()).into_owned(), says);
-    let config =
-        ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(gathering::told(&error)))?;
+    let config = ConfigFile::open_ambient(&file, None, &desk.material).map_err(|error| failed(not_read(&error)))?;
     let config = config.ok_or_else(|| failed("it is gone; its record stays".to_owned()))?;
     // SECURITY: the record names a place without links: one that is there now leads to a file that was not adopted
     // (test: a_link_in_place_of_an_adopted_file_is_not_followed)
@@ -149,16 +148,24 @@ fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     let path = desk.shown(&file.config.path);
     writeln!(out, "{}: {path}", file.held.record.form.client())?;
     for entry in &file.undone.entries {
-        writeln!(out, "  {}: gets its own command back", name(entry.name()))?;
+        writeln!(out, "  {}: gets its own command back", label(entry, desk))?;
     }
     for (entry, left) in &file.undone.left {
-        writeln!(out, "  {}: {}", name(entry.name()), name(&why(left)))?;
+        writeln!(out, "  {}: {}", label(entry, desk), name(&why(left)))?;
     }
     if file.undone.text != file.config.text() {
         writeln!(out)?;
         diff::write(out, &path, file.held.record.form, file.config.text(), &file.undone.text)?;
     }
     writeln!(out)
+}
+
+/// A server's name, with its project where only that has it.
+fn label(entry: &Adopted, desk: &Desk) -> String {
+    match &entry.place[..] {
+        [_, project, _, server] => format!("{} (in {})", name(server), desk.shown(Path::new(project))),
+        _ => name(entry.name()),
+    }
 }
 
 fn why(left: &Left) -> String {
@@ -176,7 +183,7 @@ fn told(file: &Undoable) -> ToldFile<'_> {
         file: text(file.config.path.as_os_str()),
         changed: file.changed,
         error: file.error.as_deref(),
-        restored: file.undone.entries.iter().map(rootward_client::adopt::Adopted::name).collect(),
+        restored: file.undone.entries.iter().map(Adopted::name).collect(),
         left: file.undone.left.iter().map(|(entry, left)| ToldLeft { name: entry.name(), why: why(left) }).collect(),
     }
 }

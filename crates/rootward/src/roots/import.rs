@@ -23,7 +23,7 @@ use crate::message;
 /// Show the servers and directories that other clients have
 ///
 /// Reads the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed, and shows every
-/// server with its whole command and with the line that would hold it, which `rootward adopt` puts there. Nothing is run, and nothing is
+/// server with its whole command and with the line that would hold it; `rootward adopt` writes such lines. Nothing is run, and nothing is
 /// written to any client's file. The directories that the files name are suggestions: `--add` offers each for saving.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]

@@ -6,6 +6,7 @@ use crate::stage::{Stage, assert_told};
 fn help_of_each_verb() {
     let stage = Stage::new();
     assert_told!("help", stage, ["--help"], ["--version"]);
+    assert_told!("help_adopt", stage, ["adopt", "--help"]);
     assert_told!("help_check", stage, ["check", "--help"]);
     assert_told!("help_explain", stage, ["explain", "--help"]);
     assert_told!("help_sandbox", stage, ["sandbox", "--help"]);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests build the trees that the binary is run in")]
 
+mod adopt;
 mod agreement;
 mod audit;
 mod batch;

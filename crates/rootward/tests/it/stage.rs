@@ -47,6 +47,12 @@ impl Stage {
         self
     }
 
+    /// With a `PATH` on which the program is found by its name, and the system's programs.
+    pub(crate) fn with_path(self) -> Stage {
+        let program = Path::new(env!("CARGO_BIN_EXE_rootward")).parent().unwrap();
+        self.with("PATH", format!("{}:/usr/bin:/bin", program.display()))
+    }
+
     /// With a settings file.
     pub(crate) fn with_settings(self, text: &str) -> Stage {
         self.write("home/.config/rootward/config.toml", &text.replace("[STAGE]", self.top().to_str().unwrap()));

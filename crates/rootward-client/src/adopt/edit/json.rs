@@ -112,8 +112,7 @@ fn without(text: &str, object: &Object<'_>, cut: &ObjectProp<'_>) -> Option<std:
         (_, Some(next)) if !text[cut.range.end..next.range.start].contains('/') => {
             Some(cut.range.start..next.range.start)
         }
-        (Some(_), Some(_)) => None,
-        (None, Some(_)) => None,
+        (_, Some(_)) => None,
         (_, None) => Some(cut.range.start..cut.range.end),
     }
 }

@@ -126,7 +126,7 @@ impl Entry {
             Written::List { range, items } => match items.first() {
                 Some((first, _)) => {
                     let between = between(text, range, items);
-                    let with = words.iter().map(|word| format!("{word}{between}")).collect();
+                    let with = words.join(&between) + &between;
                     Splice { range: first.start..first.start, with }
                 }
                 None => Splice { range: range.start + 1..range.start + 1, with: words.join(", ") },
@@ -231,8 +231,7 @@ pub(super) fn edit(form: Form, text: &str, changes: &[(&[String], Change<'_>)]) 
         splices.extend(entry.splices(text, *change, document.literal())?);
     }
     let edited = spliced(text, splices)?;
-    // SECURITY: an edit that changes anything but the words it was to change is not written, whatever the text was made to look like
-    // (test: adopt_then_undo_is_the_identity)
+    // Whatever the text was made to look like, nothing is written that changes more than these words.
     same::except_for(form, text, &edited, changes)?;
     Ok(edited)
 }

@@ -82,3 +82,41 @@ fn changed_keys(form: Form, table: &[Entry], at: &[String], places: &[&[String]]
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_that_changes_more_is_refused() {
+        let place = ["mcpServers".to_owned(), "a".to_owned()];
+        let before = ["rootward".to_owned(), "wrap".to_owned(), "--".to_owned()];
+        let old = r#"{"x": [1, true, null], "mcpServers": {"a": {"command": "y", "env": {"K": "v"}}, "b": {"command": "z"}}}"#;
+        let good = old.replace(r#""y""#, r#""rootward", "args": ["wrap", "--", "y"]"#);
+        let check = |new: &str| except_for(Form::Cursor, old, new, &[(&place, Change::Put(&before))]).is_ok();
+        assert!(check(&good));
+        for (from, to) in [
+            ("[1,", "[2,"),
+            ("true", "false"),
+            ("null", "\"\""),
+            (", null]", "]"),
+            (r#""K": "v""#, r#""K": "w""#),
+            (r#""K": "v""#, ""),
+            (r#""b": {"#, r#""b": {"more": 1, "#),
+            (r#""b""#, r#""c""#),
+            (r#""z""#, r#""other""#),
+            (r#""--", "y""#, r#""--", "other""#),
+            (r#""wrap", "#, ""),
+            (r#""a": {"#, r#""a": {"command": "twice", "#),
+            ("}", ""),
+        ] {
+            assert!(!check(&good.replacen(from, to, 1)), "{from} {to}");
+        }
+        // In a table of Zed's, only the path and the arguments may differ.
+        let place = ["context_servers".to_owned(), "a".to_owned()];
+        let old = r#"{"context_servers": {"a": {"command": {"path": "y", "env": {"K": "v"}}}}}"#;
+        let good = old.replace(r#""y""#, r#""rootward", "args": ["wrap", "--", "y"]"#);
+        let check = |new: &str| except_for(Form::Zed, old, new, &[(&place, Change::Put(&before))]).is_ok();
+        assert!(check(&good) && !check(&good.replace("\"v\"", "\"w\"")));
+    }
+}

@@ -67,10 +67,8 @@ fn below(text: &str, key: &Key, program: &Range<usize>) -> Result<(usize, String
     let start = line_start(text, key.start);
     let rest = text[program.end..].find('\n').unwrap_or(text.len() - program.end);
     let end = program.end + rest;
-    let (end, newline) = match text[..end].ends_with('\r') && end < text.len() {
-        true => (end - 1, "\r\n"),
-        false => (end, "\n"),
-    };
+    let has_return = text[..end].ends_with('\r') && end < text.len();
+    let (end, newline) = if has_return { (end - 1, "\r\n") } else { (end, "\n") };
     Ok((end, format!("{newline}{}args = ", &text[start..key.start])))
 }
 

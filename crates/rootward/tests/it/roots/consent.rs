@@ -6,7 +6,7 @@ use super::{STORE, stored};
 use crate::stage::{Run, Stage};
 
 /// Runs on a terminal of its own, with these lines typed: `script` of util-linux gives a program one.
-pub(super) fn on_a_terminal(stage: &Stage, arguments: &str, typed: &str) -> Run {
+pub(crate) fn on_a_terminal(stage: &Stage, arguments: &str, typed: &str) -> Run {
     let program = env!("CARGO_BIN_EXE_rootward");
     let mut command = stage.command([""; 0]);
     let envs: Vec<_> =

@@ -12,9 +12,9 @@ use super::consent::on_a_terminal;
 use super::{STORE, TIMES, stored};
 use crate::stage::{Stage, assert_told};
 
-/// A home with the files of all five clients, and a project with its own.
+/// A home with the files of clients, and a project with its own. The program is found by its name.
 fn stage() -> Stage {
-    let stage = Stage::new();
+    let stage = Stage::new().with_path();
     let top = stage.top().to_str().unwrap().to_owned();
     for (path, text) in [
         (
@@ -124,7 +124,7 @@ fn secrets_are_not_told() {
     }
     let run = stage.run(["roots", "import", "--show-values"]);
     // The variable, three arguments, an address, a header, and those that show again in the line that holds.
-    assert_eq!(run.stdout.matches("abc123").count(), 9, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("abc123").count(), 8, "{}", run.stdout);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn nothing_in_a_file_reaches_the_terminal_as_it_is() {
 /// A shell makes of the lines what was in the file, and nothing else.
 #[test]
 fn lines_can_be_pasted() {
-    let stage = Stage::new();
+    let stage = Stage::new().with_path();
     let arguments = [
         "a b",
         "$(touch broken)",
@@ -293,7 +293,7 @@ fn a_project_names_nothing_in_a_line() {
     }
     // The user's own files do, except for places that are not for sharing.
     let files = held.iter().find(|held| held.contains("--as files")).unwrap();
-    assert!(files.contains("my src:rw -- npx"), "{files}");
+    assert!(files.contains("my src:rw --env API_TOKEN --env EMPTY -- npx"), "{files}");
 }
 
 #[test]

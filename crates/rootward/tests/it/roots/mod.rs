@@ -4,7 +4,7 @@ macro_rules! assert_roots_told {
     ($($arguments:tt)+) => { insta::with_settings!({ filters => TIMES.to_vec() }, { assert_told!($($arguments)+) }) };
 }
 
-mod consent;
+pub(crate) mod consent;
 mod detect;
 mod hardship;
 mod import;
