@@ -42,7 +42,8 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
                 Attempt::First | Attempt::Refresh => variables.push(("UV_PYTHON_DOWNLOADS", "never".into())),
                 Attempt::WithPython => {
                     variables.push(("UV_PYTHON_INSTALL_DIR", install.join("python").into()));
-                    variables.push(("UV_PYTHON_INSTALL_BIN", "0".into()));
+                    variables.push(("UV_PYTHON_PREFERENCE", "only-managed".into()));
+                    variables.push(("UV_PYTHON_DOWNLOADS", "automatic".into()));
                 }
             }
             variables
@@ -55,7 +56,7 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
 pub(super) fn lacks_python(command: &PackageCommand, said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     command.runner == Runner::Uvx
-        && ["no interpreter found", "python downloads are", "managed python download"]
+        && ["no interpreter found", "python downloads are", "managed python download", "failed to query python"]
             .iter()
             .any(|part| said.contains(part))
 }

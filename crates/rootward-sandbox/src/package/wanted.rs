@@ -15,6 +15,7 @@ use super::install::{Start, tool_ambient};
 use super::installed::Installed;
 use super::key::Key;
 use super::local::is_local_ambient;
+use super::own::is_directory_ambient;
 use super::{npm, pypi};
 use crate::confinement::{CommandLine, Confinement};
 use crate::error::StartError;
@@ -164,8 +165,12 @@ impl Package {
     /// What there is of it.
     pub(super) fn look_ambient(&self, entry: &Entry) -> Result<Found, PackageError> {
         let Some(held) = entry.hold_ambient()? else { return Ok(Found::Missing) };
-        // What is damaged is fetched again: a Python that is gone, files that somebody removed.
-        let Ok(start) = self.start_ambient(&held.directory) else { return Ok(Found::Missing) };
+        let start = match self.start_ambient(&held.directory) {
+            Ok(start) => start,
+            Err(error) if error.names_others() => return Err(error),
+            // What is damaged is fetched again: a Python that is gone, files that somebody removed.
+            Err(_) => return Ok(Found::Missing),
+        };
         let is_stale = is_stale(&self.command, &held.current, seconds_now());
         let installed = self.installed(held, start);
         Ok(if is_stale { Found::Stale(installed) } else { Found::Ready(installed) })
@@ -173,6 +178,9 @@ impl Package {
 
     /// The package where it is there, however old.
     pub(crate) fn installed_ambient(&self) -> Result<Option<Installed>, PackageError> {
+        if !is_directory_ambient(&self.base.join(STORE).join(self.key.directory())) {
+            return Ok(None);
+        }
         match self.look_ambient(&self.entry_ambient()?)? {
             Found::Ready(installed) | Found::Stale(installed) => Ok(Some(installed)),
             Found::Missing => Ok(None),
