@@ -1,6 +1,7 @@
 //! A package that a command line asks for, fetched in one step and run in another.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,11 @@ impl Confinement {
             _ => None,
         };
         let passed = self.options.variables.iter().filter(|passed| passed.is_for_fetching()).cloned().collect();
-        let key = Key::new(&command, &fetching_variables(&variables, &self.options.variables, command.registry));
+        let about_registry = fetching_variables(&variables, &self.options.variables, command.registry);
+        let key = Key::new(&command, &about_registry);
+        // A directory of packages, which a variable names for the fetch and the operator has allowed.
+        let is_for_fetching = |path: &&PathBuf| about_registry.iter().any(|(_, value)| names_path(value, path));
+        let allow_read = self.options.filesystem.allow_read.iter().filter(is_for_fetching).cloned().collect();
         Ok(Some(Package {
             command,
             runner: typed_program(&line.program),
@@ -118,6 +123,7 @@ impl Confinement {
                 // SECURITY: what the operator opens for the server is not open to a package that is being fetched
                 // (test: a_fetch_sees_no_root_and_no_secret)
                 filesystem: Filesystem {
+                    allow_read,
                     deny_read: self.options.filesystem.deny_read.clone(),
                     deny_write: self.options.filesystem.deny_write.clone(),
                     ..Filesystem::default()
@@ -210,6 +216,14 @@ impl Package {
         })
     }
 
+    /// Puts a new install in order.
+    pub(super) fn settle_ambient(&self, install: &Path) -> Result<(), PackageError> {
+        match self.command.registry {
+            Registry::Npm => Ok(()),
+            Registry::PyPi => Ok(pypi::settle_ambient(&self.command, install)?),
+        }
+    }
+
     /// What an install says its version is.
     pub(super) fn version_ambient(&self, install: &Path) -> Option<String> {
         match self.command.registry {
@@ -217,6 +231,12 @@ impl Package {
             Registry::PyPi => pypi::version_ambient(&self.command, install),
         }
     }
+}
+
+/// Whether the value of a variable, which may be a list, names this place.
+fn names_path(value: &OsStr, path: &Path) -> bool {
+    let parts = value.as_bytes().split(|byte| matches!(byte, b' ' | b',' | b':'));
+    parts.map(OsStr::from_bytes).any(|part| Path::new(part) == path)
 }
 
 /// Whether a newer one is to be fetched.
