@@ -72,8 +72,8 @@ pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
 pub use options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
 pub use package::{
-    Contents, Installed, Note, Package, PackageCommand, PackageError, Progress, Registry, Removal, Runner, Store,
-    Stored, Supply, is_runner,
+    Contents, Installed, Note, Package, PackageCommand, PackageError, Registry, Removal, Runner, Store, Stored, Supply,
+    is_runner,
 };
 pub use places::is_closed_ambient;
 pub use plan::{Because, Explanation, GivenPlace};

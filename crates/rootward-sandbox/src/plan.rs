@@ -91,6 +91,8 @@ pub enum Because {
     Home,
     /// Packages that it fetches are kept there.
     Cache,
+    /// The package that it runs, fetched before.
+    Package,
 }
 
 impl fmt::Display for Because {
@@ -104,6 +106,7 @@ impl fmt::Display for Because {
             Because::Private => "a directory of its own",
             Because::Home => "a home of its own that lasts",
             Because::Cache => "packages that it fetches",
+            Because::Package => "the package",
         })
     }
 }
@@ -251,11 +254,12 @@ impl Confinement {
     /// Why a place is given.
     fn because(&self, place: &Path, profile: &Profile, private: &Private) -> Because {
         let need = profile.needs.iter().find(|need| need.path == place);
-        match need.map(|need| need.says) {
-            Some(Says::Surroundings(why)) => return Because::Needed(why),
-            Some(Says::Own) if place.starts_with(private.path()) => return Because::Private,
-            Some(Says::Own) => return Because::Cache,
-            Some(Says::System) | None => {}
+        match need.map(|need| (need.says, need.access)) {
+            Some((Says::Surroundings(why), _)) => return Because::Needed(why),
+            Some((Says::Own, _)) if place.starts_with(private.path()) => return Because::Private,
+            Some((Says::Own, profile::RUN)) => return Because::Package,
+            Some((Says::Own, _)) => return Because::Cache,
+            Some((Says::System, _)) | None => {}
         }
         match self.guard.root_set().governing(place) {
             Some(root) if root.place == place => Because::Root,

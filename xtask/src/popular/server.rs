@@ -267,7 +267,7 @@ impl Server {
         })
     }
 
-    /// Whether the command differs from project to project: then it is another package cache and another memory.
+    /// Whether the command differs from project to project: then it is another memory.
     pub(super) fn names_project(&self) -> bool {
         self.command.contains("$PROJECT")
     }

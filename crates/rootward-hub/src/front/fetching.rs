@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_sandbox::{Progress, StartError, Supply};
+use rootward_sandbox::{StartError, Supply};
 
 use super::stdio::Stdio;
 use crate::engine::{ChildId, Purpose};
@@ -48,17 +48,23 @@ impl Stdio<'_> {
             self.operator.says(&note.to_string());
         }
         let added = match progress {
-            Ok(Progress::Later) => return,
-            Ok(Progress::Ready(installed)) => self.knowledge.add(installed),
+            Ok(None) => return,
+            Ok(Some(installed)) => self.knowledge.add(installed),
             Err(error) => Err(StartError::from(error)),
         };
         let waiting = self.coming.take().map(|coming| coming.waiting).unwrap_or_default();
         match added {
             // One that is not wanted any more is not started.
-            Ok(()) => waiting.into_iter().for_each(|(number, guard, purpose)| self.start(now, number, &guard, purpose)),
+            Ok(()) => {
+                for (number, guard, purpose) in waiting {
+                    self.start(now, number, &guard, purpose);
+                }
+            }
             Err(error) => {
                 let says = self.operator.not_started(error);
-                waiting.into_iter().for_each(|(number, ..)| self.not_fetched(now, number, &says));
+                for (number, ..) in waiting {
+                    self.not_fetched(now, number, &says);
+                }
             }
         }
     }

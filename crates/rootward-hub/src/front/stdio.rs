@@ -188,8 +188,6 @@ impl<'n> Stdio<'n> {
             for (source, flags) in self.wait(now)? {
                 match source {
                     Source::Signals => self.take_signals(),
-                    // Read at the top.
-                    Source::Fetch => {}
                     Source::Client => {
                         self.read_client();
                     }
@@ -207,8 +205,8 @@ impl<'n> Stdio<'n> {
                         self.output = None;
                         self.leave(now);
                     }
-                    // Written at the top.
-                    Source::ClientWritable | Source::Writable => {}
+                    // Read and written at the top.
+                    Source::Fetch | Source::ClientWritable | Source::Writable => {}
                 }
             }
         }

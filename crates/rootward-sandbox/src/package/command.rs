@@ -33,7 +33,7 @@ impl Registry {
         [Registry::Npm, Registry::PyPi].into_iter().find(|registry| registry.name() == name)
     }
 
-    /// The same package in one spelling. PyPI takes `Mcp_Server.git` for `mcp-server-git` (PEP 503).
+    /// The same package in one spelling. The Python index takes `Mcp_Server.git` for `mcp-server-git` (PEP 503).
     pub fn normalized(self, name: &str) -> String {
         match self {
             Registry::Npm => name.to_owned(),
@@ -65,6 +65,19 @@ pub enum Runner {
     Uvx,
     /// `pipx run`.
     PipxRun,
+}
+
+impl Runner {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runner::Npx => "npx",
+            Runner::Bunx => "bunx",
+            Runner::PnpmDlx => "pnpm dlx",
+            Runner::Uvx => "uvx",
+            Runner::PipxRun => "pipx run",
+        }
+    }
 }
 
 /// How a runner's words are read.

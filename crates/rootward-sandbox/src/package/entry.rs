@@ -235,15 +235,14 @@ impl Turn {
     }
 
     /// Makes the directory of a new install. What earlier fetches left behind, and old installs that nobody uses, are removed.
-    #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
     pub(crate) fn begin_ambient(&self, key: &Key) -> io::Result<(u32, PathBuf)> {
         self.sweep_ambient()?;
         own::replace_ambient(&self.entry.path(KEY), &serde_json::to_vec(key)?)?;
         // The smallest that is free: each is on record as given for writing, and the record must not grow with every fetch.
         let taken = self.entry.installs_ambient()?;
-        let number = (1..).find(|number| !taken.contains(number)).ok_or(io::ErrorKind::StorageFull)?;
+        let number = (1..=u32::MAX).find(|number| !taken.contains(number)).ok_or(io::ErrorKind::StorageFull)?;
         let directory = self.entry.install(number);
-        std::fs::create_dir(&directory)?;
+        own::make_own_ambient(&directory)?;
         Lock::make_ambient(&self.entry.used(number))?;
         Ok((number, directory))
     }

@@ -55,6 +55,13 @@ pub enum PackageError {
     Store(#[from] io::Error),
 }
 
+impl PackageError {
+    /// Whether the package is whole and has other programs than the one that was asked for.
+    pub(super) fn names_others(&self) -> bool {
+        matches!(self, PackageError::NoProgram { programs, .. } if !programs.is_empty())
+    }
+}
+
 fn others(programs: &[String]) -> String {
     match programs {
         [] => ": it has none".to_owned(),

@@ -36,5 +36,5 @@ pub(crate) use key::hash;
 pub(crate) use own::{Hold, Lock, make_at_ambient as make_own_ambient};
 pub(crate) use stored::lock_of;
 pub use stored::{Contents, Store, Stored};
-pub use supply::{Note, Progress, Supply};
+pub use supply::{Note, Supply};
 pub use wanted::Package;

@@ -35,9 +35,11 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
     };
     let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
     arguments.push(install.into());
-    if command.runner == Runner::Npx && attempt == Attempt::Refresh {
-        // Without a network there is the old one.
-        arguments.push("--fetch-retries=0".into());
+    if command.runner == Runner::Npx {
+        // A client waits. Without these, npm goes on for more than a minute where nobody answers; and there may be an old one.
+        let retries = if attempt == Attempt::Refresh { "--fetch-retries=0" } else { "--fetch-retries=2" };
+        arguments
+            .extend([retries, "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"].map(OsString::from));
     }
     arguments.push(command.spec().into());
     Install { arguments, variables: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect() }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -34,15 +35,6 @@ enum Stage {
     /// Another process fetches it.
     Waiting,
     Fetching(Box<Fetching>),
-}
-
-/// How far it has come.
-#[derive(Debug)]
-pub enum Progress {
-    /// It is there.
-    Ready(Installed),
-    /// It is not there yet.
-    Later,
 }
 
 /// Something that the operator should know.
@@ -109,13 +101,13 @@ impl Supply {
         }
     }
 
-    /// Goes on as far as it goes without waiting.
-    pub fn go_on_ambient(&mut self) -> Result<Progress, PackageError> {
+    /// Goes on as far as it goes without waiting; the package, once it is there.
+    pub fn go_on_ambient(&mut self) -> Result<Option<Installed>, PackageError> {
         match std::mem::replace(&mut self.stage, Stage::Waiting) {
             Stage::Fetching(mut fetching) => match fetching.go_on()? {
                 None => {
                     self.stage = Stage::Fetching(fetching);
-                    Ok(Progress::Later)
+                    Ok(None)
                 }
                 Some(ended) => self.ended_ambient(&ended, fetching.finish()),
             },
@@ -128,7 +120,7 @@ impl Supply {
         loop {
             let progress = self.go_on_ambient();
             self.take_notes().iter().for_each(&mut note);
-            if let Progress::Ready(installed) = progress? {
+            if let Some(installed) = progress? {
                 return Ok(installed);
             }
             let timeout = Timespec::try_from(self.wakes_within()).ok();
@@ -138,23 +130,27 @@ impl Supply {
         }
     }
 
-    fn begin_ambient(&mut self, stage: &Stage) -> Result<Progress, PackageError> {
+    fn begin_ambient(&mut self, stage: &Stage) -> Result<Option<Installed>, PackageError> {
         let entry = self.package.entry_ambient()?;
         if let Some(ready) = self.look_ambient(&entry)? {
-            return Ok(Progress::Ready(ready));
+            return Ok(Some(ready));
         }
         if !self.package.may_fetch() {
             return self.failed(None, PackageError::NetworkOff { package: self.package.spec() });
         }
         let Some(turn) = entry.turn_ambient()? else {
+            if let Some(old) = self.old.take() {
+                // Another process sees to the newer one.
+                return Ok(Some(old));
+            }
             if matches!(stage, Stage::New) {
                 self.notes.push(Note::Waiting { package: self.package.spec() });
             }
-            return Ok(Progress::Later);
+            return Ok(None);
         };
         // Another process may have been done in between.
         if let Some(ready) = self.look_ambient(&entry)? {
-            return Ok(Progress::Ready(ready));
+            return Ok(Some(ready));
         }
         self.notes.push(Note::Fetching { package: self.package.spec() });
         let attempt = if self.old.is_some() { Attempt::Refresh } else { Attempt::First };
@@ -170,33 +166,36 @@ impl Supply {
         Ok(None)
     }
 
-    fn fetch_ambient(&mut self, turn: Turn, attempt: Attempt) -> Result<Progress, PackageError> {
+    fn fetch_ambient(&mut self, turn: Turn, attempt: Attempt) -> Result<Option<Installed>, PackageError> {
         match Fetching::start_ambient(&self.package, turn, attempt) {
             Ok(fetching) => {
                 self.stage = Stage::Fetching(Box::new(fetching));
-                Ok(Progress::Later)
+                Ok(None)
             }
             Err(error) => self.failed(None, error),
         }
     }
 
-    fn ended_ambient(&mut self, ended: &Ended, fetched: Fetched) -> Result<Progress, PackageError> {
+    fn ended_ambient(&mut self, ended: &Ended, fetched: Fetched) -> Result<Option<Installed>, PackageError> {
         let package = self.package.spec();
         let Fetched { turn, number, install, attempt } = fetched;
         let error = match ended {
-            Ended::Good => match self.package.start_ambient(&install) {
-                Ok(start) => {
-                    turn.publish_ambient(number, self.package.version_ambient(&install))?;
-                    let held = turn.entry().hold_ambient()?;
-                    let held = held.ok_or_else(|| std::io::Error::other("the install was removed meanwhile"))?;
+            Ended::Good => match self.publish_ambient(&turn, number, &install) {
+                Ok(installed) => {
+                    // Before the rest is swept away: it is part of it.
                     self.old = None;
-                    turn.sweep_ambient()?;
-                    return Ok(Progress::Ready(self.package.installed(held, start)));
+                    let _ = turn.sweep_ambient();
+                    return Ok(Some(installed));
                 }
                 Err(error) => error,
             },
             Ended::Bad(said) if attempt != Attempt::WithPython && lacks_python(self.package.command(), said) => {
                 return self.fetch_ambient(turn, Attempt::WithPython);
+            }
+            Ended::Bad(said) if attempt == Attempt::WithPython => {
+                let reason =
+                    format!("no installed Python is fit for it, and one could not be downloaded: {}", reason(said));
+                PackageError::NotFetched { package, reason }
             }
             Ended::Bad(said) => PackageError::NotFetched { package, reason: reason(said) },
             Ended::TooLong => PackageError::TooLong { package, minutes: minutes(attempt) },
@@ -204,8 +203,18 @@ impl Supply {
         self.failed(Some(&turn), error)
     }
 
+    /// Makes what was fetched the good install.
+    fn publish_ambient(&self, turn: &Turn, number: u32, install: &Path) -> Result<Installed, PackageError> {
+        self.package.settle_ambient(install)?;
+        let start = self.package.start_ambient(install)?;
+        turn.publish_ambient(number, self.package.version_ambient(install))?;
+        let held = turn.entry().hold_ambient()?;
+        let held = held.ok_or_else(|| std::io::Error::other("the install was removed meanwhile"))?;
+        Ok(self.package.installed(held, start))
+    }
+
     /// No newer one can be had: the old one is used, if there is one.
-    fn failed(&mut self, turn: Option<&Turn>, error: PackageError) -> Result<Progress, PackageError> {
+    fn failed(&mut self, turn: Option<&Turn>, error: PackageError) -> Result<Option<Installed>, PackageError> {
         if let Some(turn) = turn {
             // What is left is in nobody's way; the next fetch tries again to remove it.
             let _ = turn.sweep_ambient();
@@ -215,7 +224,7 @@ impl Supply {
             Some(old) => {
                 let version = old.version().map(str::to_owned);
                 self.notes.push(Note::Old { reason: error.to_string(), version });
-                Ok(Progress::Ready(old))
+                Ok(Some(old))
             }
             None => Err(error),
         }

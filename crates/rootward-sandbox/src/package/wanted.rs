@@ -1,6 +1,7 @@
 //! A package that a command line asks for, fetched in one step and run in another.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use super::install::{Start, tool_ambient};
 use super::installed::Installed;
 use super::key::Key;
 use super::local::is_local_ambient;
+use super::own::is_directory_ambient;
 use super::{npm, pypi};
 use crate::confinement::{CommandLine, Confinement};
 use crate::error::StartError;
@@ -97,7 +99,11 @@ impl Confinement {
             _ => None,
         };
         let passed = self.options.variables.iter().filter(|passed| passed.is_for_fetching()).cloned().collect();
-        let key = Key::new(&command, &fetching_variables(&variables, &self.options.variables, command.registry));
+        let about_registry = fetching_variables(&variables, &self.options.variables, command.registry);
+        let key = Key::new(&command, &about_registry);
+        // A directory of packages, which a variable names for the fetch and the operator has allowed.
+        let is_for_fetching = |path: &&PathBuf| about_registry.iter().any(|(_, value)| names_path(value, path));
+        let allow_read = self.options.filesystem.allow_read.iter().filter(is_for_fetching).cloned().collect();
         Ok(Some(Package {
             command,
             runner: typed_program(&line.program),
@@ -117,6 +123,7 @@ impl Confinement {
                 // SECURITY: what the operator opens for the server is not open to a package that is being fetched
                 // (test: a_fetch_sees_no_root_and_no_secret)
                 filesystem: Filesystem {
+                    allow_read,
                     deny_read: self.options.filesystem.deny_read.clone(),
                     deny_write: self.options.filesystem.deny_write.clone(),
                     ..Filesystem::default()
@@ -165,8 +172,12 @@ impl Package {
     /// What there is of it.
     pub(super) fn look_ambient(&self, entry: &Entry) -> Result<Found, PackageError> {
         let Some(held) = entry.hold_ambient()? else { return Ok(Found::Missing) };
-        // What is damaged is fetched again: a Python that is gone, files that somebody removed.
-        let Ok(start) = self.start_ambient(&held.directory) else { return Ok(Found::Missing) };
+        let start = match self.start_ambient(&held.directory) {
+            Ok(start) => start,
+            Err(error) if error.names_others() => return Err(error),
+            // What is damaged is fetched again: a Python that is gone, files that somebody removed.
+            Err(_) => return Ok(Found::Missing),
+        };
         let is_stale = is_stale(&self.command, &held.current, seconds_now());
         let installed = self.installed(held, start);
         Ok(if is_stale { Found::Stale(installed) } else { Found::Ready(installed) })
@@ -174,6 +185,9 @@ impl Package {
 
     /// The package where it is there, however old.
     pub(crate) fn installed_ambient(&self) -> Result<Option<Installed>, PackageError> {
+        if !is_directory_ambient(&self.base.join(STORE).join(self.key.directory())) {
+            return Ok(None);
+        }
         match self.look_ambient(&self.entry_ambient()?)? {
             Found::Ready(installed) | Found::Stale(installed) => Ok(Some(installed)),
             Found::Missing => Ok(None),
@@ -203,6 +217,14 @@ impl Package {
         })
     }
 
+    /// Puts a new install in order.
+    pub(super) fn settle_ambient(&self, install: &Path) -> Result<(), PackageError> {
+        match self.command.registry {
+            Registry::Npm => Ok(()),
+            Registry::PyPi => Ok(pypi::settle_ambient(&self.command, install)?),
+        }
+    }
+
     /// What an install says its version is.
     pub(super) fn version_ambient(&self, install: &Path) -> Option<String> {
         match self.command.registry {
@@ -210,6 +232,12 @@ impl Package {
             Registry::PyPi => pypi::version_ambient(&self.command, install),
         }
     }
+}
+
+/// Whether the value of a variable, which may be a list, names this place.
+fn names_path(value: &OsStr, path: &Path) -> bool {
+    let parts = value.as_bytes().split(|byte| matches!(byte, b' ' | b',' | b':'));
+    parts.map(OsStr::from_bytes).any(|part| Path::new(part) == path)
 }
 
 /// Whether a newer one is to be fetched.

@@ -3,7 +3,7 @@
 //! The command can write there, so it could change what its next start runs. Each command has its own, and each directory that it is
 //! typed in: one project's server must not choose what another's runs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,6 @@ pub(crate) fn make_ambient(line: &CommandLine, base: Option<&Path>, material: &M
 // SECURITY: what one project's server wrote is not run for another (test: a_package_cache_belongs_to_one_command_and_directory)
 fn key(line: &CommandLine, here: &Path) -> String {
     let words = [here.as_os_str(), &line.program].into_iter();
-    let words = words.chain(line.typed.as_ref().unwrap_or(&line.arguments).iter().map(|word| word.as_os_str()));
+    let words = words.chain(line.typed.as_ref().unwrap_or(&line.arguments).iter().map(OsString::as_os_str));
     hash(&words.flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect::<Vec<u8>>())
 }

@@ -31,7 +31,7 @@ enum Subject {
     /// A program and its script, as typed.
     Typed(PathBuf, Option<PathBuf>),
     /// A package, which runs in place of the runner that was typed.
-    Package(Installed),
+    Package(Box<Installed>),
 }
 
 impl KnownCommand {
@@ -46,7 +46,7 @@ impl KnownCommand {
     pub fn of_package_ambient(installed: Installed) -> Result<KnownCommand, ProgramError> {
         let Start { program, first, .. } = installed.start().clone();
         // The arguments of the server name no script.
-        KnownCommand::look_up_subject_ambient(program.as_os_str(), &first, Subject::Package(installed))
+        KnownCommand::look_up_subject_ambient(program.as_os_str(), &first, Subject::Package(Box::new(installed)))
     }
 
     /// The same for a line whose arguments name no script.

@@ -59,7 +59,8 @@ fn write(stored: &Stored, now: SystemTime, out: &mut impl Write) -> io::Result<(
     let Stored { contents, size, fetched, used, is_in_use, .. } = stored;
     writeln!(out, "{}", Shown::new(&contents.label()))?;
     let mut row = |name: &str, says: &str| writeln!(out, "  {name:<9} {says}");
-    if let Contents::Package { options, installed, .. } = contents {
+    if let Contents::Package { runner, options, installed, .. } = contents {
+        row("runner", runner.name())?;
         for (option, value) in options {
             row("with", &format!("{option} {value}"))?;
         }

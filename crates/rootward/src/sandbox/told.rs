@@ -72,7 +72,12 @@ pub(crate) fn not_started(program: &OsStr, error: StartError) -> anyhow::Error {
 fn package_hint(error: &PackageError) -> &'static str {
     match error {
         PackageError::NetworkOff { .. } => "pass `--network on` once to fetch it; later starts need no network for it",
-        PackageError::NoProgram { .. } => "name one of its programs, with `uvx --from PACKAGE PROGRAM` for example",
+        PackageError::NoProgram { programs, .. } if programs.is_empty() => {
+            "look at the package's name: this one is not made to be run"
+        }
+        PackageError::NoProgram { .. } => {
+            "name the program as well: `uvx --from PACKAGE PROGRAM` or `npx -p PACKAGE PROGRAM`"
+        }
         PackageError::Outside { .. } => "the package may be hostile: find out who made it before you use it",
         PackageError::Store(_) => {
             "`rootward cache list` shows what is kept, `rootward cache clean` removes what nobody uses"

@@ -197,7 +197,12 @@ fn the_cache_is_listed_and_cleaned() {
     assert!(code == Some(1) && says.contains("there are no packages in `~/.cache/rootward/packages`"), "{says}");
     let mut client = begin(&mut shop.wrap(&[&shop.scene.text("project")]), Says::Nothing, &[]);
     let (code, list, _) = cache(&["list"]);
-    assert!(code == Some(0) && list.starts_with("name\n  installed 1.0\n") && list.contains("used      now"), "{list}");
+    assert!(
+        code == Some(0)
+            && list.starts_with("name\n  runner    npx\n  installed 1.0\n")
+            && list.contains("used      now"),
+        "{list}"
+    );
     let (code, says, _) = cache(&["clean"]);
     assert!(code == Some(1) && says.contains("kept name: a server runs from it"), "{says}");
     assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
