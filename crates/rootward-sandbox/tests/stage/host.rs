@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, PassedVariable, StartError, Supply, Trace,
-    UnheldPolicy, UnixSockets,
+    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, PassedVariable, StartError, Supply,
+    Trace, UnheldPolicy, UnixSockets,
 };
 use serde_json::Value;
 
