@@ -233,6 +233,9 @@ fn a_package_opens_no_place_outside_it() {
     user.program("tools/npm", &format!("{NPM}{shebang}\n"));
     let run = user.run("home/one", "npx name");
     assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
+    // Also where nobody remembers that the package wrote its directory itself.
+    let run = finish(user.command("home/one", "npx name").env("XDG_STATE_HOME", user.path("other-state")));
+    assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
     // Links beside the program, and an environment made from another place.
     for plant in [
         "rm -r \"$top/bin/../lib\" 2>/dev/null; ln -s PRIVATE \"$top/lib\"",

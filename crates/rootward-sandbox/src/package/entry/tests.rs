@@ -1,3 +1,5 @@
+//! The store against its own rules, and against what others put there.
+
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::super::command::PackageCommand;

@@ -131,17 +131,21 @@ fn a_client_hears_why_its_package_could_not_be_fetched() {
 
 #[test]
 fn a_client_that_leaves_takes_the_fetch_with_it() {
-    let shop = Shop::new();
-    let (client, _) = ask_to_begin(&mut shop.wrap(&[&shop.scene.text("project")]), Says::Roots);
-    shop.fetches();
-    client.signal("TERM");
-    assert_eq!(client.end(), Some(143));
-    assert!(!shop.entry().unwrap().join("current").exists());
-    // Nobody holds the lock: the next one fetches.
-    shop.put("go");
-    let mut client = begin(&mut shop.wrap(&[]), Says::Roots, &[shop.scene.uri("project")]);
-    assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
-    assert_eq!(client.end(), Some(0));
+    for (signal, code) in [("TERM", Some(143)), ("KILL", None)] {
+        let shop = Shop::new();
+        let (client, _) = ask_to_begin(&mut shop.wrap(&[&shop.scene.text("project")]), Says::Roots);
+        shop.fetches();
+        client.signal(signal);
+        assert_eq!(client.end(), code);
+        assert!(!shop.entry().unwrap().join("current").exists());
+        // Nobody holds the lock: the next one fetches, and removes what was left.
+        shop.put("go");
+        let mut client = begin(&mut shop.wrap(&[]), Says::Roots, &[shop.scene.uri("project")]);
+        assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
+        assert_eq!(client.end(), Some(0));
+        let names = fs::read_dir(shop.entry().unwrap()).unwrap().flatten().map(|entry| entry.file_name());
+        assert_eq!(names.filter(|name| name.to_str().unwrap().starts_with("work-")).count(), 0, "{signal}");
+    }
 }
 
 #[test]
