@@ -79,6 +79,13 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
     })
 }
 
+/// Waits for a listener with a full queue that never accepts.
+pub(crate) fn wait_for_ever(path: &str) -> io::Result<String> {
+    let (_listener, _queued) = full(path)?;
+    println!("waits");
+    connected(path, libc::SOCK_STREAM).map(said)
+}
+
 pub(crate) fn wait_with_a_limit(path: &str) -> io::Result<String> {
     let (_listener, _queued) = full(path)?;
     let socket = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;

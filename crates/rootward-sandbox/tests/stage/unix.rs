@@ -69,6 +69,7 @@ fn act(spec: &Value) -> io::Result<String> {
         "errors" => errors(path),
         "many" => Ok(many(path, port, rounds)),
         "wait" => blocking::wait(path, text("file")),
+        "wait for ever" => blocking::wait_for_ever(path),
         "wait with a limit" => blocking::wait_with_a_limit(path),
         "wait and be interrupted" => blocking::wait_and_be_interrupted(path, port),
         "wait for the network" => blocking::wait_for_the_network(port),
