@@ -475,6 +475,22 @@ fn a_full_queue_blocks_its_caller_only() {
 }
 
 #[test]
+fn a_caller_that_waits_ends_with_its_host() {
+    let harbour = Harbour::new();
+    let mut command = host(&harbour.spec());
+    command.arg(stage()).arg("unix").arg(at("wait for ever", &harbour.path("inside/full")).to_string());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; "waits\n".len()]).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The pipe ends when the last process that has it is gone.
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}
+
+#[test]
 fn a_signal_reaches_a_caller_that_waits() {
     let harbour = Harbour::new();
     let act = json!({"do": "wait and be interrupted", "path": harbour.path("inside/full"), "port": harbour.port});

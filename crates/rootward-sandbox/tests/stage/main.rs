@@ -13,12 +13,14 @@
 
 mod act;
 mod attack;
+mod blocking;
 mod calls;
 mod files;
 mod host;
 mod processes;
 mod serve;
 mod sockets;
+mod swapping;
 mod unix;
 
 use std::process::ExitCode;
