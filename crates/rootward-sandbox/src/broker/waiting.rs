@@ -75,7 +75,8 @@ impl Attempt {
         if at_once || flags.contains(OFlags::NONBLOCK) {
             return Ok(Progress::Ended(self.connect()));
         }
-        // SECURITY: a supervisor that blocks does not notice that its host ended (test: a_caller_that_waits_ends_with_its_host, a_full_queue_blocks_its_caller_only)
+        // SECURITY: a supervisor that blocks does not notice that its host ended
+        // (test: a_caller_that_waits_ends_with_its_host, a_full_queue_blocks_its_caller_only)
         fcntl_setfl(&self.socket, flags | OFlags::NONBLOCK)?;
         let connected = self.connect();
         fcntl_setfl(&self.socket, flags)?;
