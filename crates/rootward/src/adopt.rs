@@ -5,6 +5,7 @@ mod diff;
 mod gathering;
 mod lines;
 mod recipe;
+mod scratch;
 mod talk;
 mod told;
 mod trying;

@@ -48,7 +48,7 @@ pub enum FileError {
     #[error("another user owns it")]
     NotOwned,
     /// A confined server could have made it lead there.
-    #[error("it is a link, and a confined server could have written `{}`", Shown::new(.0))]
+    #[error("it is a link, and a confined server could have written `{}`; to adopt that file, name it", Shown::new(.0))]
     Planted(PathBuf),
     /// A link in a project leads out of it.
     #[error("it leads out of the project, to `{}`", Shown::new(.0))]
@@ -131,8 +131,7 @@ impl ConfigFile {
     /// Whether the file is still what was read.
     pub(super) fn is_unchanged(&self) -> Result<(), FileError> {
         let now = self.grant.open()?;
-        // SECURITY: what somebody wrote after the file was read is not lost
-        // (test: a_file_that_was_changed_meanwhile_stays)
+        // The bytes, too: of two changes within one tick of the clock, the version shows only one.
         if now.version() != self.version || now.read_whole(LARGEST)? != self.whole.as_bytes() {
             return Err(FileError::Changed);
         }

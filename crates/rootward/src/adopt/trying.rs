@@ -5,12 +5,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rootward_client::adopt::{Verdict, fill};
 use rootward_client::import::{Around, CommandLine, Enabled, Holder, Scope, Transport};
+use rootward_core::{Access, FileKind, Resolver, follow_ambient, lookout_ambient};
 
 use super::gathering::{Adoptable, Gathered, Listed};
 use super::lines::label;
+use super::scratch::Scratch;
 use super::talk::{self, Start};
 use super::{Desk, Yes, name};
 use crate::Outcome;
@@ -44,13 +46,16 @@ struct Trial {
 
 /// Starts the servers of every file that was replaced.
 pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) -> Result<Outcome> {
+    let scratch =
+        if is_project(desk) { None } else { Some(Scratch::make_ambient().context("no place to try servers in")?) };
+    let project = scratch.as_ref().map(Scratch::path).or(desk.here.as_deref());
     let mut trials = VecDeque::new();
     let mut skipped = Vec::new();
     for (number, file) in gathered.files.iter().enumerate().filter(|(_, file)| file.changed) {
         for (position, server) in file.servers.iter().enumerate() {
             let place = (number, position);
             let label = format!("{}, {}", file.form.client(), label(file, server, desk));
-            match start_of(file, server, yes, desk) {
+            match start_of(file, server, yes, project, desk) {
                 Some(Ok(start)) => trials.push_back(Trial { place, label, start }),
                 Some(Err(why)) => skipped.push((place, label, Tried::Skipped { why })),
                 None => {}
@@ -58,7 +63,8 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
         }
     }
     if !json && !trials.is_empty() {
-        message::line("starting each server once, confined (`--no-try` leaves that out)");
+        let place = scratch.as_ref().map(|_| ", in an empty directory").unwrap_or_default();
+        message::line(&format!("starting each server once, confined{place} (`--no-try` leaves that out)"));
     }
     let mut outcome = Outcome::Done;
     let mut take = |(number, position): (usize, usize), label: &str, tried: Tried| -> io::Result<()> {
@@ -97,6 +103,17 @@ pub(super) fn run(gathered: &mut Gathered, yes: Yes, json: bool, desk: &Desk) ->
     Ok(outcome)
 }
 
+/// Whether the working directory is shared with the servers: not the home, nor what holds it.
+fn is_project(desk: &Desk) -> bool {
+    let Some(here) = &desk.here else { return false };
+    // SECURITY: who adopts from home does not mean to give each server all of it for writing
+    // (test: the_home_is_not_given_to_servers_that_are_tried)
+    desk.directories.home.as_ref().is_none_or(|home| {
+        let place = |path: &Path| follow_ambient(path).map_or_else(|| path.to_owned(), |followed| followed.place);
+        !place(home).starts_with(place(here))
+    })
+}
+
 fn told(tried: &Tried) -> String {
     match tried {
         Tried::Works { tools: 1 } => "works, with 1 tool".to_owned(),
@@ -107,7 +124,13 @@ fn told(tried: &Tried) -> String {
 }
 
 /// How a server is started, or why it is not. None for one that was not wrapped.
-fn start_of(file: &Adoptable, server: &Listed, yes: Yes, desk: &Desk) -> Option<Result<Start, String>> {
+fn start_of(
+    file: &Adoptable,
+    server: &Listed,
+    yes: Yes,
+    project: Option<&Path>,
+    desk: &Desk,
+) -> Option<Result<Start, String>> {
     let (Verdict::Wrap(wrapping), Transport::Command(line)) =
         (&server.planned.verdict, &server.planned.server.transport)
     else {
@@ -122,15 +145,25 @@ fn start_of(file: &Adoptable, server: &Listed, yes: Yes, desk: &Desk) -> Option<
         return Some(Err("a project's file names it, and `--yes` is no answer to that".to_owned()));
     }
     let words = [&wrapping.before[..], &line.words()].concat();
-    Some(start(file, &server.planned.server.scope, line, &words, desk))
+    let project = match &server.planned.server.scope {
+        Scope::Project(project) if file.holder == Holder::User => Some(PathBuf::from(project)),
+        _ => project.map(Path::to_owned),
+    };
+    let project = project.filter(|project| is_directory_ambient(project));
+    Some(
+        project
+            .ok_or_else(|| "its project is gone".to_owned())
+            .and_then(|project| start(file, line, &words, project, desk)),
+    )
 }
 
-fn start(file: &Adoptable, scope: &Scope, line: &CommandLine, words: &[String], desk: &Desk) -> Result<Start, String> {
-    let project = match scope {
-        Scope::Project(project) => Some(PathBuf::from(project)),
-        Scope::User => desk.here.clone(),
-    };
-    let project = project.filter(|project| is_directory_ambient(project)).ok_or("its project is gone")?;
+fn start(
+    file: &Adoptable,
+    line: &CommandLine,
+    words: &[String],
+    project: PathBuf,
+    desk: &Desk,
+) -> Result<Start, String> {
     let around = Around { home: desk.directories.home.clone(), project: Some(project.clone()) };
     let filled =
         |text: &str| fill(text, file.form, &desk.environment, &around).map_err(|unfilled| unfilled.to_string());
@@ -146,7 +179,6 @@ fn start(file: &Adoptable, scope: &Scope, line: &CommandLine, words: &[String], 
 }
 
 fn is_directory_ambient(path: &Path) -> bool {
-    let seen =
-        rootward_core::lookout_ambient(rootward_core::Resolver::detect()).check(path, rootward_core::Access::NONE);
-    seen.is_ok_and(|seen| seen.kind() == Some(rootward_core::FileKind::Directory))
+    let seen = lookout_ambient(Resolver::detect()).check(path, Access::NONE);
+    seen.is_ok_and(|seen| seen.kind() == Some(FileKind::Directory))
 }

@@ -243,6 +243,31 @@ fn a_server_that_does_not_work_is_named_with_the_reason() {
 }
 
 #[test]
+fn the_home_is_not_given_to_servers_that_are_tried() {
+    let stage =
+        stage_with(r#"{"mcpServers": {"a": {"command": "python3", "args": ["[SERVER]"], "env": {"SEEN": "seen"}}}}"#);
+    fs::create_dir(stage.path("temporary")).unwrap();
+    for (place, from_here) in [("home", false), ("", false), ("outside/deep", true)] {
+        let mut command = stage.command(["adopt", "--yes"]);
+        command.current_dir(stage.path(place)).env("TMPDIR", stage.path("temporary"));
+        let run = command.output().unwrap();
+        let told = String::from_utf8_lossy(&run.stdout);
+        assert_eq!(run.status.code(), Some(0), "{told}");
+        assert!(told.contains("  Cursor, a: works, with 13 tools\n"), "{told}");
+        let says = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(says.contains("in an empty directory"), !from_here, "{says}");
+        // What the server hears goes to a file in the directory that it runs in.
+        assert_eq!(fs::exists(stage.path(place).join("seen")).unwrap(), from_here, "{place}");
+        let record = fs::read(stage.path("home/.local/state/rootward/given-for-writing")).unwrap();
+        let home = stage.path("home").canonicalize().unwrap();
+        let given = String::from_utf8_lossy(&record).split('\0').any(|place| Path::new(place) == home);
+        assert!(!given, "{}", String::from_utf8_lossy(&record));
+        assert_eq!(stage.run(["adopt", "--undo", "--yes"]).code, Some(0));
+    }
+    assert_eq!(fs::read_dir(stage.path("temporary")).unwrap().count(), 0);
+}
+
+#[test]
 fn the_program_is_called_by_its_path_where_its_name_is_not_enough() {
     let stage = Stage::new();
     let text = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
