@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rootward_testkit::client::Client;
 use serde_json::json;
@@ -85,8 +85,10 @@ fn a_kept_home_is_not_moved_by_a_link() {
     for moved in [kept, homes, scene.path(KEPT)] {
         std::fs::rename(&moved, moved.with_extension("moved")).unwrap();
         symlink(scene.path("outside"), &moved).unwrap();
-        let run = wrap(&scene, "", "project").stdin(std::process::Stdio::null()).output().unwrap();
-        let says = String::from_utf8(run.stderr).unwrap();
+        let mut client = Client::start(wrap(&scene, "", "project").stderr(Stdio::piped()));
+        let answer = client.ask("initialize", json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
+        assert!(answer["error"].is_object(), "{answer}");
+        let (_, says) = client.end_with_errors();
         assert!(says.contains("is a link that a confined server could have made"), "{says}");
         std::fs::remove_file(&moved).unwrap();
         std::fs::rename(moved.with_extension("moved"), &moved).unwrap();

@@ -81,7 +81,9 @@ fn a_recipe_gives_what_the_server_needs() {
 fn a_recipe_opens_no_secret_place() {
     let scene = Scene::new();
     let program = install(&scene, "tools/bin", "known");
-    std::fs::create_dir_all(scene.path("home/.ssh")).unwrap();
+    for name in ["home/.ssh", "home/.local/state/rootward"] {
+        std::fs::create_dir_all(scene.path(name)).unwrap();
+    }
     symlink(scene.path("home/.ssh"), scene.path("home/link")).unwrap();
     for place in ["~/.ssh", "~/link", "~/.config/rootward", "~/.local/state/rootward", &scene.text("home")] {
         for list in ["read", "write"] {
