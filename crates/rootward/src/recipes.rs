@@ -37,12 +37,12 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    pub(crate) fn read(text: &str) -> Result<Wanted, String> {
-        Ok(match text {
+    pub(crate) fn read(text: &str) -> Wanted {
+        match text {
             "auto" => Wanted::Fitting,
             "none" => Wanted::Off,
             name => Wanted::Named(name.to_owned()),
-        })
+        }
     }
 
     /// The recipe for a command. `material` is what confined commands could have written.

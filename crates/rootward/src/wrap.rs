@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
 use rootward_core::{Material, PlacedRoot, RootSet, Validation};
@@ -54,7 +55,7 @@ pub(crate) struct Wrap {
     #[arg(long, value_name = "HOW", default_value = "known", value_parser = inject)]
     inject: Inject,
     /// The recipe to use: the one that fits the command (`auto`), a recipe by its name, or `none`. `rootward recipe` lists all
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = recipes::Wanted::read)]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = StringValueParser::new().map(|text| recipes::Wanted::read(&text)))]
     recipe: recipes::Wanted,
     /// The server's home: one for each project that lasts (`project`, the default), one for all projects that lasts (`shared`), one that
     /// is removed when the server ends (`private`), or an empty one that cannot be written (`none`). A recipe may choose another default
@@ -138,7 +139,9 @@ impl Wrap {
                 let mut options = self.confinement.options(&ground)?;
                 if let Some(recipe) = &recipe {
                     let told = recipes::apply_ambient(recipe, &ground, &mut options)?;
-                    recipes::line(recipe, &told).iter().for_each(|line| message::line_in_passing(line));
+                    if let Some(line) = recipes::line(recipe, &told) {
+                        message::line_in_passing(&line);
+                    }
                     variables.extend(recipes::set_variables(recipe, &ground));
                 }
                 Confine::To(Box::new(options))

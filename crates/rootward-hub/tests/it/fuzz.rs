@@ -1,6 +1,7 @@
 //! Random input from small alphabets, through the scanner and the readings.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
 
 use proptest::prelude::*;
 use rootward_core::Access;
@@ -97,11 +98,11 @@ fn fuzz_recipes() {
         let mut text = "about = \"x\"\n".to_owned();
         for (key, values) in lines {
             let list = values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
-            text.push_str(&match key {
-                "[set]" | "[arguments]" | "[allow]" => format!("{key}\n"),
-                "home" | "directories" | "X" => format!("{key} = {}\n", list.first().map_or("7", String::as_str)),
-                _ => format!("{key} = [{}]\n", list.join(", ")),
-            });
+            let _ = match key {
+                "[set]" | "[arguments]" | "[allow]" => writeln!(text, "{key}"),
+                "home" | "directories" | "X" => writeln!(text, "{key} = {}", list.first().map_or("7", String::as_str)),
+                _ => writeln!(text, "{key} = [{}]", list.join(", ")),
+            };
         }
         let Ok(recipe) = Recipe::read("x", &text) else { return Ok(()) };
         prop_assert!(recipe.packages.iter().all(|(_, name)| !name.contains("..") && !name.starts_with('/')), "{text}");

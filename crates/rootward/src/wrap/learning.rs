@@ -91,7 +91,7 @@ fn subject_ambient(program: &OsStr, arguments: &[OsString]) -> Vec<(&'static str
     }
     let here = std::env::current_dir().unwrap_or_default();
     let found = Program::find_ambient(program, std::env::var_os("PATH").as_deref(), &here);
-    let path = found.map(|found| found.path().to_owned()).unwrap_or_else(|_| program.into());
+    let path = found.map_or_else(|_| program.into(), |found| found.path().to_owned());
     vec![("programs", path.to_string_lossy().into_owned())]
 }
 

@@ -41,8 +41,8 @@ fn keep(scene: &Scene, home: &str, root: &str) -> (String, String) {
 
 #[test]
 fn a_home_lasts_for_its_server_and_project() {
-    let scene = Scene::new();
     const GONE: &str = "failed: No such file or directory";
+    let scene = Scene::new();
     let check = |home: &str, root: &str, expect: &str| {
         assert_eq!(keep(&scene, home, root), (expect.to_owned(), "written".to_owned()), "{home} {root}");
     };
