@@ -165,7 +165,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::Recipe;
+    use crate::recipe::{Allow, Recipe};
 
     fn learned() -> Learned {
         let mut learned = Learned::new("npx -y a", &[("packages", "npm:a".to_owned())]);
@@ -180,7 +180,7 @@ mod tests {
     fn nothing_is_allowed_until_it_is_accepted() {
         let text = learned().text();
         let recipe = Recipe::read("a", &text).unwrap();
-        assert!(recipe.env.is_empty() && recipe.allow == Default::default(), "{text}");
+        assert!(recipe.env.is_empty() && recipe.allow == Allow::default(), "{text}");
         let text = text.replace("# \"A_KEY\"", "\"A_KEY\"").replace("# '~/.cache", "'~/.cache");
         let recipe = Recipe::read("a", &text).unwrap();
         assert_eq!(recipe.env.len(), 1, "{text}");
