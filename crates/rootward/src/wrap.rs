@@ -139,7 +139,7 @@ impl Wrap {
                 if let Some(recipe) = &recipe {
                     let told = recipes::apply_ambient(recipe, &ground, &mut options)?;
                     recipes::line(recipe, &told).iter().for_each(|line| message::line_in_passing(line));
-                    variables.extend(recipes::set_variables(recipe, &ground));
+                    variables.extend(recipes::set_variables_ambient(recipe, &ground, &options.variables));
                 }
                 Confine::To(Box::new(options))
             }
