@@ -19,6 +19,8 @@ pub(crate) enum Runtime {
     Python,
     /// What makes network namespaces, for hosts.
     Namespaces,
+    /// A browser, and a font for it.
+    Browser,
 }
 
 impl Runtime {
@@ -30,6 +32,7 @@ impl Runtime {
             Runtime::Namespaces => {
                 vec![Call::program("unshare").arguments(["--version"]), Call::program("ip").arguments(["-Version"])]
             }
+            Runtime::Browser => vec![Call::program("chromium").arguments(["--version"])],
         }
     }
 
@@ -39,6 +42,7 @@ impl Runtime {
             Runtime::Node => ["nodejs", "npm"],
             Runtime::Python => ["python3", "python3-venv"],
             Runtime::Namespaces => ["util-linux", "iproute2"],
+            Runtime::Browser => ["chromium", "fonts-liberation"],
         }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! A user who puts `rootward wrap --` before a server's command expects that it starts, lists its tools and works: with a client that
 //! shares roots and with one that does not, at the first start and at the next, in this project and in another, as root and as an
-//! ordinary user. The servers are fetched by `npx` and `uvx` from a registry on this machine, which counts what they download.
+//! ordinary user. There is a server for each recipe that Rootward ships, and the recipe passes the variables on. The servers are fetched
+//! by `npx` and `uvx` from a registry on this machine, which counts what they download.
 
 mod install;
 pub(crate) mod measure;
 mod registry;
+mod rows;
 mod server;
 mod service;
 mod stage;
@@ -21,8 +23,10 @@ use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge, lay_out};
 use crate::check::Form;
 use crate::conversation::{Conversation, Said};
+use crate::install::Runtime;
 use install::Installed;
-use server::{Answer, Extra, SERVERS, Server, ToolCall};
+use rows::servers;
+use server::{Answer, Extra, Needs, Server, Starts, ToolCall};
 use stage::{Dashes, Keys, Project, Sharing, Stage, Start, User};
 
 /// Servers at once.
@@ -30,9 +34,6 @@ const AT_ONCE: usize = 3;
 
 /// How often a server may say that its tools changed before all of them are there.
 const MOST_CHANGES: usize = 10;
-
-/// How a session ends: with the server's own code, or by the signal that Rootward sends to a server that takes its time.
-const ENDS: [i32; 2] = [0, 143];
 
 /// How long standard error may lag behind the answer to `initialize`.
 const LAG: Duration = Duration::from_secs(10);
@@ -45,6 +46,8 @@ const REFUSAL: &str = "rootward.dev/refusal";
 enum Check {
     /// Three starts.
     Starts(Sharing, User),
+    /// A start for each way of sharing directories.
+    Works(User),
     Extra(Extra),
 }
 
@@ -81,40 +84,78 @@ impl Case {
                     Sharing::Root => "`--root` alone",
                     Sharing::Nobody => "nothing shared",
                 };
-                let user = if user == User::Ordinary { ", as an ordinary user" } else { "" };
-                format!("{sharing}{user}")
+                format!("{sharing}{}", user.name())
             }
+            Check::Works(user) => format!("roots from the client, then `--root` alone{}", user.name()),
             Check::Extra(Extra::KeysForgotten) => "`--env` forgotten".to_owned(),
             Check::Extra(Extra::KeysByPrefix) => "`--env` with a prefix".to_owned(),
             Check::Extra(Extra::NoDashes) => "without `--`".to_owned(),
             Check::Extra(Extra::Codex { .. }) => "a client like Codex".to_owned(),
             Check::Extra(Extra::NothingShared { .. }) => "nothing shared".to_owned(),
+            Check::Extra(Extra::Once { name, .. }) => name.to_owned(),
+            Check::Extra(Extra::Remembers { .. }) => "its memory".to_owned(),
         };
         format!("{}: {check}", self.server.name)
     }
 
     fn carry_out(self, installed: &Installed) -> Result<()> {
-        let user = if let Check::Starts(_, user) = self.check { user } else { User::This };
-        let stage = Stage::new(installed, user)?;
+        let user = match self.check {
+            Check::Starts(_, user) | Check::Works(user) => user,
+            Check::Extra(_) => User::This,
+        };
+        let stage = Stage::new(installed, self.server, user)?;
         match self.check {
             Check::Starts(sharing, _) => self.starts(&stage, sharing),
-            Check::Extra(Extra::KeysForgotten) => self.keys_forgotten(&stage),
-            Check::Extra(Extra::KeysByPrefix) => {
-                let start = Start { keys: Keys::PassedByPrefix, ..Start::of(self.server, Sharing::Client) };
-                self.work(&stage, start, Listed::InTheEnd)
-            }
-            Check::Extra(Extra::NoDashes) => {
-                let start = Start { dashes: Dashes::Dropped, ..Start::of(self.server, Sharing::Client) };
-                self.work(&stage, start, Listed::InTheEnd)
-            }
-            Check::Extra(Extra::Codex { call, refused }) => self.codex(&stage, call, refused),
-            Check::Extra(Extra::NothingShared { refused }) => {
-                let mut server = stage.start(Start::of(self.server, Sharing::Nobody))?;
-                self.tools(&mut server, Listed::InTheEnd)?;
-                refused_with_reason(&mut server, &stage, refused, &json!({}))?;
-                server.end_with(&ENDS)
-            }
+            Check::Works(_) => self.works(&stage),
+            Check::Extra(extra) => self.extra(&stage, extra),
         }
+    }
+
+    fn works(self, stage: &Stage<'_>) -> Result<()> {
+        for sharing in [Sharing::Client, Sharing::Root] {
+            let work = self.work(stage, Start::of(self.server, sharing), Listed::InTheEnd);
+            work.with_context(|| format!("{sharing:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn extra(self, stage: &Stage<'_>, extra: Extra) -> Result<()> {
+        let start = Start::of(self.server, Sharing::Client);
+        match extra {
+            Extra::KeysForgotten => self.keys_forgotten(stage),
+            Extra::KeysByPrefix => self.work(stage, Start { keys: Keys::PassedByPrefix, ..start }, Listed::InTheEnd),
+            Extra::NoDashes => self.work(stage, Start { dashes: Dashes::Dropped, ..start }, Listed::InTheEnd),
+            Extra::Codex { call, refused } => self.codex(stage, call, refused),
+            Extra::NothingShared { refused } => {
+                let start = Start::of(self.server, Sharing::Nobody);
+                let mut server = stage.start(start)?;
+                self.tools(&mut server, Listed::InTheEnd)?;
+                refused_with_reason(&mut server, stage, start, refused, &json!({}))?;
+                server.end_with(self.server.ends)
+            }
+            Extra::Once { calls, .. } => {
+                let mut server = stage.start(start)?;
+                for call in calls {
+                    call_as_told(&mut server, stage, start, *call)?;
+                }
+                server.end_with(self.server.ends)
+            }
+            Extra::Remembers { told, recalled } => self.remembers(stage, told, recalled),
+        }
+    }
+
+    fn remembers(self, stage: &Stage<'_>, told: ToolCall, recalled: ToolCall) -> Result<()> {
+        let other = ToolCall { answer: Answer::Result(""), ..recalled };
+        for (project, call) in [(Project::One, told), (Project::One, recalled), (Project::Other, other)] {
+            let start = Start { project, ..Start::of(self.server, Sharing::Client) };
+            let mut server = stage.start(start)?;
+            self.tools(&mut server, Listed::InTheEnd)?;
+            let text = call_as_told(&mut server, stage, start, call)?;
+            let (Answer::Result(memory) | Answer::Error(memory)) = recalled.answer;
+            ensure!(project == Project::One || !text.contains(memory), "in another project it said {text}");
+            server.end_with(self.server.ends)?;
+        }
+        Ok(())
     }
 
     fn starts(self, stage: &Stage<'_>, sharing: Sharing) -> Result<()> {
@@ -139,18 +180,24 @@ impl Case {
         let mut server = stage.start(start)?;
         self.tools(&mut server, listed)?;
         for call in self.server.calls {
-            let arguments = serde_json::from_str(&stage.fill(call.arguments, start.project))?;
-            let said = server.call(call.tool, arguments)?;
-            let holds = |text: &str, part: &str| text.contains(&stage.fill(part, start.project));
-            let is_right = match (&said, call.answer) {
-                (Said::Result(text), Answer::Result(part)) | (Said::Error(text), Answer::Error(part)) => {
-                    holds(text, part)
-                }
-                _ => false,
-            };
-            ensure!(is_right, "`{}` said {said:?}\n{}", call.tool, server.complaint());
+            call_as_told(&mut server, stage, start, *call)?;
         }
-        server.end_with(&ENDS)
+        for refused in self.server.refused {
+            refused_with_reason(&mut server, stage, start, *refused, &json!({}))?;
+        }
+        stage.judge_made(self.server, start.project)?;
+        self.judge_recipe(&server.complaint(), start)?;
+        server.end_with(self.server.ends)
+    }
+
+    /// The recipe must be the one that passes the variables.
+    fn judge_recipe(self, complaint: &str, start: Start) -> Result<()> {
+        let is_told = |(name, _): &(&str, &str)| !self.server.passed.contains(name);
+        let Some(recipe) = self.server.recipe.filter(|_| start.keys == Keys::Passed) else { return Ok(()) };
+        let is_told = self.server.environment.iter().any(is_told);
+        let note = format!("note: recipe `{recipe}` passes ");
+        ensure!(!is_told || complaint.contains(&note), "standard error does not say `{note}`: {complaint}");
+        Ok(())
     }
 
     /// Waits until all tools are listed, as a client does that lists them again when it hears of a change.
@@ -199,29 +246,49 @@ impl Case {
     }
 
     fn codex(self, stage: &Stage<'_>, call: ToolCall, refused: ToolCall) -> Result<()> {
-        let mut server = stage.start(Start::of(self.server, Sharing::Client))?;
+        let start = Start::of(self.server, Sharing::Client);
+        let mut server = stage.start(start)?;
         self.tools(&mut server, Listed::InTheEnd)?;
         let meta = json!({"exe": "/usr/bin/codex"});
-        let answer = ask(&mut server, stage, call, &meta)?;
+        let answer = ask(&mut server, stage, start, call, &meta)?;
         let result = &answer["result"];
         ensure!(result.is_object() && result["isError"] != true, "`{}` said {answer}", call.tool);
-        refused_with_reason(&mut server, stage, refused, &meta)?;
-        server.end_with(&ENDS)
+        refused_with_reason(&mut server, stage, start, refused, &meta)?;
+        server.end_with(self.server.ends)
+    }
+}
+
+/// Calls a tool, which must answer as the row tells; what it said.
+fn call_as_told(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCall) -> Result<String> {
+    let arguments = serde_json::from_str(&stage.fill(call.arguments, start.project))?;
+    let said = server.call(call.tool, arguments)?;
+    let holds = |text: &str, part: &str| text.contains(&stage.fill(part, start.project));
+    match (said, call.answer) {
+        (Said::Result(text), Answer::Result(part)) | (Said::Error(text), Answer::Error(part)) if holds(&text, part) => {
+            Ok(text)
+        }
+        (said, _) => bail!("`{}` said {said:?}\n{}", call.tool, server.complaint()),
     }
 }
 
 /// Calls a tool with this in `_meta`; the whole answer.
-fn ask(server: &mut Conversation, stage: &Stage<'_>, call: ToolCall, meta: &Value) -> Result<Value> {
-    let arguments: Value = serde_json::from_str(&stage.fill(call.arguments, Project::One))?;
+fn ask(server: &mut Conversation, stage: &Stage<'_>, start: Start, call: ToolCall, meta: &Value) -> Result<Value> {
+    let arguments: Value = serde_json::from_str(&stage.fill(call.arguments, start.project))?;
     let mut params = json!({"name": call.tool, "_meta": meta});
     params["arguments"] = arguments;
     server.ask("tools/call", params)
 }
 
 /// The call must be refused, and the reason must stand in the text and in the data: some clients show only one of them.
-fn refused_with_reason(server: &mut Conversation, stage: &Stage<'_>, call: ToolCall, meta: &Value) -> Result<()> {
+fn refused_with_reason(
+    server: &mut Conversation,
+    stage: &Stage<'_>,
+    start: Start,
+    call: ToolCall,
+    meta: &Value,
+) -> Result<()> {
     let (Answer::Result(reason) | Answer::Error(reason)) = call.answer;
-    let answer = ask(server, stage, call, meta)?;
+    let answer = ask(server, stage, start, call, meta)?;
     let result = &answer["result"];
     ensure!(result["isError"] == true, "`{}` was not refused but said {answer}", call.tool);
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -235,17 +302,21 @@ fn refused_with_reason(server: &mut Conversation, stage: &Stage<'_>, call: ToolC
 /// The cases of a form of the check. The short one has the servers that start fastest, as one user.
 fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
     let mut cases = Vec::new();
-    for server in SERVERS.iter().filter(|server| form == Form::Long || server.form == Form::Short) {
+    for server in servers().filter(|server| form == Form::Long || server.form == Form::Short) {
         for user in [User::This, User::Ordinary] {
             if user == User::Ordinary && !(is_superuser && form == Form::Long) {
                 continue;
             }
-            for sharing in [Sharing::Client, Sharing::ClientWithinRoot, Sharing::Root] {
-                // A server that is told where to work needs that place at its very start.
-                if sharing != Sharing::ClientWithinRoot || server.names_project() {
-                    cases.push(Case { server, check: Check::Starts(sharing, user) });
+            let checks = match server.starts {
+                Starts::Once => vec![Check::Works(user)],
+                Starts::Often => {
+                    let all = [Sharing::Client, Sharing::ClientWithinRoot, Sharing::Root].into_iter();
+                    // A server that is told where to work needs that place at its very start.
+                    let fits = |sharing: &Sharing| *sharing != Sharing::ClientWithinRoot || server.names_project();
+                    all.filter(fits).map(|sharing| Check::Starts(sharing, user)).collect()
                 }
-            }
+            };
+            cases.extend(checks.into_iter().map(|check| Case { server, check }));
         }
         cases.extend(server.also.iter().map(|extra| Case { server, check: Check::Extra(*extra) }));
     }
@@ -262,8 +333,10 @@ pub(crate) fn repeat(form: Form) -> &'static str {
 
 /// Runs the cases whose names hold each of `parts`; gives back a note for the table of steps.
 pub(crate) fn run(top: &Path, form: Form, parts: &[&str]) -> Result<String> {
-    let installed = install::run(top, Call::cargo("build -p rootward --bin rootward"))?;
-    let cases = chosen(cases(form, installed.is_superuser), parts, Case::name)?;
+    let is_superuser = Call::program("id").arguments(["-u"]).stdout(top)?.trim() == "0";
+    let cases = chosen(cases(form, is_superuser), parts, Case::name)?;
+    let browser = cases.iter().any(|case| case.server.needs == Needs::Browser).then_some(Runtime::Browser);
+    let installed = install::run(top, form, browser.as_slice(), Call::cargo("build -p rootward --bin rootward"))?;
     let mut outcomes = all_at_once(&cases, AT_ONCE, |case| case.carry_out(&installed));
     lay_out(&mut outcomes, Case::name);
     judge(cases.len(), &outcomes, Case::name)
@@ -282,10 +355,10 @@ mod tests {
     }
 
     #[test]
-    fn the_short_form_has_six_servers() {
-        let cases = cases(Form::Short, true);
-        let servers: BTreeSet<&str> = cases.iter().map(|case| case.server.name).collect();
-        assert_eq!(servers.len(), 6);
-        assert!(cases.iter().all(|case| !matches!(case.check, Check::Starts(_, User::Ordinary))));
+    fn the_short_form_has_one_user() {
+        let is_ordinary =
+            |case: &Case| matches!(case.check, Check::Starts(_, User::Ordinary) | Check::Works(User::Ordinary));
+        assert!(!cases(Form::Short, true).iter().any(is_ordinary));
+        assert!(cases(Form::Long, true).iter().any(is_ordinary));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use rootward_core::{Material, Shown};
 use rootward_hub::recipe::{Allow, Book, Match, NotUsed, Recipe};
-use rootward_sandbox::{Options, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
+use rootward_sandbox::{Options, PassedVariable, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
 
 use crate::ground::Ground;
 use crate::message;
@@ -87,7 +87,7 @@ fn not_used(refused: &NotUsed) -> String {
 /// Adds what a recipe opens and passes to the options of a confinement; what it added, for people.
 pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Options) -> Result<Vec<String>> {
     let mut told = Vec::new();
-    let is_set = |variable: &&rootward_sandbox::PassedVariable| {
+    let is_set = |variable: &&PassedVariable| {
         std::env::vars_os().any(|(name, _)| variable.passes(&name)) && !options.variables.contains(variable)
     };
     let passed: Vec<_> = recipe.env.iter().filter(is_set).cloned().collect();
@@ -160,11 +160,21 @@ fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option
     Ok(Some(place))
 }
 
-/// The variables that a recipe sets and the user does not. One that names a place in the user's home is set only if the place exists.
-pub(crate) fn set_variables(recipe: &Recipe, ground: &Ground) -> Vec<(OsString, OsString)> {
-    let is_unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
-    let set = recipe.set.iter().filter(|(name, _)| is_unset(name));
+/// The variables that a recipe sets. One that the user sets and that is `passed` on counts more. One that names a place in the user's
+/// home is set only if the place exists, one from the configuration of git only if that has it.
+pub(crate) fn set_variables_ambient(
+    recipe: &Recipe,
+    ground: &Ground,
+    passed: &[PassedVariable],
+) -> Vec<(OsString, OsString)> {
+    let is_passed = |name: &OsStr| passed.iter().any(|passed| passed.passes(name));
+    let is_users =
+        |name: &str| is_passed(OsStr::new(name)) && std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set = recipe.set.iter().filter(|(name, _)| !is_users(name));
     let filled = set.filter_map(|(name, value)| match value.strip_prefix(USER_HOME) {
+        None if Recipe::is_from_git(value) => {
+            Some((name.into(), Recipe::git_value_ambient(value, ground.home()?)?.into()))
+        }
         None => Some((name.into(), value.into())),
         Some(below) => {
             let place = ground.home()?.join(below.trim_start_matches('/'));

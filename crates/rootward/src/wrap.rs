@@ -142,7 +142,7 @@ impl Wrap {
                     if let Some(line) = recipes::line(recipe, &told) {
                         message::line_in_passing(&line);
                     }
-                    variables.extend(recipes::set_variables(recipe, &ground));
+                    variables.extend(recipes::set_variables_ambient(recipe, &ground, &options.variables));
                 }
                 Confine::To(Box::new(options))
             }

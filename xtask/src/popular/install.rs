@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 use tempfile::TempDir;
 
-use super::registry::{Registry, specifiers};
+use super::registry::{Registry, read_lock, specifiers};
 use crate::built;
 use crate::call::Call;
+use crate::check::Form;
 use crate::install::{Runtime, environment, once, runtimes};
 use crate::servers::install::wheels;
 
@@ -26,8 +26,6 @@ pub(super) struct Installed {
     /// Copies of the programs: an ordinary user may not reach the directory that they were built in.
     programs: TempDir,
     pub(super) registry: Arc<Registry>,
-    /// Whether this is the superuser, who can become another.
-    pub(super) is_superuser: bool,
 }
 
 impl Installed {
@@ -44,9 +42,15 @@ impl Installed {
     }
 }
 
-/// Fetches what is not there yet, and builds the program under test.
-pub(super) fn run(top: &Path, build: Call) -> Result<Installed> {
-    runtimes(top, &[Runtime::Node, Runtime::Python])?;
+/// Which folder of `peers` locks the servers of a form, and which files there lock those of Python. The long form has both.
+const SHORT: (&str, &[&str]) = ("popular", &["requirements", "requirements-sqlite"]);
+const LONG: (&str, &[&str]) = ("popular-long", &["requirements", "requirements-v1"]);
+
+/// Fetches what is not there yet for a form of the check and what else it needs, and builds the program under test.
+pub(super) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
+    let runtimes_needed: Vec<Runtime> =
+        [Runtime::Node, Runtime::Python].into_iter().chain(needed.iter().copied()).collect();
+    runtimes(top, &runtimes_needed)?;
     let [rootward] = built::programs(top, build, ["rootward"])?;
     let python = environment(top, "servers-python", "servers/requirements.txt")?;
     let programs = tempfile::Builder::new().prefix("popular-").tempdir()?;
@@ -57,22 +61,25 @@ pub(super) fn run(top: &Path, build: Call) -> Result<Installed> {
         fs::copy(&program, directory.join(name)).with_context(|| format!("cannot copy `{}`", program.display()))?;
     }
     fs::set_permissions(programs.path(), fs::Permissions::from_mode(0o755))?;
-    let files = vec![
-        archives(top)?,
-        wheels(top, &python, "popular/requirements.txt", "popular-wheels")?,
-        wheels(top, &python, "popular/requirements-sqlite.txt", "popular-sqlite-wheels")?,
-    ];
-    let registry = Registry::read(&top.join("peers/popular/package-lock.json"), files)?;
-    let user = Call::program("id").arguments(["-u"]).stdout(top)?;
-    Ok(Installed { programs, registry: Arc::new(registry), is_superuser: user.trim() == "0" })
+    let (mut locks, mut files) = (Vec::new(), Vec::new());
+    for (folder, requirements) in if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG] } {
+        locks.push(top.join("peers").join(folder).join("package-lock.json"));
+        files.push(archives(top, folder)?);
+        for name in *requirements {
+            files.push(wheels(top, &python, &format!("{folder}/{name}.txt"), &format!("{folder}-{name}"))?);
+        }
+    }
+    let registry = Registry::read(&locks, files)?;
+    Ok(Installed { programs, registry: Arc::new(registry) })
 }
 
-/// The packages that `peers/popular` locks, as the archives that npm downloads.
-fn archives(top: &Path) -> Result<PathBuf> {
-    let (source, target) = (top.join("peers/popular/package-lock.json"), top.join("target/peers/popular-archives"));
-    let lock = fs::read_to_string(&source).with_context(|| format!("cannot read `{}`", source.display()))?;
-    let names = specifiers(&serde_json::from_str::<Value>(&lock).context("the lock file is not JSON")?)?;
-    once(&target, &lock, || {
+/// The packages that a folder of `peers` locks, as the archives that npm downloads.
+fn archives(top: &Path, folder: &str) -> Result<PathBuf> {
+    let source = top.join("peers").join(folder).join("package-lock.json");
+    let target = top.join("target/peers").join(format!("{folder}-archives"));
+    let lock = read_lock(&source)?;
+    let names = specifiers(&lock)?;
+    once(&target, &lock.to_string(), || {
         for names in names.chunks(AT_ONCE) {
             // It prints a name for each package, which nobody needs.
             Call::npm("pack --silent --ignore-scripts").arguments(names).stdout(&target)?;

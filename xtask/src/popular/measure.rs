@@ -10,9 +10,11 @@ use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::table::{Bar, Table};
 
 use super::install;
-use super::server::{SERVERS, Server};
+use super::rows::servers;
+use super::server::Server;
 use super::stage::{Project, Sharing, Stage, Start, User, Wall};
 use crate::call::Call;
+use crate::check::Form;
 use crate::conversation::Said;
 
 /// How many times as long the tools may take.
@@ -34,12 +36,12 @@ enum Until {
 
 /// The table, in Markdown.
 pub(crate) fn run(top: &Path) -> Result<String> {
-    let installed = install::run(top, Call::cargo("build --release -p rootward --bin rootward"))?;
+    let installed = install::run(top, Form::Short, &[], Call::cargo("build --release -p rootward --bin rootward"))?;
     let mut table = Table::default();
     for name in MEASURED {
-        let server = SERVERS.iter().find(|server| server.name == name);
+        let server = servers().find(|server| server.name == name);
         let server = server.with_context(|| format!("no server is called `{name}`"))?;
-        let stage = Stage::new(&installed, User::This)?;
+        let stage = Stage::new(&installed, server, User::This)?;
         for wall in [Wall::Wrapped, Wall::Off] {
             // Downloads the packages, and is what Rootward remembers.
             time(&stage, server, wall, Project::One, Until::Called)?;

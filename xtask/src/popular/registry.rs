@@ -4,8 +4,9 @@
 //! versions that the lock files name.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,11 +52,18 @@ struct Answer {
 }
 
 impl Registry {
-    /// The packages of a lock file of npm, and the files in these directories.
-    pub(super) fn read(lock: &Path, files: Vec<PathBuf>) -> Result<Registry> {
-        let text = fs::read_to_string(lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
-        let lock: Value = serde_json::from_str(&text).context("the lock file is not JSON")?;
-        Ok(Registry { packages: packages(&lock)?, files })
+    /// The packages of these lock files of npm, and the files in these directories.
+    pub(super) fn read(locks: &[PathBuf], files: Vec<PathBuf>) -> Result<Registry> {
+        let mut all: BTreeMap<String, Package> = BTreeMap::new();
+        for lock in locks {
+            for (name, package) in packages(&read_lock(lock)?)? {
+                match all.entry(name) {
+                    Entry::Vacant(entry) => drop(entry.insert(package)),
+                    Entry::Occupied(mut entry) => entry.get_mut().versions.extend(package.versions),
+                }
+            }
+        }
+        Ok(Registry { packages: all, files })
     }
 
     /// Serves the packages for as long as this process lives.
@@ -74,12 +82,16 @@ impl Registry {
     }
 
     fn answer(&self, mut stream: TcpStream, url: &str, downloads: &Mutex<Vec<String>>) -> std::io::Result<()> {
-        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        let mut reader = BufReader::new(stream.try_clone()?);
+        let mut lines = reader.by_ref().lines();
         let request = lines.next().transpose()?.unwrap_or_default();
-        let mut part = None;
+        let (mut part, mut body) = (None, 0);
         while let Some(line) = lines.next().transpose()?.filter(|line| !line.is_empty()) {
             part = part.or_else(|| range(&line));
+            body = length(&line).unwrap_or(body);
         }
+        // A connection that is closed with something unread loses the answer, too.
+        std::io::copy(&mut reader.take(body), &mut std::io::sink())?;
         let mut words = request.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let path = target.split('?').next().unwrap_or_default();
@@ -167,12 +179,24 @@ fn range(line: &str) -> Option<(usize, usize)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
+/// How long the body of a request is, if this line of its head says so.
+fn length(line: &str) -> Option<u64> {
+    let (name, value) = line.split_once(':')?;
+    name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+}
+
+/// A lock file of npm.
+pub(super) fn read_lock(lock: &Path) -> Result<Value> {
+    let text = fs::read_to_string(lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("`{}` is not JSON", lock.display()))
+}
+
 /// The packages that a lock file of npm names, as its own index has them.
 fn packages(lock: &Value) -> Result<BTreeMap<String, Package>> {
     let mut packages = BTreeMap::new();
     for (place, entry) in locked(lock)? {
         let version = entry["version"].as_str().context("a package in the lock file has no version")?;
-        let name = name_at(place);
+        let name = name_of(place, entry);
         let mut entry = entry.clone();
         entry["name"] = name.into();
         let package = packages
@@ -193,15 +217,33 @@ fn locked(lock: &Value) -> Result<impl Iterator<Item = (&str, &Value)>> {
     Ok(packages.iter().map(|(place, entry)| (place.as_str(), entry)).filter(|(place, _)| !place.is_empty()))
 }
 
-/// The words by which npm fetches what a lock file names.
+/// The words by which npm fetches what a lock file names for this machine.
 pub(super) fn specifiers(lock: &Value) -> Result<Vec<String>> {
     let version = |entry: &Value| entry["version"].as_str().unwrap_or_default().to_owned();
-    let all = locked(lock)?.map(|(place, entry)| format!("{}@{}", name_at(place), version(entry)));
+    let all = locked(lock)?.filter(|(_, entry)| is_for_this_machine(entry));
+    let all = all.map(|(place, entry)| format!("{}@{}", name_of(place, entry), version(entry)));
     Ok(all.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
 }
 
-fn name_at(place: &str) -> &str {
-    place.rsplit_once("node_modules/").map_or(place, |(_, name)| name)
+/// The name of a package. The place has another one if it is installed by an alias.
+fn name_of<'l>(place: &'l str, entry: &'l Value) -> &'l str {
+    let at_place = || place.rsplit_once("node_modules/").map_or(place, |(_, name)| name);
+    entry["name"].as_str().unwrap_or_else(at_place)
+}
+
+/// Whether npm would install a package here: programs come in packages for one platform each.
+fn is_for_this_machine(entry: &Value) -> bool {
+    let cpu = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let fits = |key: &str, own: &str| {
+        let named: Vec<&str> = entry[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let (not, only): (Vec<&str>, Vec<&str>) = named.iter().partition(|name| name.starts_with('!'));
+        (only.is_empty() || only.contains(&own)) && !not.iter().any(|name| name[1..] == *own)
+    };
+    fits("os", "linux") && fits("cpu", cpu) && fits("libc", "glibc")
 }
 
 /// The file that `npm pack` makes of a package.
@@ -230,6 +272,9 @@ mod tests {
             "node_modules/@a/b": {"version": "2.0.0", "integrity": "sha512-x", "dependencies": {"c": "^1"}},
             "node_modules/@a/b/node_modules/c": {"version": "1.0.0"},
             "node_modules/c": {"version": "2.0.0"},
+            "node_modules/c-of-old": {"name": "c", "version": "0.9.0"},
+            "node_modules/d": {"version": "1.0.0", "os": ["win32"]},
+            "node_modules/e": {"version": "1.0.0", "os": ["!win32"], "libc": ["glibc"]},
         }})
     }
 
@@ -243,9 +288,17 @@ mod tests {
         let dist = json!({"tarball": "u/files/a-b-2.0.0.tgz", "integrity": "sha512-x"});
         assert_eq!(scoped["versions"]["2.0.0"]["dist"], dist);
         assert_eq!(index("c")["dist-tags"]["latest"], "2.0.0");
-        assert_eq!(index("c")["versions"].as_object().unwrap().len(), 2);
+        assert_eq!(index("c")["versions"].as_object().unwrap().len(), 3);
         assert!(registry.find("/unknown", "u").is_none() && registry.find("/files/../x", "u").is_none());
-        assert_eq!(specifiers(&lock()).unwrap(), ["@a/b@2.0.0", "c@1.0.0", "c@2.0.0"]);
+        assert_eq!(specifiers(&lock()).unwrap(), ["@a/b@2.0.0", "c@0.9.0", "c@1.0.0", "c@2.0.0", "e@1.0.0"]);
+    }
+
+    #[test]
+    fn lengths_of_bodies() {
+        let check = |line: &str, expect: Option<u64>| assert_eq!(length(line), expect, "{line}");
+        check("Content-Length: 5", Some(5));
+        check("content-length:x", None);
+        check("accept: 5", None);
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::conversation::{Conversation, Roots};
 /// A user that owns nothing.
 const NOBODY: u32 = 65534;
 
-/// How long a client waits for each message. Clients that give up sooner show an error.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a client waits for each message.
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The script of the one server that lies in the project.
 const SCRIPT: &str = include_str!("../../../peers/popular/server.py");
@@ -32,6 +32,16 @@ pub(super) enum User {
     This,
     /// Where that is the superuser: one who is not.
     Ordinary,
+}
+
+impl User {
+    /// What the name of a case says about this user.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            User::This => "",
+            User::Ordinary => ", as an ordinary user",
+        }
+    }
 }
 
 /// Who says which directories the server gets.
@@ -69,12 +79,14 @@ pub(super) enum Dashes {
     Dropped,
 }
 
-/// Whether the user passes the server's variables on.
+/// Who passes the server's variables on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keys {
+    /// The recipe; the user those that no recipe knows.
     Passed,
-    /// By what their names begin with, up to the first `_`.
+    /// The user, by what their names begin with, up to the first `_`. No recipe is used.
     PassedByPrefix,
+    /// Nobody. No recipe is used.
     Forgotten,
 }
 
@@ -106,12 +118,13 @@ pub(super) struct Stage<'i> {
 }
 
 impl Stage<'_> {
-    pub(super) fn new(installed: &Installed, user: User) -> Result<Stage<'_>> {
+    /// The directories of a user whose projects hold what the server needs there.
+    pub(super) fn new<'i>(installed: &'i Installed, server: &Server, user: User) -> Result<Stage<'i>> {
         let directory = tempfile::Builder::new().prefix("popular-").tempdir()?;
         let stage = Stage { installed, directory, user, served: installed.registry.serve()? };
         stage.give(stage.directory.path())?;
         for (name, file, text) in [
-            ("home", ".profile", ""),
+            ("home", ".gitconfig", "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n"),
             ("one", "notes.txt", "INSIDE"),
             ("other", "notes.txt", "INSIDE"),
             ("outside", "secret.txt", "SECRET"),
@@ -123,7 +136,9 @@ impl Stage<'_> {
         }
         for project in [Project::One, Project::Other] {
             let directory = stage.project(project);
-            fs::write(directory.join("server.py"), SCRIPT)?;
+            for (name, text) in server.files.iter().chain(&[("server.py", SCRIPT)]) {
+                fs::write(directory.join(name), text)?;
+            }
             let status = stage.command("git").args(["init", "-q"]).current_dir(directory).status();
             ensure!(status.context("cannot run `git`")?.success(), "`git init` failed");
         }
@@ -162,7 +177,22 @@ impl Stage<'_> {
     /// Puts directories and addresses where their names stand.
     pub(super) fn fill(&self, text: &str, project: Project) -> String {
         let [project, outside] = [self.project(project), self.path("outside")].map(|path| path.display().to_string());
-        text.replace("$PROJECT", &project).replace("$OUTSIDE", &outside).replace("$URL", &self.served.url)
+        let port = self.served.url.rsplit(':').next().unwrap_or_default();
+        text.replace("$PROJECT", &project)
+            .replace("$OUTSIDE", &outside)
+            .replace("$URL", &self.served.url)
+            .replace("$PORT", port)
+    }
+
+    /// The files must be there that the calls of a server make; the next start makes them again.
+    pub(super) fn judge_made(&self, server: &Server, project: Project) -> Result<()> {
+        for name in server.makes {
+            let file = self.project(project).join(name);
+            let length = fs::metadata(&file).with_context(|| format!("`{name}` was not made"))?.len();
+            ensure!(length > 0, "`{name}` is empty");
+            fs::remove_file(file)?;
+        }
+        Ok(())
     }
 
     /// Starts the server, and waits for the answer to `initialize`.
@@ -190,14 +220,18 @@ impl Stage<'_> {
     /// What the user puts before the server's command.
     fn wrap(&self, start: Start) -> Vec<OsString> {
         let mut words = vec![self.installed.rootward().into(), "wrap".into()];
-        for (name, _) in start.server.environment {
-            let prefix = name.split('_').next().unwrap_or(name);
-            match start.keys {
-                Keys::Passed => words.extend(["--env".into(), (*name).into()]),
-                Keys::PassedByPrefix => words.extend(["--env".into(), format!("{prefix}_*").into()]),
-                Keys::Forgotten => {}
-            }
+        if start.keys != Keys::Passed {
+            words.extend(["--recipe", "none"].map(OsString::from));
         }
+        let passed: Vec<String> = match start.keys {
+            Keys::Passed => start.server.passed.iter().map(|name| (*name).to_owned()).collect(),
+            Keys::PassedByPrefix => {
+                let prefix = |name: &str| format!("{}_*", name.split('_').next().unwrap_or(name));
+                start.server.environment.iter().map(|(name, _)| prefix(name)).collect()
+            }
+            Keys::Forgotten => Vec::new(),
+        };
+        words.extend(passed.into_iter().flat_map(|name| ["--env".to_owned(), name]).map(OsString::from));
         if matches!(start.sharing, Sharing::ClientWithinRoot | Sharing::Root) {
             words.extend(["--root".into(), self.project(start.project).into()]);
         }

@@ -130,4 +130,24 @@ mod tests {
         let this: Vec<_> = treatments.about_this_server().map(|(place, _)| place).collect();
         assert_eq!(this, ["read.path"]);
     }
+
+    #[test]
+    fn what_is_in_a_text_is_text() {
+        let mut treatments = Treatments::default();
+        treatments.add("find.filter", Treatment::Text, About::EveryServer);
+        treatments.add("find.file", Treatment::Path(Need::READ), About::EveryServer);
+        treatments.add("find.arguments", Treatment::Text, About::EveryServer);
+        let tool = treatments.apply(Tool::named("find"));
+        let check = |arguments: serde_json::Value, expect: &[&str]| {
+            let params = to_raw_value(&json!({"name": "find", "arguments": arguments})).unwrap();
+            let mut found = Vec::new();
+            let call = Call { method: "tools/call", params: Some(&params), tool: Some(&tool) };
+            scan(&call, &mut |candidate| found.push(candidate.text.into_owned())).unwrap();
+            assert_eq!(found, expect, "{arguments}");
+        };
+        check(json!({"filter": {"path": "/x", "/y": [{"name": "/z"}]}}), &[]);
+        check(json!({"filter": {"file": "/x"}}), &["/x"]);
+        check(json!({"path": "/x"}), &["/x"]);
+        check(json!({"arguments": {"path": "/x"}}), &[]);
+    }
 }

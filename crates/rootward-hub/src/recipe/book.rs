@@ -146,8 +146,12 @@ fn listed_ambient(directory: &Path) -> Result<Vec<PathBuf>, BookError> {
     Ok(paths)
 }
 
-#[expect(clippy::disallowed_methods, reason = "Rootward's own settings directory, which no server can write")]
-fn text_ambient(path: &Path) -> io::Result<String> {
+/// The text of a file of the user's, so much of it as a recipe may have.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the settings directory and git's configuration, which no server can write"
+)]
+pub(super) fn text_ambient(path: &Path) -> io::Result<String> {
     // A FIFO would keep the program waiting.
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;

@@ -18,13 +18,14 @@
 //! - [`Recipe`]: one of them; [`Recipe::read`] reads the text. [`learned`] writes one.
 
 mod book;
+mod git_user;
 pub mod learned;
 mod matching;
 mod reading;
 mod shipped;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rootward_sandbox::{PassedVariable, Registry};
 use thiserror::Error;
@@ -48,7 +49,8 @@ pub struct Recipe {
     /// The variables that it reads.
     pub env: Vec<PassedVariable>,
     /// Variables that it gets with these values, unless the user sets them. `${home}` is its home, `${root}` its first root,
-    /// `${userHome}` at the beginning the user's own home: then the variable is set only if the place exists.
+    /// `${userHome}` at the beginning the user's own home: then the variable is set only if the place exists. `${git:user.name}` and
+    /// `${git:user.email}` are what git's configuration says, see [`Recipe::git_value_ambient`].
     pub set: BTreeMap<String, String>,
     /// Which home it has, unless a flag says otherwise.
     pub home: Option<HomeKind>,
@@ -130,6 +132,16 @@ impl Recipe {
     /// Reads the text of a recipe.
     pub fn read(name: &str, text: &str) -> Result<Recipe, RecipeError> {
         reading::read(name, text)
+    }
+
+    /// Whether a value of [`Recipe::set`] comes from the configuration of git.
+    pub fn is_from_git(value: &str) -> bool {
+        git_user::key(value).is_some()
+    }
+
+    /// What git's configuration in this home says for such a value: the user's name or address.
+    pub fn git_value_ambient(value: &str, home: &Path) -> Option<String> {
+        git_user::find_ambient(home, git_user::key(value)?)
     }
 
     /// Whether this recipe is for a package.

@@ -72,7 +72,7 @@ impl Tool {
         Some(Tool { name: listed.name, hints, schema, results, treatments: BTreeMap::new() })
     }
 
-    /// The same tool, with another say about the argument `key`, at any depth.
+    /// The same tool, with another say about the argument `key`, at any depth. If it is text, so is everything in it.
     #[must_use]
     pub fn with_treatment(mut self, key: impl Into<String>, treatment: Treatment) -> Tool {
         self.treatments.insert(key.into(), treatment);

@@ -183,11 +183,13 @@ struct Place<'p> {
     schema: Option<&'p Node>,
     format: Format,
     treatment: Option<Treatment>,
+    /// The treatment of its members: a filter for a database is text, whatever they are called.
+    below: Option<Treatment>,
 }
 
 impl Place<'_> {
     const TOP: Place<'static> =
-        Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None };
+        Place { key: "", says: KeySays::Nothing, schema: None, format: Format::Unsaid, treatment: None, below: None };
 }
 
 /// What is made of a string at a place.
@@ -272,6 +274,7 @@ impl Walk<'_> {
                         walk.tool.and_then(|tool| tool.schema.as_ref()),
                         walk.tool.and_then(|tool| tool.treatment(key)),
                     );
+                    // An argument may be called `arguments`, too: what is said about it is not said about all of them.
                     let place = Place { key, schema, treatment, ..Place::TOP };
                     walk.value(cursor, place)
                 }
@@ -347,12 +350,14 @@ impl Walk<'_> {
 
     fn place<'p>(&self, parent: Place<'p>, key: &'p str) -> Place<'p> {
         let schema = parent.schema.and_then(|node| node.property(key));
+        let treatment = self.tool.and_then(|tool| tool.treatment(key)).or(parent.below);
         Place {
             key,
             says: schema.and_then(|node| node.says).unwrap_or_else(|| key_says(key)),
             schema,
             format: schema.map_or(Format::Unsaid, |node| node.format),
-            treatment: self.tool.and_then(|tool| tool.treatment(key)),
+            treatment,
+            below: treatment.filter(|treatment| *treatment == Treatment::Text),
         }
     }
 

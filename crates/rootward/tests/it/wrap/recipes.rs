@@ -78,6 +78,39 @@ fn a_recipe_gives_what_the_server_needs() {
 }
 
 #[test]
+fn a_recipe_sets_the_users_name_for_git() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    write_recipe(
+        &scene,
+        &program,
+        "[set]\nKNOWN_NAME = \"${git:user.name}\"\nKNOWN_MAIL = \"${git:user.email}\"\nKNOWN_TOKEN = \"${git:github.token}\"\n",
+    );
+    std::fs::write(scene.path("home/.gitconfig"), "[github]\ntoken = secret\n[user]\nname = Ada Lovelace\n").unwrap();
+    let project = scene.text("project");
+    let mut client = begin(&mut wrap(&scene, &[&project], &program), Says::Nothing, &[]);
+    let mut variable = |name: &str| client.text("variable", json!({"name": name}));
+    assert_eq!(variable("KNOWN_NAME"), "\"Ada Lovelace\"");
+    assert_eq!(variable("KNOWN_MAIL"), "null");
+    assert_eq!(variable("KNOWN_TOKEN"), "\"${git:github.token}\"");
+    client.end();
+}
+
+#[test]
+fn a_recipe_sets_what_the_user_sets_and_does_not_pass() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    write_recipe(&scene, &program, "[set]\nKNOWN_OPTION = \"recipe\"\n");
+    let project = scene.text("project");
+    for (words, expect) in [(&[&*project][..], "\"recipe\""), (&["--env", "KNOWN_OPTION", &project], "\"user\"")] {
+        let mut command = wrap(&scene, words, &program);
+        let mut client = begin(command.env("KNOWN_OPTION", "user"), Says::Nothing, &[]);
+        assert_eq!(client.text("variable", json!({"name": "KNOWN_OPTION"})), expect);
+        client.end();
+    }
+}
+
+#[test]
 fn a_recipe_opens_no_secret_place() {
     let scene = Scene::new();
     let program = install(&scene, "tools/bin", "known");

@@ -1,0 +1,51 @@
+//! Servers that work with a project in JavaScript.
+
+use crate::popular::server::{PLAIN, Server, call, fails, outside};
+
+const SCRIPT: (&str, &str) = ("app.js", "var unused = 1;\n");
+const RULES: (&str, &str) = ("eslint.config.mjs", "export default [{ rules: { \"no-unused-vars\": \"error\" } }];\n");
+const WORKSPACE: (&str, &str) = (
+    "angular.json",
+    r#"{"version": 1, "projects": {"shop": {"projectType": "application", "root": "", "sourceRoot": "src"}}}"#,
+);
+
+pub(super) const SERVERS: &[Server] = &[
+    Server {
+        name: "eslint",
+        recipe: Some("eslint"),
+        command: "npx @eslint/mcp@latest",
+        files: &[SCRIPT, RULES],
+        tools: 1,
+        calls: &[call("lint-files", r#"{"filePaths": ["$PROJECT/app.js"]}"#, "no-unused-vars")],
+        refused: &[outside("lint-files", r#"{"filePaths": ["$OUTSIDE/secret.txt"]}"#)],
+        ..PLAIN
+    },
+    Server {
+        name: "angular",
+        recipe: Some("angular"),
+        command: "npx -y @angular/cli mcp",
+        files: &[WORKSPACE],
+        tools: 5,
+        calls: &[call("list_projects", "{}", "shop"), call("get_best_practices", "{}", "Angular")],
+        refused: &[outside("get_best_practices", r#"{"workspacePath": "$OUTSIDE/angular.json"}"#)],
+        ..PLAIN
+    },
+    Server {
+        name: "shadcn",
+        recipe: Some("shadcn"),
+        command: "npx shadcn@latest mcp",
+        tools: 7,
+        calls: &[call("get_add_command_for_items", r#"{"items": ["@shadcn/button"]}"#, "add @shadcn/button")],
+        ..PLAIN
+    },
+    Server {
+        name: "nx",
+        recipe: Some("nx"),
+        command: "npx nx-mcp@latest",
+        tools: 1,
+        // Its one tool asks the documentation on the web.
+        calls: &[fails("no_such_tool", "{}", "not found")],
+        ends: &[0, 1, 143],
+        ..PLAIN
+    },
+];
