@@ -114,7 +114,7 @@ pub(super) const SERVERS: &[Server] = &[
         tools: 29,
         calls: &[
             call("list_indexed_repositories", "{}", "\"success\": true"),
-            call("discover_codegraph_contexts", r#"{"repo_path": "$PROJECT"}"#, "\"success\": true"),
+            call("discover_codegraph_contexts", r#"{"repo_path": "$PROJECT"}"#, "no_contexts_found"),
         ],
         refused: &[outside("add_code_to_graph", r#"{"repo_path": "$OUTSIDE"}"#)],
         ..PLAIN
