@@ -106,7 +106,7 @@ impl Sandbox {
     fn known_ambient(&self, confinement: &Confinement, line: &CommandLine) -> Result<KnownCommand, StartError> {
         let Some(package) = confinement.package_ambient(line)? else { return Ok(KnownCommand::look_up_ambient(line)?) };
         let installed = Supply::new(package).wait_ambient(|note| {
-            // Whoever reads JSON reads it from standard error.
+            // With `--json`, the data goes to standard error.
             if !self.json {
                 message::line(&format!("note: {note}"));
             }

@@ -25,7 +25,7 @@ pub(super) struct Server {
     pub(super) name: &'static str,
     /// The shipped recipe that it must work with, if there is one.
     pub(super) recipe: Option<&'static str>,
-    /// The README's command. `$PROJECT` stands for the user's project, `$OUTSIDE` for a directory that is not shared, `$URL` and `$PORT`
+    /// The README's command. `$PROJECT` is the user's project, `$OUTSIDE` for a directory that is not shared, `$URL` and `$PORT`
     /// for a service on this machine.
     pub(super) command: &'static str,
     /// The README's `env` block. The recipe passes each variable on.

@@ -78,7 +78,7 @@ impl From<GrantError> for FileError {
 }
 
 impl ConfigFile {
-    /// Opens a file by its absolute path; none where there is none. One of a project must lie in the project.
+    /// Opens a file by its absolute path; `None` if it does not exist. A project's file must lie in the project.
     pub fn open_ambient(
         path: &Path,
         project: Option<&Path>,

@@ -18,7 +18,7 @@ const NAMES: [(&str, Form); 6] = [
 
 /// Whose file it is, who answers for it, and which project it belongs to. `None` where neither its place nor its keys say so.
 ///
-/// A file that is not one of the user's own is taken for a project's: whoever wrote the project wrote it.
+/// A file that is not one of the user's own belongs to a project: the author of the project wrote it.
 pub fn recognise(file: &Path, text: &str, environment: &Environment) -> Option<(Form, Holder, Option<PathBuf>)> {
     let own = user_files(Platform::NATIVE, environment).into_iter().find(|place| place.file == file);
     if let Some(place) = own {

@@ -128,7 +128,7 @@ impl<'t> Reader<'t> {
         Ok(texts)
     }
 
-    /// A list of names, each a string or a table with `name`; empty where there is none.
+    /// A list of names, each a string or a table with `name`; empty if the key is missing.
     pub(super) fn names(&mut self, node: &Node, within: &str, key: &str) -> Result<Vec<String>, Noted> {
         let list = match node.get(key).map(|node| (node, &node.value)) {
             None => return Ok(Vec::new()),

@@ -40,7 +40,7 @@ impl Stdio<'_> {
         waiting.is_some_and(|waiting| waiting.extract_if(.., |(child, ..)| *child == number).count() > 0)
     }
 
-    /// Goes on with the fetch. Once the package is there, or cannot be had, whoever waited goes on.
+    /// Continues the fetch. When the package is there, or the fetch has failed, the starts that waited continue.
     pub(super) fn go_on_fetching_ambient(&mut self, now: Duration) {
         let Some(coming) = &mut self.coming else { return };
         let progress = coming.supply.go_on_ambient();

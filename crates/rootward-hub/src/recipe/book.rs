@@ -146,7 +146,7 @@ fn listed_ambient(directory: &Path) -> Result<Vec<PathBuf>, BookError> {
     Ok(paths)
 }
 
-/// The text of a file of the user's, so much of it as a recipe may have.
+/// Reads a file of the user, up to the size of the largest recipe.
 #[expect(
     clippy::disallowed_methods,
     reason = "the settings directory and git's configuration, which no server can write"

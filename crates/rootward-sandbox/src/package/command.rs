@@ -169,7 +169,7 @@ pub struct PackageCommand {
     pub options: Vec<(String, String)>,
     /// The program of the package that runs, where the line names one.
     pub program: Option<String>,
-    /// How many arguments belong to the runner. The rest is the server's.
+    /// How many arguments belong to the runner. The server gets the rest.
     pub before: usize,
 }
 
@@ -271,7 +271,7 @@ struct Spec<'w> {
 }
 
 impl<'w> Spec<'w> {
-    // SECURITY: a word that also names a directory, a repository or an address is no package of the registry
+    // SECURITY: a word that may name a directory, a repository or an address does not name a package of the registry
     // (test: what_does_not_come_from_a_registry_is_no_package)
     fn read(registry: Registry, word: &'w str) -> Option<Spec<'w>> {
         match registry {

@@ -81,7 +81,7 @@ pub(crate) fn make_at_ambient(directory: &Path, base: &Path, material: &Material
 }
 
 /// Where a place in the store lies.
-// SECURITY: whoever leads a place of the store elsewhere chooses what is run and what is written
+// SECURITY: a process that redirects a place of the store chooses what is run and what is written
 // (test: a_link_in_the_package_store_is_refused, a_cache_is_not_moved_by_a_link, a_kept_home_is_not_moved_by_a_link)
 pub(crate) fn find_ambient(place: &Path, base: &Path, material: &Material) -> io::Result<PathBuf> {
     let followed = follow_ambient(place).ok_or(io::ErrorKind::NotFound)?;
@@ -111,7 +111,7 @@ pub(crate) fn make_own_ambient(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses what is not a directory of this user's, or can be written by others.
+/// Refuses a path unless it is a directory that this user owns and others cannot write.
 // SECURITY: what another user made is not run (test: an_entry_of_another_user_is_refused)
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
 fn check_ambient(path: &Path) -> io::Result<()> {
@@ -132,7 +132,7 @@ pub(crate) fn is_directory_ambient(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|seen| seen.is_dir() && seen.uid() == owner)
 }
 
-/// A small file; `None` where there is none.
+/// Reads a small file; `None` if it does not exist.
 // SECURITY: what another user wrote, or a link leads to, says nothing (test: a_planted_current_is_refused)
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 pub(crate) fn read_ambient(path: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -84,7 +84,7 @@ impl Confinement {
         let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let runner = Program::find_ambient(&line.program, path, &here)?;
         let Some(tool) = tool_ambient(&command, &runner, path, &here) else { return Ok(None) };
-        // SECURITY: whoever can change what fetches can change what all projects run
+        // SECURITY: a command that can change the fetching program can change what all projects run
         // (test: a_runner_that_a_server_could_write_fetches_nothing_for_others)
         if runner.is_of(&material) || tool.is_of(&material) {
             return Ok(None);

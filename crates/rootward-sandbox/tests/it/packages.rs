@@ -355,7 +355,7 @@ fn two_starts_at_once_fetch_once() {
 }
 
 #[test]
-fn whoever_waits_goes_on_when_the_other_is_killed() {
+fn a_waiting_start_goes_on_when_the_other_is_killed() {
     let user = User::new("");
     let mut first = hanging(&user);
     user.fetchers("");

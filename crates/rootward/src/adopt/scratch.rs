@@ -34,7 +34,7 @@ impl Scratch {
 impl Drop for Scratch {
     #[expect(clippy::disallowed_methods, reason = "removes the directory that it made; links in it are not followed")]
     fn drop(&mut self) {
-        // What is left of it is empty, or a confined server's.
+        // What is left of it is empty, or a confined server wrote it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

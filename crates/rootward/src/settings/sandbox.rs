@@ -131,7 +131,7 @@ impl SandboxSettings {
     pub(crate) fn options(&self) -> Options {
         Options {
             network: self.network.value,
-            // Whoever closes the network for every command closes it for fetching, too.
+            // A setting that closes the network for every command closes it for fetching, too.
             fetch: self.network.value,
             unix_sockets: self.unix_sockets.value.with(self.sockets.value.clone()),
             filesystem: self.filesystem(Filesystem::default()),

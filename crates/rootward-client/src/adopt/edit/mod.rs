@@ -205,7 +205,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The entry at a place; none where there is none.
+    /// The entry at a place; `None` if there is no entry.
     pub(super) fn entry(&self, form: Form, place: &[String]) -> Result<Option<Entry>, EditError> {
         let shape = form.command_shape();
         match self {
