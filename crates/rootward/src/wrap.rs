@@ -147,8 +147,17 @@ impl Wrap {
                 Confine::To(Box::new(options))
             }
         };
-        let learning =
-            self.learn.as_deref().map(|file| Learning::begin_ambient(file, program, arguments)).transpose()?;
+        if let (Confine::Off, Some(_)) = (&confine, &self.learn) {
+            let says = "`--learn` needs a confined server: without the sandbox, nothing is refused".to_owned();
+            return Err(message::Hinted { says, hint: "leave `--sandbox off` out".to_owned() }.into());
+        }
+        let validation = Validation::of(&ground.directories);
+        let learning = self.learn.as_deref().map(|file| {
+            let mut material = validation.material_ambient();
+            material.extend(ceiling.roots().iter().map(|root| root.place.clone()));
+            Learning::begin_ambient(file, program, arguments, &material)
+        });
+        let learning = learning.transpose()?;
         let withheld = match &confine {
             Confine::To(options) => {
                 withheld::worth_telling(&std::env::vars_os().collect::<Vec<_>>(), &options.variables, &variables)
@@ -183,7 +192,9 @@ impl Wrap {
         let mut terminal = Terminal { program, home: home.as_deref(), trace, refused: Vec::new() };
         let code = wrapped.run(&mut terminal)?;
         if let Some(learning) = learning {
-            learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed)?;
+            // By now, what the servers were given is on record.
+            let material = validation.material_ambient();
+            learning.end_ambient(&terminal.refused, &withheld, home.as_deref(), &closed, &material)?;
         }
         Ok(code.try_into().unwrap_or(u8::MAX))
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use rootward_core::{Restrictions, Shown};
+use rootward_core::{Material, Restrictions, Shown, follow_ambient};
 use rootward_hub::recipe::learned::{Learned, List};
 use rootward_sandbox::{PackageCommand, Program, Refused, SocketKind, is_closed_ambient};
 
@@ -24,8 +24,14 @@ pub(super) struct Learning {
 
 impl Learning {
     /// Looks at the file before anything is started: an error at the end would lose what was learned.
-    pub(super) fn begin_ambient(file: &Path, program: &OsStr, arguments: &[OsString]) -> Result<Learning> {
+    pub(super) fn begin_ambient(
+        file: &Path,
+        program: &OsStr,
+        arguments: &[OsString],
+        material: &Material,
+    ) -> Result<Learning> {
         let file = std::path::absolute(file)?;
+        check_place_ambient(&file, material)?;
         let subject = subject_ambient(program, arguments);
         let about = subject.iter().map(|(_, name)| Shown::new(name).to_string()).collect::<Vec<_>>().join(" ");
         let mut learned = Learned::new(&about, &subject);
@@ -51,7 +57,9 @@ impl Learning {
         withheld: &[String],
         home: Option<&Path>,
         closed: &Arc<Restrictions>,
+        material: &Material,
     ) -> Result<()> {
+        check_place_ambient(&self.file, material)?;
         for name in withheld {
             self.learned.add(List::Env, name, "it is set, and the server did not get it");
         }
@@ -82,6 +90,22 @@ impl Learning {
         message::line_in_passing(&format!("note: wrote `{}`: {what}", Shown::new(&self.file)));
         Ok(())
     }
+}
+
+/// Refuses a file that the server could have written, or led elsewhere.
+// SECURITY: the server would accept lines in the user's name, or have its own recipe written into Rootward's settings
+// (test: a_recipe_is_not_learned_where_the_server_can_write)
+fn check_place_ambient(file: &Path, material: &Material) -> Result<()> {
+    let followed = follow_ambient(file);
+    let is_safe = followed
+        .is_some_and(|followed| !followed.links.iter().chain([&followed.place]).any(|place| material.holds(place)));
+    if !is_safe {
+        bail!(Hinted {
+            says: format!("`{}` is not written: a confined server could have changed it", Shown::new(file)),
+            hint: "name a file outside the directories that are shared".to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// What the recipe is for.

@@ -67,3 +67,30 @@ fn a_file_of_somebody_elses_is_not_written() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine = true\n");
     assert!(run.stdout.is_empty());
 }
+
+#[test]
+fn a_recipe_is_not_learned_where_the_server_can_write() {
+    let scene = Scene::new();
+    let refused = "a confined server could have changed it";
+    // In the root that the command line names.
+    let file = scene.text("project/learned.toml");
+    let run = wrap(&scene, &file).stdin(Stdio::null()).output().unwrap();
+    let says = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(2) && says.contains(refused), "{says}");
+    // In a root that the client names later.
+    let file = scene.text("other/learned.toml");
+    let mut command = scene.wrap(&["--learn", &file]);
+    let mut client = begin(command.stderr(Stdio::piped()), Says::Roots, &[scene.uri("other")]);
+    assert_eq!(client.text("where", json!({})), scene.text("other"));
+    let (code, says) = client.end_with_errors();
+    assert!(code == Some(2) && says.contains(refused), "{says}");
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn nothing_is_learned_without_the_sandbox() {
+    let scene = Scene::new();
+    let run = scene.wrap(&["--sandbox", "off", "--learn", "x.toml"]).stdin(Stdio::null()).output().unwrap();
+    let says = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(2) && says.contains("needs a confined server"), "{says}");
+}
