@@ -7,10 +7,12 @@ mod envelope;
 mod id;
 mod id_finder;
 mod members;
+mod outline;
 mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
 pub use id::Id;
 pub use id_finder::{Awaited, IdFinder};
 pub use members::{Members, object};
+pub use outline::outline;
 pub use reader::{Found, FrameReader, Line, ROOM, TooLong};

@@ -1,7 +1,7 @@
 //! Bytes in are bytes out.
 
 use proptest::prelude::*;
-use rootward_protocol::frame::{Awaited, FrameReader, Id, Line, Message};
+use rootward_protocol::frame::{Awaited, FrameReader, Id, Kind, Line, Message, outline};
 use serde_json::{Value, json};
 
 /// JSON values of every kind.
@@ -50,7 +50,69 @@ pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
     frames
 }
 
+/// Pieces of messages, some broken: what a large line may be made of.
+fn piece() -> impl Strategy<Value = String> {
+    let long = || "x".repeat(1024);
+    let fixed = [
+        r#""id":1"#,
+        r#""id":"a""#,
+        r#""id":"""#,
+        r#""method":"m""#,
+        r#""Method":"m""#,
+        r#""result":{"a":[1,"b",null]}"#,
+        r#""result":null"#,
+        r#""error":{"code":1}"#,
+        r#""params":{}"#,
+        r#""jsonrpc":"2.0""#,
+        r#""jsonrpc":"1.0""#,
+        r#""res\u0075lt":1"#,
+        r#""x":[[]]"#,
+        r#""x":{"#,
+        r#""x":1e5}"#,
+        r#""x":"\"""#,
+        "\"x\":\t1",
+        "\"x\":\r1",
+        r#""x""#,
+        "{}",
+        "",
+    ];
+    prop_oneof![
+        prop::sample::select(fixed.as_slice()).prop_map(str::to_owned),
+        prop::sample::select(["result", "id", "method", "x", "jsonrpc"].as_slice())
+            .prop_flat_map(move |key| {
+                let inside = prop::sample::select(
+                    ["", r#"\""#, r"\\", r"\n", r"\u00e9", r"\ud800", "é", r"\x", r"\u12", "\t", "\r", "\"", "\\"]
+                        .as_slice(),
+                );
+                (Just(key), inside.clone(), inside)
+            })
+            .prop_map(move |(key, before, behind)| format!(r#""{key}":"{before}{}{behind}""#, long())),
+        Just(()).prop_map(move |()| format!(r#""{}":1"#, long())),
+    ]
+}
+
+/// The kind of a line and its id, if it is a message.
+fn read(line: &str) -> Option<(Kind, Option<String>)> {
+    match Message::parse(line.as_bytes()) {
+        Ok(Message::Single(envelope)) => Some((envelope.kind(), envelope.id().map(|id| id.as_str().to_owned()))),
+        Ok(Message::Batch(_)) | Err(_) => None,
+    }
+}
+
 proptest! {
+    #[test]
+    fn an_outline_reads_as_the_message_does(pieces in prop::collection::vec(piece(), 0..6)) {
+        let line = format!("{{{}}}", pieces.join(","));
+        if let Some(outline) = outline(line.as_bytes()) {
+            let (short, whole) = (read(&outline), read(&line));
+            let left_out = |id: &Option<String>| id.as_deref() == Some(r#""""#);
+            match short {
+                Some((kind, id)) if left_out(&id) => prop_assert_eq!(whole.map(|(kind, _)| kind), Some(kind)),
+                short => prop_assert_eq!(short, whole),
+            }
+        }
+    }
+
     #[test]
     fn messages_pass_as_they_came(
         params in json(),

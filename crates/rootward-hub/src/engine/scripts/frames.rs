@@ -234,6 +234,24 @@ fn a_large_frame_is_read_like_any_other() {
     }
 }
 
+/// The outline of a large frame has no long id: it must not settle what a client asked with an empty one.
+#[test]
+fn a_large_frame_with_a_long_id_is_read_whole() {
+    let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
+    let (long, filler) = ("i".repeat(2000), "x".repeat(1 << 17));
+    for id in ["", &long] {
+        play.client(&json!({"id": id, "method": "x"}));
+    }
+    for id in [long.as_str(), ""] {
+        play.child(1, &json!({"id": id, "result": filler}));
+        let heard = play.heard();
+        assert_eq!((heard.len(), &heard[0]["id"]), (1, &json!(id)), "{}", id.len());
+    }
+    // Both were owed and are not any more: the server's end is no news to the client.
+    play.ended(1);
+    assert!(play.heard().iter().all(|message| message["error"].is_null()), "an answer was still owed");
+}
+
 /// What a server prints beside its messages, and what is too long of it.
 #[test]
 fn noise_is_left_out_and_long_answers_are_errors() {
