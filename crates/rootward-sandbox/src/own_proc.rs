@@ -4,6 +4,7 @@
 //! name and limits. They leave out what leads elsewhere (`root`, `cwd`, `exe`, `ns`, `map_files`, a file in `fd`), what changes the
 //! process (`mem`), and what describes the machine or other processes (`mountinfo`, `cgroup`, `net`).
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
@@ -115,7 +116,7 @@ pub(crate) fn is_told(path: &Path) -> bool {
 /// Whether a path lies in the directory of a process.
 pub(crate) fn is_of_process(path: &Path) -> bool {
     let mut parts = path.strip_prefix("/proc").into_iter().flatten();
-    let first = parts.next().map(|part| part.as_encoded_bytes());
+    let first = parts.next().map(OsStr::as_encoded_bytes);
     first.is_some_and(|name| name == b"self" || name == b"thread-self" || number(name).is_some())
 }
 

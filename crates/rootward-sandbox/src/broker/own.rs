@@ -129,7 +129,7 @@ fn opening(notification: &Notification) -> Option<(At, u64, i32)> {
 }
 
 /// Whether the numbers in `/proc` are those of this process's own namespace: it has one number there, and that is its own
-/// (`NSpid`, proc_pid_status(5)).
+/// (`NSpid`, `proc_pid_status(5)`).
 fn numbers_match(status: &str, own: Pid) -> bool {
     field(status, "NSpid:") == Some(own.as_raw_pid().to_string().as_str())
 }

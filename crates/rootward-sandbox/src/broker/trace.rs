@@ -77,7 +77,9 @@ impl Seen {
         }
         // The thread's number may be another's by now: what was read of it counts only if the call still waits.
         if sys::still_waits(listener, notification.id) {
-            found.into_iter().for_each(|tried| self.add(tried));
+            for tried in found {
+                self.add(tried);
+            }
         }
     }
 

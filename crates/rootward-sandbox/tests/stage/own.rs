@@ -177,7 +177,9 @@ fn swap(other: &OsString) -> ExitCode {
     let own = b"/proc/self/cmdline\0";
     let mut paths = [own.to_vec(), other.as_bytes().to_vec()];
     let longest = paths.iter().map(Vec::len).max().unwrap_or(0) + 1;
-    paths.iter_mut().for_each(|path| path.resize(longest, 0));
+    for path in &mut paths {
+        path.resize(longest, 0);
+    }
     let mut shared = paths[0].clone();
     // The address as a number: two threads use it as they like.
     let address = shared.as_mut_ptr() as usize;
