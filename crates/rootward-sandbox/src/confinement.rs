@@ -162,6 +162,7 @@ impl Confinement {
             split,
             withheld,
             sockets: self.sockets.clone(),
+            own_proc: self.options.own_proc,
             gaps: gaps(self.abi, self.options.network, &self.unix_sockets),
         };
         Ok(Wall { rules, enforcement, raised })

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rootward_core::{Access, Shown};
 use serde::{Deserialize, Serialize};
 
-use crate::options::{Network, UnixSockets};
+use crate::options::{Network, OwnProc, UnixSockets};
 use crate::profile::{Untrusted, Why};
 use crate::sockets::SocketKind;
 
@@ -47,6 +47,8 @@ pub struct Enforcement {
     pub withheld: Vec<Withheld>,
     /// The unix sockets that the command may connect to because the user named them.
     pub sockets: Vec<NamedSocket>,
+    /// Which processes may read their own files in `/proc`.
+    pub own_proc: OwnProc,
     /// What Landlock alone leaves open, and what became of it.
     pub gaps: Vec<Gap>,
 }
@@ -72,6 +74,7 @@ impl Enforcement {
             split: Vec::new(),
             withheld: Vec::new(),
             sockets: Vec::new(),
+            own_proc: OwnProc::EveryProcess,
             gaps: Vec::new(),
         }
     }

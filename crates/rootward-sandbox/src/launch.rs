@@ -16,6 +16,7 @@ use crate::launcher::{self, Failure, Ready};
 use crate::open_files::RaisedLimit;
 use crate::options::UnixSockets;
 use crate::orders::{OpenPlace, Orders, Told, UnixOrders, VERB, bytes, text};
+use crate::own_proc;
 use crate::package::Lock;
 use crate::places::Rule;
 use crate::plan::{Kept, Plan};
@@ -83,7 +84,8 @@ pub struct Lifeline {
     _lock: Option<Lock>,
 }
 
-/// Something the command tried and was refused.
+/// Something the command tried and was refused. What a process reads about itself in `/proc` is given while it is traced; it is told as
+/// `/proc/self/…` if it would be refused otherwise.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Refused {
     /// Where the path leads.
@@ -94,14 +96,26 @@ pub struct Refused {
     pub socket: Option<SocketKind>,
 }
 
+/// The flag that would permit what was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permit {
+    /// This flag, with the path.
+    WithPath(&'static str),
+    /// This flag, which takes no path.
+    Alone(&'static str),
+}
+
 impl Refused {
-    /// The flag that would permit it; `None` for a socket that no flag opens by name.
-    pub fn flag(&self) -> Option<&'static str> {
+    /// What would permit it; `None` for a socket that no flag opens by name, and for what the kernel says about a process.
+    pub fn permit(&self) -> Option<Permit> {
         match self.socket {
             Some(kind) if kind.is_never() => None,
-            Some(_) => Some("--allow-socket"),
-            None if self.access == "write" => Some("--allow-write"),
-            None => Some("--allow-read"),
+            Some(_) => Some(Permit::WithPath("--allow-socket")),
+            None if self.access == "read" && own_proc::is_told(&self.path) => Some(Permit::Alone("--own-proc")),
+            // A rule for one process's directory would be for no other, and gone with it.
+            None if own_proc::is_of_process(&self.path) => None,
+            None if self.access == "write" => Some(Permit::WithPath("--allow-write")),
+            None => Some(Permit::WithPath("--allow-read")),
         }
     }
 }
@@ -147,6 +161,7 @@ impl Confinement {
             network: self.options.network,
             unix_sockets: self.unix_orders(),
             trace: self.options.trace,
+            own_proc: self.options.own_proc,
             program: bytes(program.path()),
             name: bytes(program.typed()),
             arguments: arguments.iter().map(bytes).collect(),

@@ -31,7 +31,7 @@
 //! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
 //!   `supervisor.rs` stays, `ending.rs` ends every descendant.
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
-//! - `sockets.rs`: the kinds of unix sockets, by their names.
+//! - `sockets.rs`: the kinds of unix sockets, by their names. `own_proc.rs`: what a process may read about itself in `/proc`, by name.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
 //! - `kept.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
@@ -51,6 +51,7 @@ mod launcher;
 mod open_files;
 mod options;
 mod orders;
+mod own_proc;
 mod package;
 mod places;
 mod plan;
@@ -68,9 +69,9 @@ pub use enforcement::{
 pub use error::{ConfinementError, KernelLacks, StartError, Step};
 pub use kept::spawn_kept;
 pub use kernel::{landlock_abi, strongest, unix_sockets_here};
-pub use launch::{Confined, Handshake, Lifeline, More, Prepared, Refused};
+pub use launch::{Confined, Handshake, Lifeline, More, Permit, Prepared, Refused};
 pub use launcher::{PassedSignals, launcher};
-pub use options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
+pub use options::{Filesystem, Home, Network, Options, OwnProc, Trace, UnheldPolicy, UnixSockets};
 pub use package::{
     Contents, Installed, Note, Package, PackageCommand, PackageError, Registry, Removal, Runner, Store, Stored, Supply,
     is_runner,
@@ -78,7 +79,7 @@ pub use package::{
 pub use places::is_closed_ambient;
 pub use plan::{Because, Explanation, GivenPlace};
 pub use profile::{
-    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, script_position,
+    KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, is_of_system, script_position,
     withheld_variables,
 };
 pub use sockets::{SessionSockets, SocketKind};

@@ -56,6 +56,17 @@ pub enum Trace {
     On,
 }
 
+/// Which processes of a command may read their own files in `/proc`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnProc {
+    /// The first process alone, and only a few files; costs nothing.
+    #[default]
+    FirstProcess,
+    /// Every process. The supervisor looks at each path that a process opens, which slows opening down.
+    EveryProcess,
+}
+
 /// The home of a command, which is never the user's own.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Home {
@@ -94,6 +105,8 @@ pub struct Options {
     pub unheld: UnheldPolicy,
     /// Whether refusals are recorded.
     pub trace: Trace,
+    /// Which processes may read their own files in `/proc`. While refusals are recorded, every process may.
+    pub own_proc: OwnProc,
     /// Additions to the profile.
     pub filesystem: Filesystem,
     /// The home of the command.

@@ -284,6 +284,7 @@ pub(crate) struct Notification {
 const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
 const STILL_VALID: libc::c_ulong = 0x4008_2102;
+const ADD_DESCRIPTOR: libc::c_ulong = 0x4018_2103;
 
 /// The next call that waits. `None` where it ended meanwhile.
 pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
@@ -342,4 +343,29 @@ pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
 pub(crate) fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads exactly this number.
     unsafe { libc::ioctl(listener.as_raw_fd(), STILL_VALID, std::ptr::from_ref(&id)) == 0 }
+}
+
+/// Whether a descriptor is closed when its process becomes another program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnExec {
+    Close,
+    Keep,
+}
+
+/// Gives the process of a waiting call a copy of a descriptor; its number there. Fails if the call does not wait any more.
+pub(crate) fn add_descriptor(
+    listener: BorrowedFd<'_>,
+    id: u64,
+    descriptor: BorrowedFd<'_>,
+    on_exec: OnExec,
+) -> Result<i32, Errno> {
+    let newfd_flags = match on_exec {
+        OnExec::Close => libc::O_CLOEXEC.cast_unsigned(),
+        OnExec::Keep => 0,
+    };
+    let srcfd = descriptor.as_raw_fd().cast_unsigned();
+    let added = libc::seccomp_notif_addfd { id, flags: 0, srcfd, newfd: 0, newfd_flags };
+    // SAFETY: the kernel reads exactly this structure.
+    let result = unsafe { libc::ioctl(listener.as_raw_fd(), ADD_DESCRIPTOR, std::ptr::from_ref(&added)) };
+    if result >= 0 { Ok(result) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }

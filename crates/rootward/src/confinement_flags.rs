@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rootward_sandbox::{Filesystem, Network, Options, PassedVariable, UnheldPolicy, UnixSockets};
+use rootward_sandbox::{Filesystem, Network, Options, OwnProc, PassedVariable, UnheldPolicy, UnixSockets};
 
 use crate::ground::Ground;
 use crate::message::Hinted;
@@ -41,6 +41,10 @@ pub(crate) struct ConfinementFlags {
     /// Not writable, whatever else says so; may be repeated (`sandbox.filesystem.denyWrite`)
     #[arg(long, value_name = "PATH")]
     deny_write: Vec<PathBuf>,
+    /// Let every process of the command read its own files in `/proc` (its memory map, its threads, the numbers of its open files), not
+    /// only the first process. Browsers and .NET need it. It slows down every opening of a file
+    #[arg(long)]
+    own_proc: bool,
     /// A variable of the environment to pass on, or all that begin alike: `GITHUB_TOKEN`, `'GITHUB_*'`; may be repeated
     #[arg(long = "env", value_name = "NAME", value_parser = passed_variable())]
     variables: Vec<PassedVariable>,
@@ -136,6 +140,7 @@ impl ConfinementFlags {
                 Unheld::Refuse => UnheldPolicy::Refuse,
                 Unheld::Allow => UnheldPolicy::Allow,
             },
+            own_proc: if self.own_proc { OwnProc::EveryProcess } else { set.own_proc },
             filesystem: ground.settings.sandbox.filesystem(flags),
             variables: if self.variables.is_empty() { set.variables } else { self.variables.clone() },
             ..set

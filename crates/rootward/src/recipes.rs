@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rootward_core::{Material, Shown};
-use rootward_hub::recipe::{Allow, Book, Match, NotUsed, Recipe};
-use rootward_sandbox::{Options, PassedVariable, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
+use rootward_hub::recipe::{Allow, Around, Book, Match, NotUsed, Recipe};
+use rootward_sandbox::{Options, OwnProc, PassedVariable, SessionSockets, SocketKind, UnixSockets, is_closed_ambient};
 
 use crate::ground::Ground;
 use crate::message;
@@ -103,6 +103,10 @@ pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Opti
             list.push(place);
         }
     }
+    if recipe.own_proc == OwnProc::EveryProcess && options.own_proc != OwnProc::EveryProcess {
+        told.push("lets every process read its own files in `/proc`".to_owned());
+        options.own_proc = OwnProc::EveryProcess;
+    }
     if let UnixSockets::Named(named) = &mut options.unix_sockets {
         let session = SessionSockets::of_ambient(std::env::vars_os());
         for path in sockets {
@@ -128,6 +132,27 @@ pub(crate) fn apply_ambient(recipe: &Recipe, ground: &Ground, options: &mut Opti
         }
     }
     Ok(told)
+}
+
+/// The options that a recipe adds to the end of the command, and what a person is told of it. `passed` are the variables that the server
+/// gets.
+pub(crate) fn append_ambient(
+    known: &Match,
+    ground: &Ground,
+    arguments: &[OsString],
+    passed: &[PassedVariable],
+) -> (Vec<OsString>, Option<String>) {
+    let is_set = |name: &str| is_users(name, passed);
+    let appended = known.appended(arguments, Around { is_set: &is_set, exists: &|place| ground.exists(place) });
+    let words: Vec<String> = appended.iter().map(|word| Shown::new(word).to_string()).collect();
+    let told = (!words.is_empty()).then(|| format!("adds `{}`", words.join(" ")));
+    (appended, told)
+}
+
+/// Whether the user sets a variable that is passed on.
+fn is_users(name: &str, passed: &[PassedVariable]) -> bool {
+    let is_passed = passed.iter().any(|passed| passed.passes(OsStr::new(name)));
+    is_passed && std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// A path of a recipe, with the user's own home in place of `~`.
@@ -167,10 +192,7 @@ pub(crate) fn set_variables_ambient(
     ground: &Ground,
     passed: &[PassedVariable],
 ) -> Vec<(OsString, OsString)> {
-    let is_passed = |name: &OsStr| passed.iter().any(|passed| passed.passes(name));
-    let is_users =
-        |name: &str| is_passed(OsStr::new(name)) && std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let set = recipe.set.iter().filter(|(name, _)| !is_users(name));
+    let set = recipe.set.iter().filter(|(name, _)| !is_users(name, passed));
     let filled = set.filter_map(|(name, value)| match value.strip_prefix(USER_HOME) {
         None if Recipe::is_from_git(value) => {
             Some((name.into(), Recipe::git_value_ambient(value, ground.home()?)?.into()))

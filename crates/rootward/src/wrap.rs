@@ -126,8 +126,9 @@ impl Wrap {
         let find = |material: &Material| self.recipe.find_ambient(&book, program, arguments, material);
         let arguments::Read { known, file_server, ceiling } =
             arguments::read_ambient(&ground, operator.set, arguments, &find)?;
-        let recipe = known.map(|known| known.recipe);
+        let recipe = known.as_ref().map(|known| &known.recipe);
         let mut variables = variables_with_roots();
+        let mut appended = Vec::new();
         let confine = match self.confinement.strength {
             Wanted::Off => {
                 message::warning(
@@ -137,8 +138,12 @@ impl Wrap {
             }
             Wanted::Auto | Wanted::Landlock => {
                 let mut options = self.confinement.options(&ground)?;
-                if let Some(recipe) = &recipe {
-                    let told = recipes::apply_ambient(recipe, &ground, &mut options)?;
+                if let Some(known) = &known {
+                    let recipe = &known.recipe;
+                    let mut told = recipes::apply_ambient(recipe, &ground, &mut options)?;
+                    let (added, says) = recipes::append_ambient(known, &ground, arguments, &options.variables);
+                    appended = added;
+                    told.extend(says);
                     if let Some(line) = recipes::line(recipe, &told) {
                         message::line_in_passing(&line);
                     }
@@ -170,18 +175,18 @@ impl Wrap {
         let secrets = secrets(&confine);
         let launch = Launch {
             program: program.clone(),
-            arguments: arguments.to_vec(),
+            arguments: [arguments, &appended].concat(),
             variables,
             withheld,
             file_server,
-            inject: self.inject(recipe.as_ref()),
+            inject: self.inject(recipe),
             confine,
-            homes: self.homes_ambient(recipe.as_ref(), &ground, program, arguments),
+            homes: self.homes_ambient(recipe, &ground, program, arguments),
             trace: if self.trace || learning.is_some() { Trace::On } else { Trace::Off },
             secrets,
         };
         let withheld = launch.withheld.clone();
-        let rules = self.rules(&ground, recipe.as_ref(), ceiling, launch.held())?;
+        let rules = self.rules(&ground, recipe, ceiling, launch.held())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
         let home = ground.home().map(Path::to_owned);
         let closed = Arc::new(ground.restrictions().for_processes());

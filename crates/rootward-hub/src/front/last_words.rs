@@ -2,7 +2,7 @@
 
 use rootward_core::{Guard, Shown};
 use rootward_protocol::shown;
-use rootward_sandbox::Refused;
+use rootward_sandbox::{Permit, Refused};
 use serde_json::json;
 
 use crate::engine::Failure;
@@ -109,9 +109,14 @@ impl Ended<'_> {
         for refused in &refused {
             let path = Shown::new(&refused.path);
             let to = if refused.socket.is_some() { "connect to" } else { &refused.access };
-            says.push(match refused.flag() {
-                Some(flag) => {
+            says.push(match refused.permit() {
+                Some(Permit::WithPath(flag)) => {
                     format!("it was refused to {to} `{path}` (`rootward wrap {flag} {path}` would permit it)")
+                }
+                Some(Permit::Alone(flag)) => {
+                    format!(
+                        "its processes {to} `{path}`, which only the first may (`rootward wrap {flag}` permits all)"
+                    )
                 }
                 None => format!("it was refused to {to} `{path}`"),
             });
@@ -140,6 +145,8 @@ impl Ended<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rootward_core::{GuardOptions, RootSet};
+
     use super::*;
 
     #[test]
@@ -163,5 +170,28 @@ mod tests {
         words.add(b"\nthe end\n");
         assert_eq!(words.lines(Heard::ToTheEnd, &secrets), ["the end"]);
         assert!(words.bytes.len() <= 2 * KEPT);
+    }
+
+    #[test]
+    fn what_would_permit_a_refusal_is_told() {
+        let refused = |path: &str, access: &str| Refused { path: path.into(), access: access.to_owned(), socket: None };
+        let refused =
+            [refused("/proc/self/maps", "read"), refused("/proc/12/environ", "read"), refused("/srv/a", "write")];
+        let guard = Guard::new(RootSet::default(), GuardOptions::default());
+        let (words, secrets, withheld) = (LastWords::default(), [], []);
+        let ended = Ended {
+            code: Some(1),
+            words: &words,
+            heard: Heard::ToTheEnd,
+            refused: &refused,
+            secrets: &secrets,
+            withheld: &withheld,
+            guard: &guard,
+        };
+        let says = ended.failure().says;
+        assert!(says.contains("its processes read `/proc/self/maps`"), "{says}");
+        assert!(says.contains("`rootward wrap --own-proc`"), "{says}");
+        assert!(says.contains("it was refused to read `/proc/12/environ`; "), "{says}");
+        assert!(says.contains("`rootward wrap --allow-write /srv/a` would permit it"), "{says}");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rootward_core::{Audit, Guard};
-use rootward_sandbox::{ConfinementError, PassedSignals, ProgramError, StartError, Trace};
+use rootward_sandbox::{ConfinementError, PassedSignals, Permit, ProgramError, Refused, StartError, Trace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
@@ -607,8 +607,13 @@ impl<'n> Stdio<'n> {
         let code = process.go_on(now).ok().flatten();
         drain_errors(&mut process);
         let failure = process.failure(now, code, &self.launch.secrets, &self.launch.withheld);
-        if self.launch.trace_of(process.purpose()) == Trace::On && self.launch.trace == Trace::On {
-            self.operator.refused(process.refused());
+        match (self.launch.trace_of(process.purpose()), self.launch.trace) {
+            (Trace::On, Trace::On) => self.operator.refused(process.refused()),
+            (Trace::On, Trace::Off) if process.refused().iter().any(is_own_proc) => self.operator.says(
+                "the server was traced after the one before it died, so its processes could read about themselves in `/proc`: \
+                 `--own-proc` permits that without tracing",
+            ),
+            _ => {}
         }
         self.leaving.push((number, process));
         self.feed(now, Event::ChildEnded(number, &failure));
@@ -623,6 +628,11 @@ impl<'n> Stdio<'n> {
             process.output = None;
         }
     }
+}
+
+/// Whether something is refused to all processes but the first unless they are traced.
+fn is_own_proc(refused: &Refused) -> bool {
+    matches!(refused.permit(), Some(Permit::Alone(_)))
 }
 
 /// Whether a server that was not started may start in other roots.

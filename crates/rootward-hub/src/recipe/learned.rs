@@ -19,6 +19,10 @@ const INTRODUCTION: &str = "\
 # remove the `#` before a line to allow it, and put the file into `recipes` in Rootward's settings directory.
 ";
 
+/// The line for processes that read about themselves.
+const OWN_PROC: &str = "own_proc = true";
+const OWN_PROC_REASON: &str = " # a process of the server read about itself in `/proc`";
+
 /// A list of the recipe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum List {
@@ -38,6 +42,8 @@ pub struct Learned {
     /// What the recipe is for: the lines before the lists.
     head: String,
     lists: BTreeMap<List, BTreeMap<String, Line>>,
+    /// Whether a process read about itself in `/proc`, which only the first may.
+    own_proc: Option<Accepted>,
     /// How many places stay out, because they are secret or nobody should open them.
     left_out: usize,
 }
@@ -53,6 +59,16 @@ struct Line {
 enum Accepted {
     Yes,
     No,
+}
+
+impl Accepted {
+    /// What stands before a line.
+    fn mark(self) -> &'static str {
+        match self {
+            Accepted::Yes => "",
+            Accepted::No => "# ",
+        }
+    }
 }
 
 /// The file is not one that was written here.
@@ -80,7 +96,7 @@ impl Learned {
         for (key, name) in keys {
             let _ = writeln!(head, "{key} = [{}]", quoted(name));
         }
-        Learned { head, lists: BTreeMap::new(), left_out: 0 }
+        Learned { head, lists: BTreeMap::new(), own_proc: None, left_out: 0 }
     }
 
     /// Takes over what an earlier run wrote, with what the user accepted.
@@ -90,6 +106,11 @@ impl Learned {
         }
         let mut list = None;
         for line in text.lines() {
+            match line.strip_suffix(OWN_PROC_REASON).unwrap_or(line).trim() {
+                OWN_PROC => self.own_proc = Some(Accepted::Yes),
+                line if line.strip_prefix("# ") == Some(OWN_PROC) => self.own_proc = Some(Accepted::No),
+                _ => {}
+            }
             let opened = List::ALL.into_iter().find(|list| line == format!("{} = [", list.key()));
             if opened.is_some() || line == "]" {
                 list = opened;
@@ -109,6 +130,11 @@ impl Learned {
         }
     }
 
+    /// Adds that a process other than the first read about itself in `/proc`.
+    pub fn add_own_proc(&mut self) {
+        self.own_proc.get_or_insert(Accepted::No);
+    }
+
     /// Counts a place that is not proposed.
     pub fn leave_out(&mut self) {
         self.left_out += 1;
@@ -120,7 +146,7 @@ impl Learned {
 
     /// Whether there is nothing to accept.
     pub fn is_empty(&self) -> bool {
-        self.lists.values().all(BTreeMap::is_empty)
+        self.own_proc.is_none() && self.lists.values().all(BTreeMap::is_empty)
     }
 
     /// The text of the file.
@@ -131,14 +157,16 @@ impl Learned {
                 writeln!(text, "# Not proposed: {} secret places, or places that nobody should open.", self.left_out);
         }
         let _ = write!(text, "{}", self.head);
+        if let Some(accepted) = self.own_proc {
+            let _ = writeln!(text, "{}{OWN_PROC}{OWN_PROC_REASON}", accepted.mark());
+        }
         for list in List::ALL {
             if list == List::Read {
                 text.push_str("\n[allow]\n");
             }
             let _ = writeln!(text, "{} = [", list.key());
             for (value, line) in self.lists.get(&list).into_iter().flatten() {
-                let mark = if line.accepted == Accepted::Yes { "" } else { "# " };
-                let _ = writeln!(text, "  {mark}{}, # {}", quoted(value), line.reason);
+                let _ = writeln!(text, "  {}{}, # {}", line.accepted.mark(), quoted(value), line.reason);
             }
             text.push_str("]\n");
         }
@@ -164,6 +192,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rootward_sandbox::OwnProc;
+
     use super::*;
     use crate::recipe::{Allow, Recipe};
 
@@ -199,5 +229,22 @@ mod tests {
         assert_eq!(recipe.env.len(), 1, "{text}");
         assert!(text.contains("# \"B_KEY\"") && text.contains("~/.cache/\"a\""), "{text}");
         assert_eq!(again.add_earlier("about = \"mine\"\n"), Err(NotLearned));
+    }
+
+    #[test]
+    fn reading_about_oneself_is_proposed_and_stays_accepted() {
+        let mut learned = learned();
+        learned.add_own_proc();
+        let text = learned.text();
+        assert_eq!(Recipe::read("a", &text).unwrap().own_proc, OwnProc::FirstProcess, "{text}");
+        let accepted = text.replace("# own_proc", "own_proc");
+        for (text, expect) in [(text, OwnProc::FirstProcess), (accepted, OwnProc::EveryProcess)] {
+            let mut again = Learned::new("npx -y a", &[("packages", "npm:a".to_owned())]);
+            again.add_earlier(&text).unwrap();
+            again.add_own_proc();
+            let text = again.text();
+            assert_eq!(text.matches("own_proc").count(), 1, "{text}");
+            assert_eq!(Recipe::read("a", &text).unwrap().own_proc, expect, "{text}");
+        }
     }
 }

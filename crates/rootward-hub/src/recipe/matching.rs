@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rootward_core::{Material, follow_ambient};
 use rootward_sandbox::{PackageCommand, Program, Registry};
 
-use super::{Recipe, Takes};
+use super::{Around, Recipe, Takes};
 use crate::front::FileServer;
 
 /// Programs that run a script of a package.
@@ -72,6 +72,16 @@ impl Match {
             Some(Takes::Arguments { switches }) => Some(FileServer::new(switches, self.before, arguments)),
             Some(Takes::Variable(_)) | None => None,
         }
+    }
+
+    /// The options that the recipe adds to the end of the command line.
+    pub fn appended(&self, arguments: &[OsString], around: Around<'_>) -> Vec<OsString> {
+        let own = arguments.get(self.before..).unwrap_or_default();
+        // Behind `--` a word is no option.
+        if own.iter().any(|word| word == "--") {
+            return Vec::new();
+        }
+        self.recipe.append.iter().flat_map(|append| append.added(own, around)).collect()
     }
 }
 

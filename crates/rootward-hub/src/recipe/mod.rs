@@ -10,13 +10,14 @@
 //! MEMORY_FILE_PATH = "${home}/memory.jsonl"
 //! ```
 //!
-//! A recipe adds: variables that pass, places that open, a home that lasts. It never takes a check away, except that it says which
+//! A recipe adds: variables that pass, places that open, options at the end of the command, a home that lasts. It never takes a check away, except that it says which
 //! arguments of the server's tools are text. So it counts only for a server that is known beyond doubt (`matching.rs`), it opens no secret
 //! place and not all sockets, and `rootward wrap` says at the start what it adds.
 //!
 //! - [`Book`]: the shipped recipes and the user's own; [`Book::find_ambient`] finds the one for a command.
 //! - [`Recipe`]: one of them; [`Recipe::read`] reads the text. [`learned`] writes one.
 
+mod append;
 mod book;
 mod git_user;
 pub mod learned;
@@ -27,11 +28,12 @@ mod shipped;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rootward_sandbox::{PassedVariable, Registry};
+use rootward_sandbox::{OwnProc, PassedVariable, Registry};
 use thiserror::Error;
 
 use crate::scan::Treatment;
 
+pub use append::{Append, Around};
 pub use book::{Book, BookError};
 pub use matching::{Match, NotUsed};
 
@@ -52,6 +54,10 @@ pub struct Recipe {
     /// `${userHome}` at the beginning the user's own home: then the variable is set only if the place exists. `${git:user.name}` and
     /// `${git:user.email}` are what git's configuration says, see [`Recipe::git_value_ambient`].
     pub set: BTreeMap<String, String>,
+    /// Options that are added to the end of its command.
+    pub append: Vec<Append>,
+    /// Which of its processes may read their own files in `/proc`.
+    pub own_proc: OwnProc,
     /// Which home it has, unless a flag says otherwise.
     pub home: Option<HomeKind>,
     /// How it takes directories.

@@ -1,12 +1,13 @@
 //! The text of a recipe. What is not understood is an error, with its place.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rootward_sandbox::{PassedVariable, Registry};
+use rootward_sandbox::{OwnProc, PassedVariable, Registry, is_of_system};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::append::{self, Append};
 use super::{Allow, HomeKind, Recipe, RecipeError, Takes};
 use crate::scan::{Need, Treatment};
 
@@ -28,6 +29,10 @@ struct Keys {
     env: Vec<Spanned<String>>,
     #[serde(default)]
     set: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
+    append: Vec<AppendKeys>,
+    #[serde(default)]
+    own_proc: bool,
     home: Option<Spanned<String>>,
     directories: Option<Spanned<String>>,
     #[serde(default)]
@@ -49,6 +54,16 @@ struct AllowKeys {
     write: Vec<Spanned<String>>,
     #[serde(default)]
     sockets: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AppendKeys {
+    arguments: Vec<Spanned<String>>,
+    #[serde(default)]
+    unless: Vec<Spanned<String>>,
+    #[serde(default)]
+    missing: Vec<Spanned<String>>,
 }
 
 pub(super) fn read(name: &str, text: &str) -> Result<Recipe, RecipeError> {
@@ -87,8 +102,28 @@ pub(super) fn read(name: &str, text: &str) -> Result<Recipe, RecipeError> {
         .directories
         .as_ref()
         .map(|spot| takes(spot.get_ref(), &keys.switches).map_err(|reason| wrong(spot, reason)));
+    let allow = Allow {
+        read: each(&keys.allow.read, &place)?,
+        write: each(&keys.allow.write, &place)?,
+        sockets: each(&keys.allow.sockets, &place)?,
+    };
+    let texts = |spots: &[Spanned<String>], check: &dyn Fn(&str) -> Result<(), &'static str>| {
+        let one = |spot: &Spanned<String>| {
+            check(spot.get_ref()).map(|()| spot.get_ref().clone()).map_err(|reason| wrong(spot, reason))
+        };
+        spots.iter().map(one).collect::<Result<Vec<_>, _>>()
+    };
+    let append = keys.append.iter().map(|keys| {
+        Ok(Append {
+            arguments: texts(&keys.arguments, &|text| appended(text, &allow))?,
+            unless: texts(&keys.unless, &excluding)?,
+            missing: each(&keys.missing, &absolute)?,
+        })
+    });
     let recipe = Recipe {
         name: name.to_owned(),
+        append: append.collect::<Result<_, RecipeError>>()?,
+        own_proc: if keys.own_proc { OwnProc::EveryProcess } else { OwnProc::FirstProcess },
         packages: packages.collect::<Result<_, _>>()?,
         programs: programs.collect::<Result<_, _>>()?,
         env: env.collect::<Result<_, _>>()?,
@@ -96,11 +131,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Recipe, RecipeError> {
         arguments: arguments.collect::<Result<_, RecipeError>>()?,
         home: home.transpose()?,
         directories: directories.transpose()?,
-        allow: Allow {
-            read: each(&keys.allow.read, &place)?,
-            write: each(&keys.allow.write, &place)?,
-            sockets: each(&keys.allow.sockets, &place)?,
-        },
+        allow,
         about: keys.about,
         notes: keys.notes,
     };
@@ -174,6 +205,35 @@ fn takes(text: &str, switches: &[String]) -> Result<Takes, &'static str> {
     }
 }
 
+/// An option that is added to the command.
+fn appended(text: &str, allow: &Allow) -> Result<(), &'static str> {
+    // SECURITY: a word that is no option may be a directory, and would name a root
+    // (test: a_recipe_appends_options_alone)
+    let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
+    if !is_option || text.chars().any(char::is_control) {
+        return Err("expected an option in one word: `--name` or `--name=value`");
+    }
+    let is_open = |place: &Path| {
+        let given = allow.read.iter().chain(&allow.write).any(|given| place.starts_with(given));
+        absolute(&place.to_string_lossy()).is_ok() && (given || is_of_system(place))
+    };
+    if append::places(text).all(is_open) {
+        Ok(())
+    } else {
+        Err("expected an absolute path in a place that this recipe or the system opens")
+    }
+}
+
+/// An option or a variable.
+fn excluding(text: &str) -> Result<(), &'static str> {
+    let is_option = text.len() > 1 && text.starts_with('-') && !text.contains('=');
+    if is_option || variable(text).is_ok() { Ok(()) } else { Err("expected an option, or the name of a variable") }
+}
+
+fn absolute(text: &str) -> Result<PathBuf, &'static str> {
+    place(text).ok().filter(|place| place.is_absolute()).ok_or("expected an absolute path")
+}
+
 fn place(text: &str) -> Result<PathBuf, &'static str> {
     let is_plain = !text.split('/').any(|part| part == ".." || part == ".") && !text.contains('\0');
     let is_absolute = text.starts_with('/') || text.starts_with("~/");
@@ -196,7 +256,12 @@ mod tests {
             home = "shared"
             directories = "arguments"
             switches = ["-w"]
+            own_proc = true
             notes = ["a note"]
+            [[append]]
+            arguments = ["--headless", "--program=/usr/bin/b"]
+            unless = ["--connect", "B_URL"]
+            missing = ["/opt/b"]
             [set]
             B_FILE = "${home}/b"
             [arguments]
@@ -213,6 +278,10 @@ mod tests {
         assert_eq!(recipe.env.iter().map(ToString::to_string).collect::<Vec<_>>(), ["B_KEY", "B_X_*"]);
         assert_eq!(recipe.set["B_FILE"], "${home}/b");
         assert_eq!(recipe.home, Some(HomeKind::Shared));
+        assert_eq!(recipe.own_proc, OwnProc::EveryProcess);
+        assert_eq!(recipe.append[0].arguments, ["--headless", "--program=/usr/bin/b"]);
+        assert_eq!(recipe.append[0].unless, ["--connect", "B_URL"]);
+        assert_eq!(recipe.append[0].missing, [PathBuf::from("/opt/b")]);
         assert_eq!(recipe.directories, Some(Takes::Arguments { switches: vec!["-w".to_owned()] }));
         assert_eq!(recipe.arguments["get.path"], Treatment::Text);
         assert_eq!(recipe.allow.sockets, [PathBuf::from("/run/b.sock")]);
@@ -253,6 +322,29 @@ mod tests {
         assert_eq!(error, "line 1, column 1: neither `packages` nor `programs`: the recipe is for no server");
         let error = read("x", "about = \"x\"\nunknown = 1").unwrap_err();
         assert!(error.reason.starts_with("unknown key `unknown`"), "{error}");
+    }
+
+    #[test]
+    fn a_recipe_appends_options_alone() {
+        let check = |argument: &str, reason: &str| {
+            let expect = format!("line 4, column 14: `{argument}`: {reason}");
+            check(&format!("[[append]]\narguments = [\"{argument}\"]"), &expect);
+        };
+        for word in ["/home/me", "src", "--", "-", ""] {
+            check(word, "expected an option in one word: `--name` or `--name=value`");
+        }
+        for word in ["--root=/", "--file=/etc/shadow", "--file=~/.ssh", "--x=--y=/home/me", "--file=/usr/../etc/shadow"]
+        {
+            check(word, "expected an absolute path in a place that this recipe or the system opens");
+        }
+        let with = |place: &str| {
+            let text = format!(
+                "about = \"x\"\nprograms = [\"x\"]\n[[append]]\narguments = [\"--file={place}/it\"]\n[allow]\nread = [\"/opt/x\"]"
+            );
+            read("x", &text)
+        };
+        assert!(with("/opt/x").is_ok() && with("/usr/bin").is_ok());
+        assert!(with("/opt/xy").is_err());
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub(super) fn int(raw: u64) -> i32 {
     word(raw).cast_signed()
 }
 
-fn at_of(raw: u64) -> At {
+pub(super) fn at_of(raw: u64) -> At {
     match int(raw) {
         libc::AT_FDCWD => At::Working,
         number => At::Open(number),

@@ -43,6 +43,22 @@ impl Memory {
         Err(Errno::NAMETOOLONG)
     }
 
+    /// The text at an address if it is shorter than this; most paths that are looked at are of no interest, and cost no more.
+    pub(super) fn short_text(&self, address: u64, longest: usize) -> Option<Vec<u8>> {
+        // Not across a page, unless the text is.
+        let first = usize::try_from(4096 - address % 4096).unwrap_or(4096).min(longest);
+        let mut text = vec![0; first];
+        self.0.read_exact_at(&mut text, address).ok()?;
+        if !text.contains(&0) && first < longest {
+            let mut rest = vec![0; longest - first];
+            self.0.read_exact_at(&mut rest, address.checked_add(first as u64)?).ok()?;
+            text.extend_from_slice(&rest);
+        }
+        let end = text.iter().position(|byte| *byte == 0)?;
+        text.truncate(end);
+        Some(text)
+    }
+
     /// A socket address of this length.
     pub(super) fn address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
         let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_ADDRESS).ok_or(Errno::INVAL)?;

@@ -4,12 +4,14 @@
 //! do them. The filter puts these calls to the supervisor. It resolves the path as the caller would, proves by handle where the
 //! object lies, and acts on that handle itself; nothing that the caller changes meanwhile makes a difference.
 //!
-//! `connect` and `listen` come to it as well, because of unix sockets (`sockets.rs`).
+//! `connect` and `listen` come to it as well, because of unix sockets (`sockets.rs`), and `open` where every process may read its own
+//! files in `/proc` (`own.rs`).
 
 mod address;
 mod call;
 mod listeners;
 mod memory;
+mod own;
 mod place;
 mod sockets;
 mod trace;
@@ -23,11 +25,12 @@ use rustix::fs::{self, AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-use crate::launcher::is_traced;
-use crate::options::Trace;
+use crate::launcher::{is_opening, is_traced};
+use crate::options::{OwnProc, Trace};
 use crate::orders::{Orders, Told};
 use crate::sys::{self, Notification, Reply};
 use call::{Act, Call, Object};
+use own::OwnFiles;
 use place::{Caller, Needed, Places};
 use sockets::{Judge, Sockets};
 
@@ -37,6 +40,8 @@ pub(crate) struct Broker {
     places: Places,
     given: Given,
     sockets: Option<Sockets>,
+    /// Opens each process's own files in `/proc`.
+    own: Option<OwnFiles>,
     trace: Option<trace::Seen>,
 }
 
@@ -51,10 +56,16 @@ pub(crate) enum Answer {
 impl Broker {
     pub(crate) fn new(orders: &Orders, handles: Vec<OwnedFd>, given: &Given, command: Pid) -> Broker {
         let trace = match orders.trace {
-            Trace::On => Some(trace::Seen::new(command)),
+            Trace::On => Some(trace::Seen::new(command, orders.own_proc)),
             Trace::Off => None,
         };
-        Broker { places: Places::new(orders, handles), given: given.clone(), sockets: Sockets::new(orders), trace }
+        let own = match (orders.own_proc, orders.trace) {
+            (OwnProc::FirstProcess, Trace::Off) => None,
+            // A server that is traced because the one before died may live with this, and it costs no more.
+            (OwnProc::EveryProcess, _) | (_, Trace::On) => OwnFiles::open_ambient(),
+        };
+        let (places, sockets) = (Places::new(orders, handles), Sockets::new(orders));
+        Broker { places, given: given.clone(), sockets, own, trace }
     }
 
     /// Answers a call.
@@ -87,6 +98,10 @@ impl Broker {
 
     fn reply(&mut self, listener: BorrowedFd<'_>, notification: &Notification) -> Reply {
         let caller = Caller::new(notification.thread);
+        let number = notification.number;
+        if is_opening(number) || self.trace.is_some() && is_traced(number) {
+            return self.look(listener, notification, caller);
+        }
         let call = Call::read(notification, caller);
         // The thread's number may be another's by now: what was read of it counts only if the call still waits.
         if !sys::still_waits(listener, notification.id) {
@@ -97,17 +112,27 @@ impl Broker {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error),
             },
-            Ok(None) => match &mut self.trace {
-                // The kernel decides; this one only looks.
-                Some(seen) if is_traced(notification.number) => {
-                    seen.note(notification, caller, &self.places);
-                    Reply::GoOn
-                }
-                // The filter asks about a call that nobody here knows: it is not made.
-                _ => Reply::Failed(Errno::PERM),
-            },
+            // The filter asks about a call that nobody here knows: it is not made.
+            Ok(None) => Reply::Failed(Errno::PERM),
             Err(error) => Reply::Failed(error),
         }
+    }
+
+    /// Answers a call that the kernel decides, unless it opens a file of the caller's own in `/proc`.
+    fn look(&mut self, listener: BorrowedFd<'_>, notification: &Notification, caller: Caller) -> Reply {
+        if let Some(own) = &self.own
+            && let Some(asked) = own.asked(notification, caller)
+            && let Some(reply) = own.open(listener, notification, caller, asked)
+        {
+            if let Some(seen) = &mut self.trace {
+                seen.note_own(caller, asked.entry);
+            }
+            return reply;
+        }
+        if let Some(seen) = &mut self.trace {
+            seen.note(listener, notification, caller, &self.places);
+        }
+        Reply::GoOn
     }
 
     /// What was refused since the last time.

@@ -111,8 +111,9 @@ impl Caller {
         })
     }
 
+    /// The directory that a relative path starts at.
     #[expect(clippy::disallowed_methods, reason = "the caller's own directory, by its number")]
-    fn start(self, at: At) -> Result<OwnedFd, Errno> {
+    pub(super) fn start(self, at: At) -> Result<OwnedFd, Errno> {
         let link = match at {
             At::Working => format!("/proc/{}/cwd", self.0.as_raw_pid()),
             At::Open(number) if number < 0 => return Err(Errno::BADF),
@@ -124,7 +125,7 @@ impl Caller {
 }
 
 /// A field of a status.
-fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
+pub(super) fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
@@ -215,7 +216,7 @@ pub(super) fn lies_at_ambient(place: &Path, handle: BorrowedFd<'_>) -> bool {
     found.is_ok_and(|found| is_same(found.as_fd(), handle).unwrap_or(false))
 }
 
-fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool, Errno> {
+pub(super) fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool, Errno> {
     let (one, other) = (fs::fstat(one)?, fs::fstat(other)?);
     Ok((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
 }

@@ -1,7 +1,9 @@
 //! What the command tried and was refused: looked at while the kernel decides, each place once.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rustix::process::Pid;
@@ -10,9 +12,11 @@ use super::call::At;
 use super::memory::Memory;
 use super::place::{Caller, Links, Needed, Places, guess};
 use crate::launcher::is_own;
+use crate::options::OwnProc;
 use crate::orders::{Told, bytes};
+use crate::own_proc::{OwnEntry, is_by_self};
 use crate::sockets::SocketKind;
-use crate::sys::Notification;
+use crate::sys::{self, Notification};
 
 /// How many places are told.
 const MOST_TOLD: usize = 10_000;
@@ -22,6 +26,8 @@ const MOST_TOLD: usize = 10_000;
 pub(super) struct Seen {
     /// The command itself, which may read about itself.
     command: Pid,
+    /// Whether the other processes may, too, when they are not traced.
+    own_proc: OwnProc,
     told: BTreeSet<Tried>,
     fresh: Vec<Tried>,
 }
@@ -45,13 +51,20 @@ enum Meant {
 }
 
 impl Seen {
-    pub(super) fn new(command: Pid) -> Seen {
-        Seen { command, told: BTreeSet::new(), fresh: Vec::new() }
+    pub(super) fn new(command: Pid, own_proc: OwnProc) -> Seen {
+        Seen { command, own_proc, told: BTreeSet::new(), fresh: Vec::new() }
     }
 
     /// Notes a call that goes on and will be refused, as far as the paths tell.
-    pub(super) fn note(&mut self, notification: &Notification, caller: Caller, places: &Places) {
+    pub(super) fn note(
+        &mut self,
+        listener: BorrowedFd<'_>,
+        notification: &Notification,
+        caller: Caller,
+        places: &Places,
+    ) {
         let Ok(memory) = Memory::of_ambient(caller.thread()) else { return };
+        let mut found = Vec::new();
         for wanted in wanted(notification) {
             let Ok(path) = memory.path(wanted.address) else { continue };
             if is_own(&path) && caller.process() == Ok(self.command) {
@@ -59,8 +72,23 @@ impl Seen {
             }
             let Some(place) = place(caller, &wanted, &path) else { continue };
             if !places.seem_to_give(&place, wanted.needed) {
-                self.add((place, wanted.needed, None));
+                found.push((place, wanted.needed, None));
             }
+        }
+        // The thread's number may be another's by now: what was read of it counts only if the call still waits.
+        if sys::still_waits(listener, notification.id) {
+            for tried in found {
+                self.add(tried);
+            }
+        }
+    }
+
+    /// Notes that a process read about itself, which it could not do if it were not traced.
+    pub(super) fn note_own(&mut self, caller: Caller, entry: OwnEntry) {
+        let told = entry.told();
+        let is_given = is_own(told.as_os_str().as_bytes()) && caller.process() == Ok(self.command);
+        if self.own_proc == OwnProc::FirstProcess && !is_given {
+            self.add((told, Needed::Read, None));
         }
     }
 
@@ -96,6 +124,8 @@ impl Seen {
 /// Where a wanted path leads; `None` where there is nothing, so that nothing was refused.
 fn place(caller: Caller, wanted: &Wanted, path: &[u8]) -> Option<PathBuf> {
     let found = caller.resolve(wanted.at, path, Links::Followed).ok().and_then(|handle| guess(handle.as_fd()));
+    // Resolved here, it is this process's own; the caller's has the same name.
+    let found = found.map(|found| if is_by_self(path) { PathBuf::from(OsStr::from_bytes(path)) } else { found });
     match (found, wanted.object) {
         (Some(place), Meant::Itself) => Some(place),
         (Some(place), Meant::Above) => place.parent().map(Into::into),

@@ -13,7 +13,7 @@ use seccompiler::{
 };
 
 use super::dispatch::{Fate, IF_EQUAL, IF_GREATER, LOAD, RETURN, by_number, statement};
-use crate::options::{Network, Trace};
+use crate::options::{Network, OwnProc, Trace};
 use crate::orders::{Orders, UnixOrders};
 use crate::sys;
 
@@ -178,16 +178,21 @@ const BROKERED: &[c_long] = &[
 /// Also sent to the supervisor if it supervises unix sockets: a filter cannot see the family of a descriptor.
 const SUPERVISED: &[c_long] = &[libc::SYS_connect, libc::SYS_listen];
 
+/// Also put to the supervisor while tracing, and where every process may read its own files in `/proc`: it opens those itself. It lets
+/// all others go on, and the kernel decides. `openat2` is absent.
+const OPENING: &[c_long] = &[
+    libc::SYS_openat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+];
+
 /// Also put to the supervisor while tracing; it lets them go on, and the kernel decides.
 const TRACED: &[c_long] = &[
-    libc::SYS_openat,
     libc::SYS_execve,
     libc::SYS_mkdirat,
     libc::SYS_unlinkat,
     libc::SYS_renameat2,
     libc::SYS_truncate,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_open,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_creat,
     #[cfg(target_arch = "x86_64")]
@@ -199,6 +204,11 @@ const TRACED: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_rename,
 ];
+
+/// Whether a call opens a file.
+pub(crate) fn is_opening(number: i64) -> bool {
+    OPENING.contains(&number)
+}
 
 /// Whether a call is only looked at.
 pub(crate) fn is_traced(number: i64) -> bool {
@@ -272,6 +282,7 @@ impl Filter {
             (ATTRIBUTES, failing(libc::EOPNOTSUPP)),
             (BROKERED, ASK),
             (supervised(orders), ASK),
+            (opening(orders), ASK),
             (if orders.trace == Trace::On { TRACED } else { &[] }, ASK),
         ];
         for (calls, action) in lists {
@@ -296,6 +307,14 @@ impl Filter {
     /// Installs it; the end on which the kernel asks.
     pub(super) fn install(&self) -> io::Result<OwnedFd> {
         sys::install_filter(&self.0)
+    }
+}
+
+/// The calls that open files, if the supervisor looks at them.
+fn opening(orders: &Orders) -> &'static [c_long] {
+    match (orders.trace, orders.own_proc) {
+        (Trace::Off, OwnProc::FirstProcess) => &[],
+        (Trace::On, _) | (_, OwnProc::EveryProcess) => OPENING,
     }
 }
 
@@ -452,6 +471,7 @@ mod tests {
             network: Network::On,
             unix_sockets: UnixOrders::Closed,
             trace,
+            own_proc: OwnProc::FirstProcess,
             program: Vec::new(),
             name: Vec::new(),
             arguments: Vec::new(),
@@ -494,7 +514,7 @@ mod tests {
 
     #[test]
     fn no_call_is_in_two_lists() {
-        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, SUPERVISED, TRACED];
+        let lists = [FORBIDDEN, ABSENT, ATTRIBUTES, BROKERED, SUPERVISED, OPENING, TRACED];
         let mut all: Vec<_> = lists.concat();
         all.sort_unstable();
         all.dedup();
@@ -506,10 +526,15 @@ mod tests {
 
     #[test]
     fn every_call_of_a_list_meets_what_the_list_says() {
-        for trace in [Trace::On, Trace::Off] {
-            let filter = Filter::compile(&orders(trace)).unwrap();
+        for (trace, own_proc) in [
+            (Trace::On, OwnProc::FirstProcess),
+            (Trace::Off, OwnProc::FirstProcess),
+            (Trace::Off, OwnProc::EveryProcess),
+        ] {
+            let orders = Orders { own_proc, ..orders(trace) };
+            let filter = Filter::compile(&orders).unwrap();
             let judged: Vec<c_long> =
-                by_argument().unwrap().into_keys().chain(sockets(&orders(trace)).unwrap().into_keys()).collect();
+                by_argument().unwrap().into_keys().chain(sockets(&orders).unwrap().into_keys()).collect();
             for call in 0..=c_long::from(LAST_KNOWN) {
                 let expect = match call {
                     call if FORBIDDEN.contains(&call) => failing(libc::EPERM),
@@ -517,10 +542,11 @@ mod tests {
                     call if ATTRIBUTES.contains(&call) => failing(libc::EOPNOTSUPP),
                     call if BROKERED.contains(&call) => ASK,
                     call if TRACED.contains(&call) && trace == Trace::On => ASK,
+                    call if opening(&orders).contains(&call) => ASK,
                     call if judged.contains(&call) => continue,
                     _ => ALLOW,
                 };
-                assert_eq!(fate(&filter, call, &[]), expect, "{call} {trace:?}");
+                assert_eq!(fate(&filter, call, &[]), expect, "{call} {trace:?} {own_proc:?}");
             }
         }
     }
@@ -539,6 +565,11 @@ mod tests {
         // While tracing, what is forbidden stays forbidden, and the rest is asked about.
         check(&traced, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
         check(&traced, libc::SYS_openat, &[0, 0, create, 0o644], ASK);
+        let own = Orders { own_proc: OwnProc::EveryProcess, ..orders(Trace::Off) };
+        check(&own, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
+        check(&own, libc::SYS_openat, &[0, 0, 0, 0], ASK);
+        check(&own, libc::SYS_openat2, &[], failing(libc::ENOSYS));
+        check(&own, libc::SYS_execve, &[], ALLOW);
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_NEWNET)], failing(libc::EPERM));
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_VM)], ALLOW);
         // The upper half of an `int` deceives nobody.

@@ -32,7 +32,7 @@ use crate::error::Step;
 use crate::orders::{Orders, VERB};
 use crate::sys::{self, Forked};
 use ending::Realm;
-pub(crate) use filter::is_traced;
+pub(crate) use filter::{is_opening, is_traced};
 pub(crate) use keeper::keep;
 pub(crate) use own::is_own;
 pub(crate) use removal::remove as remove_tree;

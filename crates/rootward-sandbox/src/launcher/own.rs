@@ -1,8 +1,8 @@
 //! What the command may read about itself in `/proc`.
 //!
 //! Landlock knows a place by its inode and has no word for "one's own". So the process that becomes the command opens these files
-//! itself; its descendants have others, which stay closed. Whoever cannot read `maps` pays for it: V8 then copies its built-in
-//! code where it would map it, which is a millisecond of every start of Node.
+//! itself. Its descendants have others, which stay closed unless the supervisor opens them (`broker/own.rs`). Whoever cannot read `maps`
+//! pays for it: V8 then copies its built-in code where it would map it, which is a millisecond of every start of Node.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

@@ -1,9 +1,6 @@
 //! Packages of the Python package index: how `uv` and `pipx` install one, and which of its programs runs.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::command::{PackageCommand, Registry, Runner};
@@ -53,35 +50,6 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
         }
     };
     Install { arguments, variables: variables.into_iter().map(|(name, value)| (name.into(), value)).collect() }
-}
-
-/// Packages that install more beside themselves when they find a program, with the program. At run time they are read-only, so they find
-/// one that fails, and do without.
-const DO_WITHOUT: [(&str, &str); 1] = [("readabilipy", "node")];
-
-/// Puts in order what a package would change later.
-#[expect(clippy::disallowed_methods, reason = "a package that Rootward has just fetched")]
-pub(super) fn settle_ambient(command: &PackageCommand, install: &Path) -> io::Result<()> {
-    let environment = environment(command, install);
-    for (package, program) in DO_WITHOUT {
-        let lib = environment.join("lib");
-        let holds = |python: OsString| {
-            let packages = lib.join(python).join("site-packages").join(package);
-            matches!(follow_inside_ambient(install, &packages), Leads::Inside(_))
-        };
-        let Leads::Inside(bin) = follow_inside_ambient(install, &environment.join("bin")) else { continue };
-        if names_inside_ambient(install, &lib).into_iter().any(holds) {
-            let mut options = OpenOptions::new();
-            let made = options.write(true).create_new(true).mode(0o755).open(bin.join(program));
-            match made {
-                Ok(mut file) => file.write_all(b"#!/bin/sh\nexit 1\n")?,
-                // The package has one of its own.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Whether a fetch failed because it found no Python that the package runs on.
@@ -205,23 +173,6 @@ mod tests {
         std::fs::remove_dir_all(top.join("tools/a-b/bin")).unwrap();
         symlink(elsewhere.path().join("tools/a-b/bin"), top.join("tools/a-b/bin")).unwrap();
         assert!(program_ambient(&command("uvx a-b"), &top).is_err());
-    }
-
-    #[test]
-    fn a_package_that_installs_more_does_without() {
-        let directory = install_with(&["a-b"]);
-        let top = directory.path().canonicalize().unwrap();
-        let node = top.join("tools/a-b/bin/node");
-        settle_ambient(&command("uvx a-b"), &top).unwrap();
-        assert!(!node.exists());
-        std::fs::create_dir(top.join("tools/a-b/lib/python3.12/site-packages/readabilipy")).unwrap();
-        settle_ambient(&command("uvx a-b"), &top).unwrap();
-        assert_eq!(std::process::Command::new(&node).status().unwrap().code(), Some(1));
-        // A link that the package made is not written through.
-        std::fs::remove_file(&node).unwrap();
-        symlink(top.join("elsewhere"), &node).unwrap();
-        settle_ambient(&command("uvx a-b"), &top).unwrap();
-        assert!(!top.join("elsewhere").exists());
     }
 
     #[test]

@@ -205,7 +205,6 @@ impl Supply {
 
     /// Makes what was fetched the good install.
     fn publish_ambient(&self, turn: &Turn, number: u32, install: &Path) -> Result<Installed, PackageError> {
-        self.package.settle_ambient(install)?;
         let start = self.package.start_ambient(install)?;
         turn.publish_ambient(number, self.package.version_ambient(install))?;
         let held = turn.entry().hold_ambient()?;

@@ -20,7 +20,7 @@ use super::own::is_directory_ambient;
 use super::{npm, pypi};
 use crate::confinement::{CommandLine, Confinement};
 use crate::error::StartError;
-use crate::options::{Filesystem, Home, Network, Options, Trace, UnheldPolicy, UnixSockets};
+use crate::options::{Filesystem, Home, Network, Options, OwnProc, Trace, UnheldPolicy, UnixSockets};
 use crate::plan::recorded_ambient;
 use crate::profile::{Program, fetching_variables, in_path_ambient, typed_program};
 
@@ -120,6 +120,7 @@ impl Confinement {
                 unix_sockets: UnixSockets::None,
                 unheld: UnheldPolicy::Refuse,
                 trace: Trace::Off,
+                own_proc: OwnProc::FirstProcess,
                 // SECURITY: what the operator opens for the server is not open to a package that is being fetched
                 // (test: a_fetch_sees_no_root_and_no_secret)
                 filesystem: Filesystem {
@@ -215,14 +216,6 @@ impl Package {
             Some(interpreter) => Start { program: interpreter.clone(), first: vec![program.into()], programs },
             None => Start { program, first: Vec::new(), programs },
         })
-    }
-
-    /// Puts a new install in order.
-    pub(super) fn settle_ambient(&self, install: &Path) -> Result<(), PackageError> {
-        match self.command.registry {
-            Registry::Npm => Ok(()),
-            Registry::PyPi => Ok(pypi::settle_ambient(&self.command, install)?),
-        }
     }
 
     /// What an install says its version is.

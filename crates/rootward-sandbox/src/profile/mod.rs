@@ -43,6 +43,11 @@ pub use trust::Untrusted;
 /// Reading and running, never changing: what programs and libraries are shared for.
 pub(crate) const RUN: Access = Access::READ.with(Access::EXECUTE);
 
+/// Whether every command can read a place, because it belongs to the system.
+pub fn is_of_system(place: &Path) -> bool {
+    system::gives(place, Access::READ)
+}
+
 /// Who says that a place is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Says {

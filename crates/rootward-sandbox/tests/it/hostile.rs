@@ -130,6 +130,14 @@ fn a_hostile_child_is_held() {
 }
 
 #[test]
+fn a_hostile_child_is_held_where_processes_read_about_themselves() {
+    let mut scene = Scene::new();
+    let outcomes = confined(&scene, &[("own_proc", "every")]);
+    assert_eq!(succeeded(&outcomes), open(&NETWORK), "{outcomes:?}");
+    scene.assert_untouched();
+}
+
+#[test]
 fn without_the_network_there_is_none() {
     let mut scene = Scene::new();
     let outcomes = confined(&scene, &[("network", "off")]);

@@ -12,6 +12,7 @@ mod corpus;
 mod ending;
 mod hostile;
 mod living;
+mod own_proc;
 mod packages;
 mod planted;
 mod planting;

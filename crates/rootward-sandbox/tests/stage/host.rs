@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rootward_core::{Guard, GuardOptions, Origin, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_sandbox::{
-    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, PassedVariable, StartError, Supply,
-    Trace, UnheldPolicy, UnixSockets,
+    CommandLine, Confinement, Filesystem, Home, KnownCommand, Network, Options, OwnProc, PassedVariable, Permit,
+    Refused, StartError, Supply, Trace, UnheldPolicy, UnixSockets,
 };
 use serde_json::Value;
 
@@ -50,13 +50,24 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
     while spec["trace"] == true
         && let Some(refused) = confined.line.next_refused()
     {
-        println!("refused {} {}", refused.access, refused.path.display());
+        let mut line = format!("refused {} {}", refused.access, refused.path.display());
         if refused.socket.is_some() {
-            println!("permitted by {}", refused.flag().unwrap_or("nothing"));
+            line = format!("{line}\npermitted by {}", permit(&refused));
+        } else if refused.path.starts_with("/proc") {
+            line = format!("{line}: {}", permit(&refused));
         }
+        // At once: the command may print, too.
+        println!("{line}");
     }
     let code = signals.wait(&mut confined.child).expect("a child to wait for");
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+fn permit(refused: &Refused) -> &'static str {
+    match refused.permit() {
+        Some(Permit::WithPath(flag) | Permit::Alone(flag)) => flag,
+        None => "nothing",
+    }
 }
 
 /// The command as typed, or, where the spec says so, the package that it fetches.
@@ -84,6 +95,7 @@ fn confinement(spec: &Value) -> Result<Confinement, StartError> {
         },
         unheld: if spec["unheld"] == "allow" { UnheldPolicy::Allow } else { UnheldPolicy::Refuse },
         trace: if spec["trace"] == true { Trace::On } else { Trace::Off },
+        own_proc: if spec["own_proc"] == "every" { OwnProc::EveryProcess } else { OwnProc::FirstProcess },
         filesystem: Filesystem {
             allow_read: paths("allow_read"),
             deny_read: paths("deny_read"),

@@ -1,7 +1,7 @@
 //! The other processes of the tests: a host that confines a command, and the command, which is hostile.
 //!
 //! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path,
-//! `serve` does as many as its client wants, `unix` connects and listens.
+//! `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,6 +17,7 @@ mod blocking;
 mod calls;
 mod files;
 mod host;
+mod own;
 mod processes;
 mod serve;
 mod sockets;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         "act" => act::act(),
         "serve" => serve::serve(),
         "unix" => unix::unix(text(1)),
+        "own" => own::own(&arguments[1..]),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

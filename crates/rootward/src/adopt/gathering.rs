@@ -95,7 +95,7 @@ pub(super) struct Listed {
     pub(super) planned: Planned,
     /// It begins with `rootward`, but that is another program.
     pub(super) another: bool,
-    pub(super) recipe: Option<String>,
+    pub(super) recipe: Option<recipe::Used>,
     pub(super) tried: Option<Tried>,
 }
 
@@ -169,7 +169,7 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
     // (test: a_program_that_calls_itself_rootward_is_not_trusted)
     let another = calls_rootward && line.is_some_and(|line| another::is_another_ambient(line, caller, project));
     let recipe = match (&planned.verdict, line) {
-        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of_ambient(&line.program, &line.arguments, desk),
+        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of_ambient(line, desk),
         _ => None,
     };
     Listed { planned: planned.clone(), another, recipe, tried: None }

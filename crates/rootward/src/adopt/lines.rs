@@ -50,7 +50,10 @@ fn says(server: &Listed) -> String {
         notes.push("switched off".to_owned());
     }
     if let Some(recipe) = &server.recipe {
-        notes.push(format!("recipe `{}`", name(recipe)));
+        notes.push(format!("recipe `{}`", name(&recipe.name)));
+        if !recipe.appended.is_empty() {
+            notes.push(format!("it adds `{}`", recipe.appended.join(" ")));
+        }
     }
     let says = match &server.planned.verdict {
         _ if server.another => "not held: it calls a program `rootward` that is not this one".to_owned(),

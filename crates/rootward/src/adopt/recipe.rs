@@ -2,11 +2,26 @@
 
 use std::ffi::{OsStr, OsString};
 
+use rootward_client::import::CommandLine;
+use rootward_core::{Shown, follow_ambient};
+use rootward_hub::recipe::Around;
+
 use super::Desk;
 
-/// The name of the recipe of a command.
-pub(super) fn recipe_of_ambient(program: &str, arguments: &[String], desk: &Desk) -> Option<String> {
-    let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    let found = desk.book.find_ambient(OsStr::new(program), &arguments, &desk.material).ok()??;
-    Some(found.recipe.name)
+/// What a recipe does to a command.
+pub(super) struct Used {
+    pub(super) name: String,
+    /// The options that it adds to the end.
+    pub(super) appended: Vec<String>,
+}
+
+/// The recipe of a command.
+pub(super) fn recipe_of_ambient(line: &CommandLine, desk: &Desk) -> Option<Used> {
+    let arguments: Vec<OsString> = line.arguments.iter().map(OsString::from).collect();
+    let found = desk.book.find_ambient(OsStr::new(&line.program), &arguments, &desk.material).ok()??;
+    let is_set = |name: &str| std::env::var_os(name).is_some() || line.variables.iter().any(|(known, _)| known == name);
+    let exists = |place: &std::path::Path| follow_ambient(place).is_some_and(|followed| followed.exists);
+    let appended = found.appended(&arguments, Around { is_set: &is_set, exists: &exists });
+    let appended = appended.iter().map(|word| Shown::new(word).to_string()).collect();
+    Some(Used { name: found.recipe.name, appended })
 }

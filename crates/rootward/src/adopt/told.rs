@@ -48,6 +48,8 @@ struct ToldServer<'g> {
     reason: Option<&'static str>,
     says: Option<String>,
     recipe: Option<&'g str>,
+    /// The options that the recipe adds to the end of the command.
+    appended: &'g [String],
     /// The command as it was; null where it is remote.
     was: Option<Vec<String>>,
     /// The command as it becomes; null where it stays.
@@ -147,7 +149,8 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
         verdict: if server.another { "not_held" } else { verdict_word(verdict) },
         reason,
         says,
-        recipe: server.recipe.as_deref(),
+        recipe: server.recipe.as_ref().map(|recipe| recipe.name.as_str()),
+        appended: server.recipe.as_ref().map(|recipe| recipe.appended.as_slice()).unwrap_or_default(),
         was: was.map(|words| secrets::arguments(&words)),
         becomes,
         withheld,

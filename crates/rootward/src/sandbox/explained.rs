@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use rootward_core::Shown;
-use rootward_sandbox::{Because, Enforcement, Explanation, GivenPlace};
+use rootward_sandbox::{Because, Enforcement, Explanation, GivenPlace, OwnProc};
 
 /// Prints the places for people, or for programs.
 pub(super) fn print(explanation: &Explanation, json: bool) -> Result<()> {
@@ -40,7 +40,10 @@ fn write(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
             system.len()
         )?;
     }
-    let Enforcement { withheld, split, unheld, sockets, .. } = enforcement;
+    let Enforcement { withheld, split, unheld, sockets, own_proc, .. } = enforcement;
+    if *own_proc == OwnProc::EveryProcess {
+        writeln!(out, "  /proc/self  read  (every process its own files, not others')")?;
+    }
     for socket in sockets {
         writeln!(out, "  {}  connect  ({})", Shown::new(&socket.place), Because::Added)?;
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rootward_core::Shown;
 use rootward_sandbox::{
-    ConfinementError, Enforcement, PackageError, ProgramError, Refused, SocketKind, SplitDirectory, StartError, Step,
-    Untrusted, Withheld,
+    ConfinementError, Enforcement, PackageError, Permit, ProgramError, Refused, SocketKind, SplitDirectory, StartError,
+    Step, Untrusted, Withheld,
 };
 
 use super::hinted;
@@ -139,24 +139,13 @@ pub(crate) fn refused(refused: &[Refused], home: Option<&Path>) {
     message::line("trace: refused, and what would permit it");
     for refused in refused {
         let Refused { path, access, socket } = refused;
-        let permits = match (never(path), refused.flag(), socket) {
-            (Some(reason), _, _) => format!("nothing: {reason}"),
-            (None, Some(flag), _) => format!("{flag} {}", for_shell(path, home, "")),
-            (None, None, Some(kind)) => format!("nothing: it is {kind}"),
-            (None, None, None) => "nothing".to_owned(),
+        let permits = match (refused.permit(), socket) {
+            _ if path.parent().is_none() => "nothing: the top of the disk would leave no outside".to_owned(),
+            (Some(Permit::WithPath(flag)), _) => format!("{flag} {}", for_shell(path, home, "")),
+            (Some(Permit::Alone(flag)), _) => flag.to_owned(),
+            (None, Some(kind)) => format!("nothing: it is {kind}"),
+            (None, None) => "nothing: it is about a process; most programs do without".to_owned(),
         };
         message::line(&format!("  {access:8} {}  {permits}", Shown::new(path)));
-    }
-}
-
-/// Why no flag would permit a place.
-fn never(path: &Path) -> Option<&'static str> {
-    let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy());
-    match (parts.next().as_deref(), parts.next().as_deref()) {
-        (None, _) => Some("the top of the disk would leave no outside"),
-        (Some("proc"), Some(process)) if process.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Some("the kernel cannot tell a process's own directory from another's; most programs do without")
-        }
-        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use rootward_core::{Material, Restrictions, Shown, follow_ambient};
 use rootward_hub::recipe::learned::{Learned, List};
-use rootward_sandbox::{PackageCommand, Program, Refused, SocketKind, is_closed_ambient};
+use rootward_sandbox::{PackageCommand, Permit, Program, Refused, SocketKind, is_closed_ambient};
 
 use crate::message::{self, Hinted, from_home};
 
@@ -63,7 +63,12 @@ impl Learning {
         for name in withheld {
             self.learned.add(List::Env, name, "it is set, and the server did not get it");
         }
-        for Refused { path, access, socket } in refused {
+        for one in refused {
+            let Refused { path, access, socket } = one;
+            if matches!(one.permit(), Some(Permit::Alone(_))) {
+                self.learned.add_own_proc();
+                continue;
+            }
             let holds_home = home.is_some_and(|home| home.starts_with(path));
             let is_device = path.starts_with("/proc") || path.starts_with("/sys") || path.starts_with("/dev/pts");
             // SECURITY: a person who accepts lines without reading them must not open a secret

@@ -100,7 +100,7 @@ fn places_that_cannot_be_held_are_named() {
 #[test]
 fn refusals_are_told_with_what_would_permit_them() {
     let stage = stage();
-    let script = "ls /; cat /proc/self/status; cat ../outside/secret; cat ../outside/secret; cat ../home/x; echo x > ../outside/new";
+    let script = "ls /; cat /proc/self/status; cat /proc/self/mountinfo; cat ../outside/secret; cat ../outside/secret; cat ../home/x; echo x > ../outside/new";
     let run = stage.run(["sandbox", ".", "--trace", "--", "sh", "-c", script]);
     let told = run.stderr.replace(stage.top().to_str().unwrap(), "[STAGE]");
     let read = "  read     [STAGE]/outside/secret  --allow-read [STAGE]/outside/secret\n";
@@ -109,7 +109,22 @@ fn refusals_are_told_with_what_would_permit_them() {
     assert_eq!(told.matches(write).count(), 1, "{told}");
     assert!(!told.contains("home/x  "), "{told}");
     assert!(told.contains("  read     /  nothing: "), "{told}");
-    assert!(told.contains("/status  nothing: "), "{told}");
+    assert!(told.contains("  read     /proc/self/status  --own-proc\n"), "{told}");
+    assert!(told.contains("  read     /proc/self/mountinfo  nothing: "), "{told}");
+}
+
+#[test]
+fn a_child_reads_about_itself_where_that_is_asked_for() {
+    let stage = stage();
+    let script = ["--", "sh", "-c", "sh -c 'read -r first rest < /proc/self/stat && test $first = $$ && echo read'; :"];
+    let run = stage.run([&["sandbox", "."][..], &script].concat());
+    assert_eq!(run.stdout, "", "{}", run.stderr);
+    let run = stage.run([&["sandbox", ".", "--own-proc"][..], &script].concat());
+    assert_eq!(run.stdout, "read\n", "{}", run.stderr);
+    let run = stage.run([&["sandbox", ".", "--own-proc", "--explain"][..], &script].concat());
+    assert!(run.stdout.contains("  /proc/self  read  ("), "{}", run.stdout);
+    let run = stage.run([&["sandbox", ".", "--own-proc", "--json"][..], &script].concat());
+    assert!(run.stderr.contains("\"own_proc\":\"every_process\""), "{}", run.stderr);
 }
 
 #[test]

@@ -3,16 +3,11 @@
 use crate::popular::server::{Needs, PLAIN, Server, call, outside};
 use crate::popular::service::SENTENCE;
 
-/// What Chromium needs where it is confined, for Playwright: it has no option for it.
-const CONFIG: (&str, &str) =
-    ("playwright.json", r#"{"browser": {"launchOptions": {"args": ["--no-zygote", "--in-process-gpu"]}}}"#);
-
 pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "playwright",
         recipe: Some("playwright"),
-        command: "npx @playwright/mcp@latest --executable-path /usr/bin/chromium --isolated --config $PROJECT/playwright.json",
-        files: &[CONFIG],
+        command: "npx @playwright/mcp@latest",
         tools: 25,
         calls: &[
             call("browser_navigate", r#"{"url": "$URL/page"}"#, "Page Title: local"),
@@ -29,8 +24,7 @@ pub(super) const SERVERS: &[Server] = &[
     Server {
         name: "chrome-devtools-mcp",
         recipe: Some("chrome-devtools"),
-        command: "npx -y chrome-devtools-mcp@latest --executablePath=/usr/bin/chromium --headless --isolated \
-                  --chromeArg=--no-sandbox --chromeArg=--no-zygote --chromeArg=--in-process-gpu",
+        command: "npx -y chrome-devtools-mcp@latest",
         // It would report its use to its makers.
         environment: &[("CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS", "1")],
         tools: 32,

@@ -7,6 +7,21 @@ use crate::popular::service;
 
 pub(super) const SERVERS: &[Server] = &[
     Server {
+        // Node starts a program in .NET, which asks the kernel about itself.
+        name: "azure-mcp",
+        recipe: Some("azure"),
+        command: "npx -y @azure/mcp@latest server start",
+        // It would report its use to its makers.
+        environment: &[("AZURE_MCP_COLLECT_TELEMETRY", "false")],
+        tools: 61,
+        calls: &[call(
+            "azureterraformbestpractices",
+            r#"{"intent": "what can be asked", "learn": true}"#,
+            "azureterraformbestpractices_get",
+        )],
+        ..PLAIN
+    },
+    Server {
         name: "server-github",
         recipe: Some("github"),
         command: "npx -y @modelcontextprotocol/server-github",

@@ -134,6 +134,27 @@ fn what_would_change_is_shown() {
 }
 
 #[test]
+fn what_a_recipe_adds_to_a_command_is_shown() {
+    let check = |arguments: &str, expect: &[&str]| {
+        let stage = stage_with(&format!(
+            r#"{{"mcpServers": {{"a": {{"command": "npx", "args": ["-y", "chrome-devtools-mcp@latest"{arguments}]}}}}}}"#
+        ));
+        let text = stage.run(["adopt", "cursor"]).stdout;
+        let told = json_of(&stage, &["adopt", "cursor", "--json"]);
+        let appended = told["files"][0]["servers"][0]["appended"].as_array().unwrap();
+        for word in expect {
+            assert!(appended.iter().any(|one| one == word), "{told}");
+        }
+        assert_eq!(expect.is_empty(), appended.is_empty(), "{told}");
+        assert_eq!(text.contains("; it adds `--"), !expect.is_empty(), "{text}");
+        assert!(text.contains("recipe `chrome-devtools`"), "{text}");
+    };
+    check("", &["--headless", "--chromeArg=--no-sandbox"]);
+    check(r#", "--headless=false""#, &["--chromeArg=--no-sandbox"]);
+    check(r#", "--browserUrl", "http://127.0.0.1:9222""#, &[]);
+}
+
+#[test]
 fn nothing_is_changed_without_a_yes() {
     let stage = stage();
     let before = texts(&stage);

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use rootward_testkit::client::Client;
 use serde_json::json;
 
+use super::recipes::install;
 use super::scene::{Mark, Says, Scene, begin, start};
 
 const STRENGTHS: [&str; 2] = ["auto", "off"];
@@ -23,6 +24,28 @@ fn a_server_that_ends_before_it_answers() {
         assert!(answer["error"]["message"].as_str().unwrap().contains("the server ended"), "{answer}");
         assert_eq!(client.next(), None);
         assert_eq!(client.line.child.wait().unwrap().code(), Some(5), "{strength}");
+    }
+}
+
+/// It dies when its child cannot read about itself, is started once more, traced, and lives. With the flag it lives at once.
+#[test]
+fn a_server_whose_child_reads_about_itself() {
+    let scene = Scene::new();
+    let server = install(&scene, "tools/bin", "real");
+    let program = scene.text("tools/bin/needy");
+    let script = format!("#!/bin/sh\nsh -c 'read -r first < /proc/self/stat' || exit 3\nexec {server}\n");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for (flag, is_told) in [("--home=private", true), ("--own-proc", false)] {
+        let mut command = scene.wrap_command(&[flag], &[&program]);
+        let mut client = Client::start(command.stderr(Stdio::piped()));
+        client.reply("roots/list", Some(json!({"result": {"roots": [{"uri": scene.uri("project")}]}})));
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}}});
+        assert!(client.ask("initialize", hello)["result"].is_object());
+        client.notify("notifications/initialized", ());
+        assert_eq!(client.text("where", json!({})), scene.text("project"), "{flag}");
+        let (_, says) = client.end_with_errors();
+        assert_eq!(says.contains("`--own-proc` permits that without tracing"), is_told, "{says}");
     }
 }
 

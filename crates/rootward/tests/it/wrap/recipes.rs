@@ -111,6 +111,38 @@ fn a_recipe_sets_what_the_user_sets_and_does_not_pass() {
 }
 
 #[test]
+fn a_recipe_adds_options_to_the_command() {
+    let scene = Scene::new();
+    let program = install(&scene, "tools/bin", "known");
+    let missing = scene.text("outside/browser");
+    let recipe = format!(
+        "own_proc = true\n[[append]]\narguments = [\"--added\", \"--level=1\"]\nunless = [\"--other\", \"KNOWN_OTHER\"]\n\
+         missing = [{missing:?}]\n[[append]]\narguments = [\"--program=/usr/bin/gone\"]\n"
+    );
+    write_recipe(&scene, &program, &recipe);
+    let check = |words: &[&str], own: &[&str], variable: Option<&str>, expect: &[&str]| {
+        let mut command = scene.wrap_command(&[words, &["."]].concat(), &[&[&*program][..], own].concat());
+        command.current_dir(scene.path("project")).stderr(Stdio::piped()).envs(variable.map(|name| (name, "x")));
+        let mut client = begin(&mut command, Says::Nothing, &[]);
+        assert_eq!(client.text("words", json!({})), json!(expect).to_string().replace(',', ", "), "{words:?} {own:?}");
+        client.end_with_errors().1
+    };
+    let says = check(&[], &["x"], None, &["x", "--added", "--level=1"]);
+    let note = "note: recipe `known` lets every process read its own files in `/proc`, adds `--added --level=1`\n";
+    assert!(says.contains(note), "{says}");
+    check(&[], &["--level", "2"], None, &["--level", "2", "--added"]);
+    check(&[], &["--other=3"], None, &["--other=3"]);
+    check(&[], &["--", "x"], None, &["--", "x"]);
+    // A variable counts only if the server gets it.
+    check(&[], &[], Some("KNOWN_OTHER"), &["--added", "--level=1"]);
+    check(&["--env", "KNOWN_OTHER"], &[], Some("KNOWN_OTHER"), &[]);
+    check(&["--sandbox", "off"], &[], None, &[]);
+    check(&["--recipe", "none"], &[], None, &[]);
+    std::fs::write(&missing, "").unwrap();
+    check(&[], &[], None, &[]);
+}
+
+#[test]
 fn a_recipe_opens_no_secret_place() {
     let scene = Scene::new();
     let program = install(&scene, "tools/bin", "known");
