@@ -65,6 +65,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("popular", popular::repeat(form), move |top| popular::run(top, form, &[])),
         Step::here("host", "cargo xtask host", host::run),
         Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
+        Step::here("adopt", hosts::adopt::repeat(form), move |top| hosts::adopt::run(top, form, &[])),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),

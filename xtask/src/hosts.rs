@@ -3,6 +3,7 @@
 //! Each host is configured the way its user would configure it, runs without a network, and talks to a scripted model. The test reads what
 //! the host sends to that model: the content of a file inside the roots, and the sentence of the refusal for a file outside.
 
+pub(crate) mod adopt;
 mod claude_code;
 mod codex;
 mod copilot;

@@ -31,6 +31,8 @@ mod hosts;
 mod inspector;
 mod install;
 #[cfg(feature = "check")]
+mod offline;
+#[cfg(feature = "check")]
 mod peers;
 #[cfg(feature = "check")]
 mod popular;
@@ -71,6 +73,8 @@ usage: cargo xtask VERB
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
   hosts [TEXT]...  Claude Code, Codex and others before `rootward serve` and wrapped servers; only hosts whose name holds each TEXT,
                    or with `--short` only those that `check` runs
+  adopt [TEXT]...  `rootward adopt` on what the clients' own `mcp add` wrote, and the clients afterwards; only cases whose name holds
+                   each TEXT; --short for those of `check`
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
@@ -122,9 +126,12 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["popular", "--short", ref parts @ ..] => told(popular::run(top, check::Form::Short, parts)),
         ["popular", ref parts @ ..] => told(popular::run(top, check::Form::Long, parts)),
         ["host"] => told(host::run(top)),
-        ["hosts", hosts::offline::INSIDE, order] => hosts::offline::run(order),
+        ["hosts", offline::INSIDE, order] => hosts::offline::run(order),
         ["hosts", "--short"] => told(hosts::run_form(top, check::Form::Short)),
         ["hosts", ref parts @ ..] => told(hosts::run(top, parts)),
+        ["adopt", offline::INSIDE, order] => hosts::adopt::run_inside(order),
+        ["adopt", "--short", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Short, parts)),
+        ["adopt", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Long, parts)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
         ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
         ["files", ref parts @ ..] => told(files::run(top, parts)),

@@ -5,9 +5,9 @@
 //! ordinary user. There is a server for each recipe that Rootward ships, and the recipe passes the variables on. The servers are fetched
 //! by `npx` and `uvx` from a registry on this machine, which counts what they download.
 
-mod install;
+pub(crate) mod install;
 pub(crate) mod measure;
-mod registry;
+pub(crate) mod registry;
 mod rows;
 mod server;
 mod service;
@@ -321,6 +321,27 @@ fn cases(form: Form, is_superuser: bool) -> Vec<Case> {
         cases.extend(server.also.iter().map(|extra| Case { server, check: Check::Extra(*extra) }));
     }
     cases
+}
+
+/// A server as its README configures it.
+#[derive(Debug)]
+pub(crate) struct Readme {
+    pub(crate) command: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
+    /// How many tools the locked version has.
+    pub(crate) tools: usize,
+}
+
+/// The server of that name, for a user of this project and of the services at this address.
+pub(crate) fn readme(name: &str, project: &Path, url: &str) -> Result<Readme> {
+    let server = servers().find(|server| server.name == name);
+    let server = server.with_context(|| format!("no server is called `{name}`"))?;
+    let filled = |text: &str| text.replace("$PROJECT", &project.display().to_string()).replace("$URL", url);
+    Ok(Readme {
+        command: server.command.split(' ').map(filled).collect(),
+        variables: server.environment.iter().map(|(name, value)| ((*name).to_owned(), filled(value))).collect(),
+        tools: server.tools,
+    })
 }
 
 /// The command that runs the cases of a form again.

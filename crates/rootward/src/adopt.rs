@@ -272,7 +272,7 @@ mod tests {
     use std::ffi::OsStr;
 
     use rootward_client::adopt::{Called, Caller, Extras};
-    use rootward_client::import::CommandLine;
+    use rootward_client::import::{CommandLine, FileVariables};
     use rootward_sandbox::PassedVariable;
 
     /// The client's side does not know what `wrap` takes for the name of a variable.
@@ -285,6 +285,7 @@ mod tests {
             variables: odd.map(|name| (name.to_owned(), String::new())).to_vec(),
             passed: Vec::new(),
             variables_file: None,
+            from_file: FileVariables::Unread,
             directory: None,
         };
         let caller = Caller { path: "/rootward".to_owned(), called: Called::ByPath };

@@ -4,6 +4,8 @@ mod clean;
 mod list;
 mod shown;
 
+pub(crate) use shown::in_words;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};

@@ -3,6 +3,7 @@
 mod closed;
 mod confinement;
 mod kernel;
+mod packages;
 #[cfg(feature = "wrap")]
 mod recipes;
 mod report;

@@ -10,6 +10,8 @@ mod cache;
 #[cfg(feature = "roots")]
 mod calling;
 mod check;
+#[cfg(feature = "roots")]
+mod client_files;
 mod command_words;
 mod confinement_flags;
 mod decision;

@@ -127,7 +127,7 @@ pub(crate) fn line(text: &str) {
 
 /// A line that is not worth waiting for: whoever does not read standard error is not to hold up a server. A pipe that takes anything
 /// takes a page.
-#[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+#[cfg(any(feature = "serve", feature = "wrap"))]
 pub(crate) fn line_in_passing(text: &str) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     const PAGE: usize = 4096 - 1;

@@ -1,14 +1,17 @@
 //! The flag that says whether decisions go on record, and the log they go to.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use rootward_audit::AuditLog;
-use rootward_core::{Audit, Shown};
+use rootward_core::{Audit, AuditEvent, ChangeEvent, Shown};
 
 use crate::ground::Ground;
-use crate::message::Hinted;
+use crate::message::{self, Hinted};
 
 /// The flag.
 #[derive(Args, Debug)]
@@ -39,6 +42,38 @@ impl Recording {
         let log = AuditLog::open_ambient(&directory).map_err(|error| {
             hinted(format!("the audit log `{}` cannot be written: {error}", Shown::new(&directory)))
         })?;
-        Ok(Some(Arc::new(log)))
+        Ok(Some(Arc::new(Announced { log, directory, is_failing: AtomicBool::new(false) })))
+    }
+}
+
+/// A log that says on standard error why it cannot be written: a peer only hears that its call is refused.
+#[derive(Debug)]
+struct Announced {
+    log: AuditLog,
+    directory: PathBuf,
+    /// Whether the last line could not be written: a full disk is announced once.
+    is_failing: AtomicBool,
+}
+
+impl Announced {
+    fn announce(&self, written: io::Result<()>) -> io::Result<()> {
+        let was_failing = self.is_failing.swap(written.is_err(), Ordering::Relaxed);
+        if let (Err(error), false) = (&written, was_failing) {
+            let (directory, says) = (Shown::new(&self.directory), message::system_text(&error.to_string()));
+            message::line_in_passing(&format!(
+                "warning: the audit log `{directory}` cannot be written: {says}; calls with paths are refused until it can"
+            ));
+        }
+        written
+    }
+}
+
+impl Audit for Announced {
+    fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        self.announce(self.log.record(event))
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.announce(self.log.record_change(event))
     }
 }

@@ -40,11 +40,15 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     );
     stage.write(SETTINGS, &model)?;
     add(stage, &["mcp", "add"], &["--"], servers)?;
-    // Without this, Codex starts the conversation before slow servers are up.
+    wait_for(stage, &servers.iter().map(|server| server.name).collect::<Vec<_>>())
+}
+
+/// Makes Codex wait for these servers. Without it, Codex starts the conversation before slow servers are up.
+pub(super) fn wait_for(stage: &Stage, servers: &[&str]) -> Result<()> {
     let file = stage.home.join(SETTINGS);
     let mut settings = fs::read_to_string(&file)?;
     for server in servers {
-        let heading = format!("[mcp_servers.{}]\n", server.name);
+        let heading = format!("[mcp_servers.{server}]\n");
         settings = settings.replace(&heading, &format!("{heading}required = true\nstartup_timeout_sec = 60\n"));
     }
     Ok(fs::write(file, settings)?)

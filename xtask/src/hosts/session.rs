@@ -47,7 +47,7 @@ impl Report {
 
 /// Whether a path is inside the roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+pub(super) enum Place {
     Inside,
     Outside,
 }
@@ -174,7 +174,7 @@ impl Session<'_> {
 }
 
 /// Checks what the model was sent after a call that named `path`; `proof` is what the server says of that place.
-fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
+pub(super) fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()> {
     let text = match outcome {
         Outcome::Sent(text) => text,
         Outcome::NotOffered(others) => bail!("the host did not offer the tool, but {others} others"),
@@ -192,7 +192,7 @@ fn judge(place: Place, path: &Path, proof: &str, outcome: &Outcome) -> Result<()
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -18,7 +18,7 @@ pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 pub(super) const SERVERS: [&str; 3] = ["serve", "npm", "python"];
 
 /// Time limit for one run of a host, in seconds.
-const LIMIT: &str = "120";
+const LIMIT: u32 = 120;
 
 /// Where the programs are. They are installed before the host loses its network.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,6 +59,8 @@ pub(super) struct Stage {
     pub(super) programs: Programs,
     /// The base URL of its model.
     pub(super) model: String,
+    /// Time limit for one command, in seconds.
+    pub(super) limit: u32,
     host: &'static Host,
     /// Contains the projects.
     directory: PathBuf,
@@ -103,21 +105,28 @@ impl Stage {
         let home = directory.join(home);
         fs::create_dir(&home)?;
         let (programs, model) = (programs.clone(), model.to_owned());
-        Ok(Stage { host, home, programs, model, directory: directory.to_owned() })
+        Ok(Stage { host, home, programs, model, limit: LIMIT, directory: directory.to_owned() })
     }
 
     pub(super) fn project(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// The host's command in a project, with a time limit, without the user's own environment and without input.
+    /// The host's command in a project.
     pub(super) fn command<T: AsRef<OsStr>>(&self, project: &str, words: impl IntoIterator<Item = T>) -> Command {
+        self.command_of(&self.programs.host, project, words)
+    }
+
+    /// A program in a project, with a time limit, without the user's own environment and without input.
+    pub(super) fn command_of<T: AsRef<OsStr>>(
+        &self,
+        program: &[PathBuf],
+        project: &str,
+        words: impl IntoIterator<Item = T>,
+    ) -> Command {
         let mut command = Command::new("timeout");
-        command
-            .args(["--kill-after=5", LIMIT])
-            .args(&self.programs.host)
-            .args(words)
-            .current_dir(self.project(project));
+        command.args(["--kill-after=5", &self.limit.to_string()]).args(program).args(words);
+        command.current_dir(self.project(project));
         command.env_clear().env("HOME", &self.home).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.envs((self.host.variables)(self));
         command.env("TERM", "dumb").env("LANG", "C.UTF-8").env("NO_COLOR", "1").stdin(Stdio::null());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use super::registry::{Registry, read_lock, specifiers};
+use super::registry::{Registry, Sources, read_lock, specifiers};
 use crate::built;
 use crate::call::Call;
 use crate::check::Form;
@@ -22,20 +22,22 @@ const AT_ONCE: usize = 50;
 
 /// What is there.
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(crate) struct Installed {
     /// Copies of the programs: an ordinary user may not reach the directory that they were built in.
     programs: TempDir,
     pub(super) registry: Arc<Registry>,
+    /// What the registry is made of.
+    pub(crate) sources: Sources,
 }
 
 impl Installed {
     /// The program under test.
-    pub(super) fn rootward(&self) -> PathBuf {
+    pub(crate) fn rootward(&self) -> PathBuf {
         self.programs.path().join("bin/rootward")
     }
 
     /// Where programs are looked up.
-    pub(super) fn path(&self) -> Result<OsString> {
+    pub(crate) fn path(&self) -> Result<OsString> {
         let inherited = std::env::var_os("PATH").unwrap_or_default();
         let all = [self.programs.path().join("bin")].into_iter().chain(std::env::split_paths(&inherited));
         std::env::join_paths(all).context("`PATH` cannot be extended")
@@ -47,7 +49,7 @@ const SHORT: (&str, &[&str]) = ("popular", &["requirements", "requirements-sqlit
 const LONG: (&str, &[&str]) = ("popular-long", &["requirements", "requirements-v1"]);
 
 /// Fetches what is not there yet for a form of the check and what else it needs, and builds the program under test.
-pub(super) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
+pub(crate) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
     let runtimes_needed: Vec<Runtime> =
         [Runtime::Node, Runtime::Python].into_iter().chain(needed.iter().copied()).collect();
     runtimes(top, &runtimes_needed)?;
@@ -69,8 +71,8 @@ pub(super) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Re
             files.push(wheels(top, &python, &format!("{folder}/{name}.txt"), &format!("{folder}-{name}"))?);
         }
     }
-    let registry = Registry::read(&locks, files)?;
-    Ok(Installed { programs, registry: Arc::new(registry) })
+    let sources = Sources { locks, files };
+    Ok(Installed { programs, registry: Arc::new(Registry::read(&sources)?), sources })
 }
 
 /// The packages that a folder of `peers` locks, as the archives that npm downloads.

@@ -21,6 +21,34 @@ use super::service;
 const INDEX_LASTS: u32 = 300;
 const PACKAGE_LASTS: u32 = 31_536_000;
 
+/// What a registry is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sources {
+    /// Lock files of npm.
+    pub(super) locks: Vec<PathBuf>,
+    /// The directories with the packages' files.
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Sources {
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"locks": self.locks, "files": self.files})
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Result<Sources> {
+        let path = |value: &Value| value.as_str().map(PathBuf::from).context("a path is missing");
+        let paths = |value: &Value| -> Result<Vec<PathBuf>> {
+            value.as_array().context("paths are missing")?.iter().map(path).collect()
+        };
+        Ok(Sources { locks: paths(&value["locks"])?, files: paths(&value["files"])? })
+    }
+
+    /// Serves the packages for as long as this process lives.
+    pub(crate) fn serve(&self) -> Result<Served> {
+        Arc::new(Registry::read(self)?).serve()
+    }
+}
+
 /// The packages.
 #[derive(Debug)]
 pub(super) struct Registry {
@@ -38,9 +66,9 @@ struct Package {
 
 /// The registry at an address of its own.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(crate) struct Served {
     /// Without a slash at its end.
-    pub(super) url: String,
+    pub(crate) url: String,
     downloads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -52,10 +80,10 @@ struct Answer {
 }
 
 impl Registry {
-    /// The packages of these lock files of npm, and the files in these directories.
-    pub(super) fn read(locks: &[PathBuf], files: Vec<PathBuf>) -> Result<Registry> {
+    /// The packages of these lock files, and the files in these directories.
+    pub(super) fn read(sources: &Sources) -> Result<Registry> {
         let mut all: BTreeMap<String, Package> = BTreeMap::new();
-        for lock in locks {
+        for lock in &sources.locks {
             for (name, package) in packages(&read_lock(lock)?)? {
                 match all.entry(name) {
                     Entry::Vacant(entry) => drop(entry.insert(package)),
@@ -63,7 +91,7 @@ impl Registry {
                 }
             }
         }
-        Ok(Registry { packages: all, files })
+        Ok(Registry { packages: all, files: sources.files.clone() })
     }
 
     /// Serves the packages for as long as this process lives.
@@ -291,6 +319,13 @@ mod tests {
         assert_eq!(index("c")["versions"].as_object().unwrap().len(), 3);
         assert!(registry.find("/unknown", "u").is_none() && registry.find("/files/../x", "u").is_none());
         assert_eq!(specifiers(&lock()).unwrap(), ["@a/b@2.0.0", "c@0.9.0", "c@1.0.0", "c@2.0.0", "e@1.0.0"]);
+    }
+
+    #[test]
+    fn sources_survive_their_way_in() {
+        let sources = Sources { locks: vec!["/a/lock".into()], files: vec!["/b".into(), "/c".into()] };
+        assert_eq!(Sources::from_json(&sources.to_json()).unwrap(), sources);
+        assert!(Sources::from_json(&json!({"locks": []})).is_err());
     }
 
     #[test]

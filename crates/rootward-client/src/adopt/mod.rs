@@ -8,7 +8,7 @@
 //! - [`ConfigFile`]: a file that is read safely and replaced only if it is still the same.
 //! - [`Shelf`]: the records and backups; [`Shelf::adopt_ambient`] and [`Shelf::undo_ambient`] change files.
 //! - [`masked`]: a file's text as it may be shown.
-//! - [`fill`]: a text with the variables that the client fills in.
+//! - [`fill`]: a text with the variables that the client fills in; [`variables_ambient`]: those in a file that an entry names.
 //!
 //! ```
 //! use rootward_client::adopt::{Called, Caller, plan};
@@ -37,15 +37,17 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod variables_file;
 mod wrapping;
 
 pub use config_file::{ConfigFile, FileError};
 pub use edit::{Arguments, EditError};
 pub use filling::{Unfilled, fill};
 pub use masking::masked;
-pub use plan::{Plan, PlanError, Planned, plan};
+pub use plan::{Plan, PlanError, Planned, plan, plan_found};
 pub use recognise::recognise;
 pub use record::{Adopted, Record, RecordError};
 pub use shelf::{Held, Shelf, ShelfError};
 pub use undo::{Left, Undone};
+pub use variables_file::{VariablesFileError, variables_ambient};
 pub use wrapping::{Called, Caller, Extras, NotHeld, Verdict, Wrapping, judge, usual_roots};

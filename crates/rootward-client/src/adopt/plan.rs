@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::edit::{self, Change, Document, EditError};
 use super::record::Adopted;
 use super::wrapping::{Caller, NotHeld, Verdict, judge};
-use crate::import::{Around, Form, Holder, Scope, Server, parse};
+use crate::import::{Around, Form, Found, Holder, Scope, Server, parse};
 use crate::store::Mistake;
 
 /// What a file would become.
@@ -44,6 +44,13 @@ pub enum PlanError {
 /// Plans for one file's text.
 pub fn plan(form: Form, text: &str, around: &Around, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
     let found = parse(form, text, around).map_err(PlanError::Damaged)?;
+    plan_found(form, text, found, holder, caller)
+}
+
+/// The same where the text is read already: the caller may have added the variables of other files ([`CommandLine::from_file`]).
+///
+/// [`CommandLine::from_file`]: crate::import::CommandLine::from_file
+pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: &Caller) -> Result<Plan, PlanError> {
     let document = Document::parse(form, text)?;
     let mut servers = Vec::with_capacity(found.servers.len());
     let mut changes: Vec<Adopted> = Vec::new();

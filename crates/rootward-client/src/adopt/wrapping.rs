@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::import::{Client, CommandLine, Holder, Server, Transport, Why};
+use crate::import::{Client, CommandLine, FileVariables, Holder, Server, Transport, Why};
 
 /// How a config file calls this program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ impl Caller {
     /// The first word of a wrapped command.
     fn word(&self, line: &CommandLine) -> String {
         // Clients look a bare name up on the `PATH` of the entry's own variables.
-        let moved = line.variables.iter().any(|(name, _)| name == "PATH");
+        let moved = line.variables.iter().chain(line.from_file.known()).any(|(name, _)| name == "PATH");
         if self.called == Called::ByName && !moved { "rootward".to_owned() } else { self.path.clone() }
     }
 }
@@ -73,6 +73,8 @@ pub enum NotHeld {
     Container,
     /// A project's file sets variables that decide what Rootward itself does.
     Steered(Vec<String>),
+    /// A confined server may be able to write this file, whose variables decide what Rootward itself does.
+    SteeredByFile(String),
     /// The entry cannot be edited without guessing.
     Unclear(String),
 }
@@ -86,6 +88,11 @@ impl fmt::Display for NotHeld {
                 let names = names.join("`, `");
                 write!(f, "the project sets `{names}`, which would decide what Rootward itself does")
             }
+            NotHeld::SteeredByFile(file) => write!(
+                f,
+                "a confined server may be able to write `{file}`, whose variables would decide what Rootward itself does; keep that file \
+                 where no server can write"
+            ),
             NotHeld::Unclear(why) => f.write_str(why),
         }
     }
@@ -98,6 +105,7 @@ impl NotHeld {
             NotHeld::Remote => "remote",
             NotHeld::Container => "container",
             NotHeld::Steered(_) => "steered",
+            NotHeld::SteeredByFile(_) => "steered_by_file",
             NotHeld::Unclear(_) => "unclear",
         }
     }
@@ -117,6 +125,11 @@ pub fn judge(server: &Server, client: Client, holder: Holder, caller: &Caller) -
     // (test: a_project_does_not_choose_rootwards_settings)
     if holder == Holder::Project && !steering.is_empty() {
         return Verdict::NotHeld(NotHeld::Steered(steering));
+    }
+    // SECURITY: the client sets what is in the file for Rootward itself: with `LD_PRELOAD` in it, a server's own code would run unconfined at
+    // the next start (test: a_file_that_a_server_could_write_does_not_hold_it)
+    if let (FileVariables::Doubtful, Some(file)) = (&line.from_file, &line.variables_file) {
+        return Verdict::NotHeld(NotHeld::SteeredByFile(file.clone()));
     }
     let extras = Extras { name: None, roots: usual_roots(server, client) };
     Verdict::Wrap(line.wrapping(caller, &extras))
@@ -178,7 +191,8 @@ impl CommandLine {
 
     /// The names of its variables.
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.variables.iter().map(|(name, _)| name).chain(&self.passed).map(String::as_str)
+        let set = self.variables.iter().chain(self.from_file.known()).map(|(name, _)| name);
+        set.chain(&self.passed).map(String::as_str)
     }
 }
 
@@ -233,6 +247,40 @@ mod tests {
         };
         assert_eq!(wrapping.withheld, ["HOME", "A*"]);
         assert_eq!(wrapping.steering, ["HOME"]);
+    }
+
+    #[test]
+    fn variables_in_a_file_are_judged_like_those_of_the_entry() {
+        let text = r#"{"servers": {"a": {"command": "x", "env": {"A": "1"}, "envFile": "f"}}}"#;
+        let judged = |holder: Holder, names: &[&str]| {
+            let mut found = parse(Form::VsCode, text, &Around::default()).unwrap();
+            let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
+            let variables = names.iter().map(|name| ((*name).to_owned(), "secret".to_owned()));
+            line.from_file = FileVariables::Known(variables.collect());
+            judge(&found.servers[0], Client::VsCode, holder, &caller(Called::ByName))
+        };
+        let wrapped = |before: &str, withheld: &[&str], steering: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let before = before.split(' ').map(str::to_owned).collect();
+            Verdict::Wrap(Wrapping { before, withheld: owned(withheld), steering: owned(steering) })
+        };
+        assert_eq!(judged(Holder::Project, &["B", "A"]), wrapped("rootward wrap --env A --env B --", &[], &[]));
+        assert_eq!(
+            judged(Holder::User, &["PATH", "LD_PRELOAD"]),
+            wrapped("/opt/rootward wrap --env A --", &["PATH", "LD_PRELOAD"], &["LD_PRELOAD"])
+        );
+        let steered = Verdict::NotHeld(NotHeld::Steered(vec!["LD_PRELOAD".to_owned()]));
+        assert_eq!(judged(Holder::Project, &["LD_PRELOAD"]), steered);
+    }
+
+    #[test]
+    fn a_file_that_a_server_could_write_does_not_hold_it() {
+        let text = r#"{"servers": {"a": {"command": "x", "envFile": "f"}}}"#;
+        let mut found = parse(Form::VsCode, text, &Around::default()).unwrap();
+        let Transport::Command(line) = &mut found.servers[0].transport else { panic!() };
+        line.from_file = FileVariables::Doubtful;
+        let judged = judge(&found.servers[0], Client::VsCode, Holder::User, &caller(Called::ByName));
+        assert_eq!(judged, Verdict::NotHeld(NotHeld::SteeredByFile("f".to_owned())));
     }
 
     #[test]

@@ -229,6 +229,7 @@ mod tests {
             variables: Vec::new(),
             passed: Vec::new(),
             variables_file: None,
+            from_file: crate::import::FileVariables::Unread,
             directory: None,
         };
         let around = Around { home: Some("/home/me".into()), project: None };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rootward_core::Shown;
 
-use super::model::{CommandLine, Enabled, Remote, Scope, Server, Transport};
+use super::model::{CommandLine, Enabled, FileVariables, Remote, Scope, Server, Transport};
 use super::node::{Node, Value};
 use super::places::Form;
 use super::reader::{Noted, Reader, Takes};
@@ -156,6 +156,7 @@ fn transport(reader: &mut Reader<'_>, node: &Node, within: &str, dialect: Dialec
                 variables: reader.pairs(holder, within, dialect.variables, dialect.takes)?,
                 passed: dialect.passed.map(|key| reader.names(node, within, key)).transpose()?.unwrap_or_default(),
                 variables_file,
+                from_file: FileVariables::Unread,
                 directory,
             }))
         }

@@ -46,8 +46,8 @@ mod windsurf;
 mod zed;
 
 pub use model::{
-    Client, CommandLine, Enabled, Found, Holder, Import, ImportError, Imported, Remote, Scope, Server, SuggestedRoot,
-    Transport, Unread, Why,
+    Client, CommandLine, Enabled, FileVariables, Found, Holder, Import, ImportError, Imported, Remote, Scope, Server,
+    SuggestedRoot, Transport, Unread, Why,
 };
 pub use places::{Form, Place, Platform, project_files, user_files};
 pub use reading::{project, user_ambient};

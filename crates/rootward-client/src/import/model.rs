@@ -186,8 +186,32 @@ pub struct CommandLine {
     pub passed: Vec<String>,
     /// A file with more variables.
     pub variables_file: Option<String>,
+    /// What is known of that file.
+    pub from_file: FileVariables,
     /// Where it is started.
     pub directory: Option<String>,
+}
+
+/// What is known of a file with variables.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum FileVariables {
+    /// Nothing: it was not read, or there is none.
+    #[default]
+    Unread,
+    /// Its variables, in its order. Often secrets.
+    Known(Vec<(String, String)>),
+    /// A confined server may be able to write it.
+    Doubtful,
+}
+
+impl FileVariables {
+    /// Its variables, as far as they are known.
+    pub fn known(&self) -> &[(String, String)] {
+        match self {
+            FileVariables::Known(variables) => variables,
+            FileVariables::Unread | FileVariables::Doubtful => &[],
+        }
+    }
 }
 
 /// An address and what is sent along.

@@ -32,7 +32,7 @@ pub(crate) enum Syntax {
 impl Around {
     /// The absolute path that a text means. None where it is relative, of another system, or has a variable in it whose value only the
     /// client knows.
-    pub(super) fn resolve(&self, text: &str, syntax: Syntax) -> Option<PathBuf> {
+    pub(crate) fn resolve(&self, text: &str, syntax: Syntax) -> Option<PathBuf> {
         if text.len() > LONGEST || text.contains('\0') {
             return None;
         }

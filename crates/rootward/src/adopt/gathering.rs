@@ -4,8 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rootward_client::adopt::{Caller, ConfigFile, FileError, Plan, PlanError, Planned, Verdict, plan, recognise};
-use rootward_client::import::{Around, Client, Form, Holder, Platform, Transport, project_files, user_files};
+use rootward_client::adopt::{
+    Caller, ConfigFile, FileError, Plan, PlanError, Planned, VariablesFileError, Verdict, plan_found, recognise,
+    variables_ambient,
+};
+use rootward_client::import::{
+    Around, Client, Form, Holder, Platform, Server, Transport, parse, project_files, user_files,
+};
 use rootward_client::store::Mistake;
 use rootward_core::Shown;
 
@@ -96,6 +101,8 @@ pub(super) struct Listed {
     /// It begins with `rootward`, but that is another program.
     pub(super) another: bool,
     pub(super) recipe: Option<recipe::Used>,
+    /// Why the variables in the file that it names are not passed on.
+    pub(super) unread_variables: Option<String>,
     pub(super) tried: Option<Tried>,
 }
 
@@ -142,9 +149,18 @@ impl Gathered {
             return Some(());
         }
         let around = Around { home: desk.directories.home.clone(), project: project.clone() };
-        match plan(form, config.text(), &around, holder, caller) {
+        let mut unread_variables = Vec::new();
+        let planned = parse(form, config.text(), &around).map_err(PlanError::Damaged).and_then(|mut found| {
+            let read = |server: &mut Server| read_variables_ambient(server, form, holder, &around, desk).err();
+            unread_variables = found.servers.iter_mut().map(read).collect();
+            plan_found(form, config.text(), found, holder, caller)
+        });
+        match planned {
             Ok(plan) => {
-                let listed = plan.servers.iter().map(|planned| listed(planned, caller, project.as_deref(), desk));
+                let listed = plan.servers.iter().zip(unread_variables).map(|(planned, unread_variables)| Listed {
+                    unread_variables,
+                    ..listed(planned, caller, project.as_deref(), desk)
+                });
                 let servers = listed.collect();
                 let file = Adoptable { form, holder, config, plan, servers, changed: false, error: None };
                 self.files.push(file);
@@ -172,7 +188,24 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
         (Verdict::Wrap(_), Some(line)) => recipe::recipe_of_ambient(line, desk),
         _ => None,
     };
-    Listed { planned: planned.clone(), another, recipe, tried: None }
+    Listed { planned: planned.clone(), another, recipe, unread_variables: None, tried: None }
+}
+
+/// Adds the variables in the file that a server's entry names; an error says why not.
+fn read_variables_ambient(
+    server: &mut Server,
+    form: Form,
+    holder: Holder,
+    around: &Around,
+    desk: &Desk,
+) -> Result<(), String> {
+    let Transport::Command(line) = &mut server.transport else { return Ok(()) };
+    let Some(file) = &line.variables_file else { return Ok(()) };
+    line.from_file = variables_ambient(file, form, holder, around, &desk.material).map_err(|error| match error {
+        VariablesFileError::File(error) => not_read(&error),
+        other => other.to_string(),
+    })?;
+    Ok(())
 }
 
 fn mistake_of(error: &FileError) -> Option<Mistake> {

@@ -67,9 +67,10 @@ fn says(server: &Listed) -> String {
                 notes.push(format!("Rootward itself reads {}, too", names.join(", ")));
             }
             if let Transport::Command(line) = &server.planned.server.transport
-                && let Some(file) = &line.variables_file
+                && let (Some(file), Some(why)) = (&line.variables_file, &server.unread_variables)
             {
-                notes.push(format!("variables in `{}` are not passed on: add `--env NAME` for each", name(file)));
+                let (file, why) = (name(file), name(why));
+                notes.push(format!("variables in `{file}` are not passed on ({why}): add `--env NAME` for each"));
             }
             "will be held".to_owned()
         }

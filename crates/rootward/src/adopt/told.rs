@@ -5,14 +5,14 @@ use std::io::Write;
 
 use anyhow::Result;
 use rootward_client::adopt::Verdict;
-use rootward_client::import::{Enabled, Holder, Scope, Transport, secrets};
-use rootward_client::store::Mistake;
+use rootward_client::import::{Enabled, Transport, secrets};
 use serde::Serialize;
 
 use super::gathering::{Adoptable, Gathered, Listed};
 use super::trying::Tried;
 use super::{Desk, verdict_word};
 use crate::answer::text;
+use crate::client_files::{ToldMistake, ToldUnread, holder_word, project_of};
 
 #[derive(Serialize)]
 struct Told<'g> {
@@ -44,7 +44,7 @@ struct ToldServer<'g> {
     enabled: bool,
     /// `wrap`, `wrapped`, `rootward` or `not_held`.
     verdict: &'static str,
-    /// Why it is not held: `remote`, `container`, `steered`, `unclear` or `another_rootward`.
+    /// Why it is not held: `remote`, `container`, `steered`, `steered_by_file`, `unclear` or `another_rootward`.
     reason: Option<&'static str>,
     says: Option<String>,
     recipe: Option<&'g str>,
@@ -63,30 +63,10 @@ struct ToldServer<'g> {
     why: Option<&'g str>,
 }
 
-#[derive(Serialize)]
-pub(super) struct ToldMistake<'g> {
-    line: usize,
-    column: usize,
-    says: &'g str,
-}
-
-#[derive(Serialize)]
-struct ToldUnread<'g> {
-    client: &'static str,
-    file: Cow<'g, str>,
-    line: Option<usize>,
-    column: Option<usize>,
-    says: &'g str,
-}
-
 pub(super) fn write(out: &mut impl Write, gathered: &Gathered, desk: &Desk) -> Result<()> {
-    let unread = gathered.unread.iter().map(|unread| ToldUnread {
-        client: unread.client.name(),
-        file: text(unread.file.as_os_str()),
-        line: unread.mistake.as_ref().map(|mistake| mistake.line),
-        column: unread.mistake.as_ref().map(|mistake| mistake.column),
-        says: unread.mistake.as_ref().map_or(&unread.says, |mistake| &mistake.says),
-    });
+    let unread = gathered.unread.iter();
+    let unread =
+        unread.map(|unread| ToldUnread::new(unread.client, &unread.file, unread.mistake.as_ref(), &unread.says));
     let files = gathered.files.iter().map(|file| of_file(file, desk));
     let told = Told { files: files.collect(), unread: unread.collect() };
     serde_json::to_writer_pretty(&mut *out, &told)?;
@@ -99,20 +79,13 @@ fn of_file<'g>(file: &'g Adoptable, desk: &Desk) -> ToldFile<'g> {
     ToldFile {
         client: file.form.client().name(),
         file: text(file.config.path.as_os_str()),
-        holder: match file.holder {
-            Holder::User => "user",
-            Holder::Project => "project",
-        },
+        holder: holder_word(file.holder),
         changed: file.changed,
         backup,
         error: file.error.as_deref(),
         servers: file.servers.iter().map(of_server).collect(),
-        not_understood: file.plan.not_understood.iter().map(of_mistake).collect(),
+        not_understood: file.plan.not_understood.iter().map(ToldMistake::from).collect(),
     }
-}
-
-fn of_mistake(mistake: &Mistake) -> ToldMistake<'_> {
-    ToldMistake { line: mistake.line, column: mistake.column, says: &mistake.says }
 }
 
 fn of_server(server: &Listed) -> ToldServer<'_> {
@@ -141,10 +114,7 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
     };
     ToldServer {
         name: &server.planned.server.name,
-        project: match &server.planned.server.scope {
-            Scope::User => None,
-            Scope::Project(project) => Some(project),
-        },
+        project: project_of(&server.planned.server.scope),
         enabled: server.planned.server.enabled == Enabled::On,
         verdict: if server.another { "not_held" } else { verdict_word(verdict) },
         reason,

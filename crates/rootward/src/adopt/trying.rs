@@ -170,7 +170,9 @@ fn start(
     let mut words = words.iter().map(|word| filled(word)).collect::<Result<VecDeque<String>, String>>()?;
     let program = words.pop_front().unwrap_or_default();
     let variables = line.variables.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-    let variables = variables.collect::<Result<Vec<_>, String>>()?;
+    // Those of the entry come last and win, as they do in the clients.
+    let variables =
+        line.from_file.known().iter().cloned().map(Ok).chain(variables).collect::<Result<Vec<_>, String>>()?;
     let directory = match &line.directory {
         Some(directory) => project.join(filled(directory)?),
         None => project.clone(),

@@ -62,7 +62,7 @@ impl<'s> Told<'s> {
 }
 
 /// A size as people read it.
-pub(super) fn in_words(bytes: u64) -> String {
+pub(crate) fn in_words(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
         return format!("{bytes} B");

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::confinement::Confinement;
 use super::kernel::Kernel;
+use super::packages::Packages;
 #[cfg(feature = "wrap")]
 use super::recipes::Recipes;
 use super::unheld;
@@ -37,6 +38,7 @@ pub(super) struct Report {
     given_for_writing: GivenForWriting,
     #[cfg(feature = "wrap")]
     recipes: Recipes,
+    packages: Packages,
     /// Why the settings cannot be used; none of them is in force then, and nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     mistake: Option<Mistake>,
@@ -178,6 +180,7 @@ impl Report {
             given_for_writing: GivenForWriting::look_ambient(&Directories::new(environment)),
             #[cfg(feature = "wrap")]
             recipes: Recipes::default(),
+            packages: Packages::look_ambient(&Directories::new(environment)),
             mistake: None,
             settings: Vec::new(),
             roots: Vec::new(),
@@ -197,6 +200,7 @@ impl Report {
         self.write_saved(out)?;
         #[cfg(feature = "wrap")]
         self.recipes.write(out)?;
+        self.packages.write(out)?;
         self.write_roots(out)
     }
 

@@ -14,12 +14,13 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// Whether this is `tool` of `server`. Every host joins the two names in its own way.
+    /// Whether this is `tool` of `server`. Every host joins the two names in its own way, and some write `_` for `-`.
     pub(super) fn is(&self, server: &str, tool: &str) -> bool {
+        let [name, tool] = [&self.name, tool].map(|name| name.replace('-', "_"));
         let before = match &self.space {
-            Some(space) if self.name == tool => space.as_str(),
+            Some(space) if name == tool => space.as_str(),
             Some(_) => return false,
-            None => match self.name.strip_suffix(tool) {
+            None => match name.strip_suffix(tool.as_str()) {
                 Some(before) => before,
                 None => return false,
             },
@@ -175,6 +176,7 @@ mod tests {
         check(None, "serve_read_text_file", false);
         check(None, "npm_read_file", false);
         check(None, "read_text_file", false);
+        check(None, "mcp__npm__read-text-file", true);
         check(Some("mcp__npm__"), "read_text_file", true);
         check(Some("mcp__npm"), "read_file", false);
         check(Some("mcp__serve"), "read_text_file", false);

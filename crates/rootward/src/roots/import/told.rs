@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
-use rootward_client::import::{
-    Enabled, Holder, Import, ImportError, Imported, Scope, Server, SuggestedRoot, Transport,
-};
-use rootward_client::store::Mistake;
+use rootward_client::import::{Enabled, Import, ImportError, Imported, Server, SuggestedRoot, Transport};
 use rootward_core::Access;
 use serde::Serialize;
 
 use super::view::{Holding, View};
 use crate::answer::text;
+use crate::client_files::{ToldMistake, ToldUnread, holder_word, project_of};
 
 #[derive(Serialize)]
 struct Told<'i> {
@@ -76,47 +74,21 @@ struct ToldRoot<'i> {
     refused: Option<String>,
 }
 
-#[derive(Serialize)]
-struct ToldMistake<'i> {
-    line: usize,
-    column: usize,
-    says: &'i str,
-}
-
-#[derive(Serialize)]
-struct ToldUnread<'i> {
-    client: &'static str,
-    file: Cow<'i, str>,
-    /// Null where it is not the text that is wrong.
-    line: Option<usize>,
-    column: Option<usize>,
-    says: String,
-}
-
 pub(super) fn write(out: &mut impl Write, read: &Import, view: &View) -> Result<()> {
     let files = read.files.iter().map(|file| ToldFile {
         client: file.client.name(),
         file: text(file.file.as_os_str()),
-        holder: match file.holder {
-            Holder::User => "user",
-            Holder::Project => "project",
-        },
+        holder: holder_word(file.holder),
         servers: file.found.servers.iter().map(|server| of_server(server, file, view)).collect(),
         roots: file.found.roots.iter().map(|root| of_root(root, view)).collect(),
-        not_understood: file.found.not_understood.iter().map(of_mistake).collect(),
+        not_understood: file.found.not_understood.iter().map(ToldMistake::from).collect(),
     });
     let unread = read.unread.iter().map(|unread| {
-        let (place, says) = match &unread.error {
-            ImportError::Damaged(mistake) => (Some(mistake), mistake.says.clone()),
-            other => (None, other.to_string()),
+        let mistake = match &unread.error {
+            ImportError::Damaged(mistake) => Some(mistake),
+            _ => None,
         };
-        ToldUnread {
-            client: unread.client.name(),
-            file: text(unread.file.as_os_str()),
-            line: place.map(|mistake| mistake.line),
-            column: place.map(|mistake| mistake.column),
-            says,
-        }
+        ToldUnread::new(unread.client, &unread.file, mistake, unread.error.to_string())
     });
     let told = Told { files: files.collect(), unread: unread.collect() };
     serde_json::to_writer_pretty(&mut *out, &told)?;
@@ -127,10 +99,7 @@ pub(super) fn write(out: &mut impl Write, read: &Import, view: &View) -> Result<
 fn of_server<'i>(server: &'i Server, file: &Imported, view: &View) -> ToldServer<'i> {
     let mut told = ToldServer {
         name: &server.name,
-        project: match &server.scope {
-            Scope::User => None,
-            Scope::Project(path) => Some(path),
-        },
+        project: project_of(&server.scope),
         enabled: server.enabled == Enabled::On,
         command: None,
         variables: Vec::new(),
@@ -178,8 +147,4 @@ fn of_root<'i>(root: &'i SuggestedRoot, view: &View) -> ToldRoot<'i> {
         why: root.why.to_string(),
         refused: view.unshareable(root),
     }
-}
-
-fn of_mistake(mistake: &Mistake) -> ToldMistake<'_> {
-    ToldMistake { line: mistake.line, column: mistake.column, says: &mistake.says }
 }

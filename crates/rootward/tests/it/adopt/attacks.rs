@@ -48,7 +48,7 @@ fn files_that_are_no_config() {
 }
 
 /// A place that was given to a confined command for writing.
-fn given(stage: &Stage, place: &str) {
+pub(super) fn given(stage: &Stage, place: &str) {
     let root = stage.path(place);
     let run = stage.run(["sandbox", "--root", root.to_str().unwrap(), "--", "true"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);

@@ -3,6 +3,7 @@
 mod attacks;
 mod hardship;
 mod undo;
+mod variables;
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +59,7 @@ const FILES: [(&str, &str); 10] = [
     ),
     (
         "home/.cursor/mcp.json",
-        "{\"mcpServers\": {\"one\": {\"command\": \"python3\", \"args\": [\"[SERVER]\"], \"envFile\": \".env\", \"env\": {\"HOME\": \"[STAGE]/home\", \"A\": \"b\"}}}}\n",
+        "{\"mcpServers\": {\"one\": {\"command\": \"python3\", \"args\": [\"[SERVER]\"], \"envFile\": \"~/one.env\", \"env\": {\"HOME\": \"[STAGE]/home\", \"A\": \"b\"}}}}\n",
     ),
     (
         "home/.config/Code/User/mcp.json",

@@ -2,6 +2,7 @@
 
 mod file_servers;
 mod frames;
+mod full;
 mod giving;
 mod homes;
 mod learning;

@@ -207,6 +207,13 @@ fn the_cache_is_listed_and_cleaned() {
             && list.contains("used      now"),
         "{list}"
     );
+    let doctor = shop.scene.rootward(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    let line = doctor.lines().find(|line| line.starts_with("  fetched ")).unwrap_or_default();
+    assert!(
+        line.contains(" 1, ") && line.contains("B in ") && line.contains("/.cache/rootward/packages; "),
+        "{doctor}"
+    );
     let (code, says, _) = cache(&["clean"]);
     assert!(code == Some(1) && says.contains("kept name: a server runs from it"), "{says}");
     assert_eq!(client.text("read", json!({"path": "file.txt"})), "project");
