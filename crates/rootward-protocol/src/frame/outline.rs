@@ -55,7 +55,7 @@ fn end_of_string(line: &[u8], mut at: usize) -> Option<usize> {
 /// Whether there is a byte that JSON does not allow in strings. A carriage return is one.
 fn has_control_character(line: &[u8]) -> bool {
     // In pieces without an early end, so that the compiler can look at many bytes at once.
-    line.chunks(4096).any(|piece| piece.iter().fold(false, |found, byte| found | (*byte < b' ')))
+    line.chunks(4096).any(|piece| piece.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < b' ')
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn piece() -> impl Strategy<Value = String> {
         "",
     ];
     prop_oneof![
-        prop::sample::select(fixed.as_slice()).prop_map(str::to_owned),
+        prop::sample::select(fixed.to_vec()).prop_map(str::to_owned),
         prop::sample::select(["result", "id", "method", "x", "jsonrpc"].as_slice())
             .prop_flat_map(move |key| {
                 let inside = prop::sample::select(
