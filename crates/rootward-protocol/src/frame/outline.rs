@@ -11,7 +11,7 @@ const LONG: usize = 1024;
 /// How long an outline may be. A message of many short strings has none, and that is clear early.
 const LONGEST: usize = 1 << 14;
 
-/// The message with its long strings emptied. `None` where that would save nothing, and where a string, a byte or an escape is not
+/// The message with its long strings emptied. `None` where that would save nothing, and where a string, a byte or an escape may not be
 /// valid: the message itself must be read then.
 ///
 /// The outline is a message if and only if `line` is one. Its kind is the same, and its id, unless that is an empty string.
@@ -36,7 +36,7 @@ pub fn outline(line: &[u8]) -> Option<String> {
     if is_valid { String::from_utf8(short).ok() } else { None }
 }
 
-/// Where a string ends that begins at `at`: its closing quote. `None` if it has none, or an escape that JSON does not know.
+/// Where a string ends that begins at `at`: its closing quote. `None` if it has none, or an escape that is not a character by itself.
 fn end_of_string(line: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let found = at + memchr2(b'"', b'\\', &line[at..])?;
@@ -46,10 +46,16 @@ fn end_of_string(line: &[u8], mut at: usize) -> Option<usize> {
         at = found
             + match line.get(found + 1)? {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-                b'u' if line.get(found + 2..found + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
+                b'u' if is_a_whole_character(line.get(found + 2..found + 6)?) => 6,
                 _ => return None,
             };
     }
+}
+
+/// Whether the four digits of an escape are a character, not half of a pair: in a key or a method, half a pair alone is an error.
+fn is_a_whole_character(digits: &[u8]) -> bool {
+    let is_half = matches!(digits, [b'd' | b'D', second, ..] if *second >= b'8');
+    digits.iter().all(u8::is_ascii_hexdigit) && !is_half
 }
 
 /// Whether there is a byte that JSON does not allow in strings: one below a blank. A carriage return is one.
@@ -91,6 +97,9 @@ mod tests {
         check(format!(r#""{long}\x""#), None);
         check(format!(r#""{long}\u00g0""#), None);
         check(format!(r#""{long}\u00"#), None);
+        check(format!(r#""\ud7ff\uE000{long}""#), Some(r#""""#));
+        check(format!(r#""{long}\ud83d\ude00""#), None);
+        check(format!(r#""{long}\uDBff""#), None);
         check(format!("\"{long}\t\""), None);
         for at in 0..24 {
             let mut line = format!("\"{long}\"").into_bytes();
