@@ -116,6 +116,9 @@ impl Session<'_> {
         for (position, file) in files.iter().enumerate() {
             // Some clients keep more than their servers in that file, and write it whenever they run.
             let is_untouched = left[position] == adopted[position];
+            if !is_untouched {
+                println!("{}: it wrote `{}` meanwhile", self.client.host.name, file.display());
+            }
             let is_back = texts(slice::from_ref(file))?[0] == own[position];
             ensure!(!is_untouched || is_back, "`{}` is not what the client wrote", file.display());
         }
