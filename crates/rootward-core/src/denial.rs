@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use serde::{Serialize, Serializer};
 
 use crate::access::Access;
+use crate::grant::Grant;
 use crate::root::Root;
 use crate::shown::Shown;
 use crate::text::TextError;
@@ -125,6 +126,8 @@ pub enum Cause {
     Unsettled,
     /// The root was there when the guard was made and is another object now, or gone.
     RootChanged,
+    /// A root gives the access, and the rules of the program that asks do not: what these rules allow, as a sentence.
+    OwnRules(String),
 }
 
 /// A refusal.
@@ -152,6 +155,19 @@ impl Denial {
             resolved: None,
             cause: Cause::Plain,
         }))
+    }
+
+    /// The same refusal of a place that a root gives, by the rules of the program that asks. `says` tells what these rules allow.
+    #[must_use]
+    pub fn by_own_rules(self, grant: &Grant, says: impl Into<String>) -> Denial {
+        self.at(&grant.root().root, grant.path()).because(Cause::OwnRules(says.into()))
+    }
+
+    /// The same refusal for a path that was asked for in other words.
+    #[must_use]
+    pub fn asked_as(mut self, path: impl Into<OsString>) -> Denial {
+        self.0.path = shortened(path.into());
+        self
     }
 
     pub(crate) fn because(mut self, cause: Cause) -> Denial {
@@ -229,6 +245,9 @@ impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = Shown::new(&self.0.path);
         let access = self.0.access;
+        if let Cause::OwnRules(says) = &self.0.cause {
+            return write!(f, "path `{path}` is refused: {says}");
+        }
         match self.0.code.for_peer() {
             Code::NoRoots => write!(f, "path `{path}` is refused: no root is in force"),
             Code::RootsPending => write!(f, "path `{path}` is refused: the roots are not known yet"),

@@ -57,9 +57,15 @@ impl Hello {
 
 /// The params of `initialize` for a client of Rootward's own, which has roots.
 pub fn own_hello(name: &str, version: &str) -> String {
+    common_hello(None, Support::Listed, name, version)
+}
+
+/// The same for a client that speaks for several others: in their revision, with roots if they have any.
+pub fn common_hello(revision: Option<&str>, support: Support, name: &str, version: &str) -> String {
+    let capabilities = if support == Support::No { serde_json::json!({}) } else { serde_json::json!({"roots": {}}) };
     serde_json::json!({
-        "protocolVersion": OWN_REVISION,
-        "capabilities": {"roots": {}},
+        "protocolVersion": revision.unwrap_or(OWN_REVISION),
+        "capabilities": capabilities,
         "clientInfo": {"name": name, "version": version},
     })
     .to_string()

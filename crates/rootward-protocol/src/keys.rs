@@ -9,6 +9,12 @@ pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// What a request asks to be told about its progress with.
 pub const PROGRESS_TOKEN: &str = "progressToken";
+/// The task that a call began.
+pub const TASK: &str = "task";
+/// What a task is called.
+pub const TASK_ID: &str = "taskId";
+/// What a tool found, for programs.
+pub const STRUCTURED_CONTENT: &str = "structuredContent";
 /// What everybody may add to a message.
 pub const META: &str = "_meta";
 /// Which request is cancelled.
@@ -21,6 +27,13 @@ pub const INPUT_REQUESTS: &str = "inputRequests";
 pub const INPUT_RESPONSES: &str = "inputResponses";
 /// Whether a modern answer is a result or a question.
 pub const RESULT_TYPE: &str = "resultType";
+
+/// What a server declares that wants to be told by Codex, with each call, what Codex's sandbox allows.
+pub const SANDBOX_STATE: &str = "codex/sandbox-state-meta";
+/// Where Codex says it: 0.166 under both names.
+pub const SANDBOX_STATES: [&str; 2] = [SANDBOX_STATE, "codex/sandbox-state"];
+/// How every member begins that Codex adds for such a server.
+pub const SANDBOX: &str = "codex/sandbox-";
 
 /// Where an entry of a list of roots says what may be done below it.
 pub const ACCESS: &str = "rootward.dev/access";

@@ -22,6 +22,7 @@
 //! - [`input`]: what a modern answer asks of its client.
 //! - [`offer`]: what a server offers, and what is answered for one that offers nothing.
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
+//! - [`HostLimits`]: what a host allows one request to touch, where it says so.
 //! - [`round`]: the rounds of a modern call.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
@@ -30,6 +31,7 @@ mod cursors;
 pub mod era;
 mod fold;
 pub mod frame;
+mod host_limits;
 mod implementation;
 pub mod input;
 pub mod keys;
@@ -46,6 +48,7 @@ mod text;
 pub use cursors::{keep_cursor, keep_next_cursor};
 pub use era::Era;
 pub use fold::is_same_but_for_case;
+pub use host_limits::{HostLimits, PlacedLimits, tells_limits};
 pub use implementation::peer_name;
 pub use list::{ClientList, ListError, MOST_ENTRIES};
 pub use pages::{Pages, Turned};

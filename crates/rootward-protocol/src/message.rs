@@ -19,6 +19,9 @@ pub const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: the server cannot do it.
 pub const INTERNAL_ERROR: i32 = -32603;
 
+/// MCP: nobody has this resource.
+pub const RESOURCE_NOT_FOUND: i32 = -32002;
+
 /// An answer with a result that is written already.
 pub fn result(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
@@ -84,10 +87,15 @@ pub fn refusal(id: &str, method: &str, era: Era, results: Results, refusal: &Ref
 
 /// The result of `roots/list`.
 pub fn roots(list: &[PlacedRoot]) -> String {
+    roots_as(list, |placed| Some(placed.root.uri()?.as_str().to_owned()))
+}
+
+/// The same for a peer that has other names for them. One without a name is left out.
+pub fn roots_as(list: &[PlacedRoot], uri: impl Fn(&PlacedRoot) -> Option<String>) -> String {
     let roots: Vec<Value> = list
         .iter()
         .filter_map(|placed| {
-            let mut root = json!({"uri": placed.root.uri()?.as_str()});
+            let mut root = json!({"uri": uri(placed)?});
             if let Some(name) = &placed.root.name {
                 root["name"] = json!(name);
             }
@@ -95,6 +103,17 @@ pub fn roots(list: &[PlacedRoot]) -> String {
         })
         .collect();
     json!({"roots": roots}).to_string()
+}
+
+/// The result of a call that found this: as text for models, as data for programs.
+pub fn structured(found: &Value) -> String {
+    let text = serde_json::to_string_pretty(found).unwrap_or_default();
+    json!({"content": [{"type": "text", "text": text}], "structuredContent": found}).to_string()
+}
+
+/// The result of a call that failed, for a model to read.
+pub fn failed_call(says: &str) -> String {
+    json!({"content": [{"type": "text", "text": says}], "isError": true}).to_string()
 }
 
 /// What is said of a line that is not a message.

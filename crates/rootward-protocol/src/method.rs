@@ -52,11 +52,19 @@ pub const SUBSCRIBE: &str = "resources/subscribe";
 pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
 /// The resources changed.
 pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+/// A resource that the client subscribed to has changed.
+pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
 
 /// What an argument may be completed to.
 pub const COMPLETE: &str = "completion/complete";
 /// How much a server is to log.
 pub const SET_LEVEL: &str = "logging/setLevel";
+/// How far a task has come.
+pub const GET_TASK: &str = "tasks/get";
+/// What came of it.
+pub const TASK_RESULT: &str = "tasks/result";
+/// It need not go on.
+pub const CANCEL_TASK: &str = "tasks/cancel";
 /// A modern client wants to hear of changes for as long as the request is open.
 pub const LISTEN: &str = "subscriptions/listen";
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::frame::Members;
-use crate::method;
+use crate::{keys, method};
 
 /// The legacy revisions, the oldest first. As texts they sort by age.
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -61,20 +61,67 @@ impl<'j> Offer<'j> {
         self.result.as_ref()?.text("protocolVersion")
     }
 
+    /// What it tells a model about itself.
+    pub fn instructions(&self) -> Option<String> {
+        self.result.as_ref()?.text("instructions")
+    }
+
     /// Whether it chose a later revision than a client was told before: that client cannot go on with it.
     pub fn is_newer_than(&self, told: &Offer<'_>) -> bool {
         matches!((self.revision(), told.revision()), (Some(chosen), Some(told)) if chosen > told)
     }
 }
 
+/// The revision that a client is told which asked for this one: the same if it is known, else the latest of the legacy era.
+pub fn revision(asked: Option<&str>) -> &str {
+    asked.filter(|asked| REVISIONS.contains(asked)).unwrap_or(REVISIONS[REVISIONS.len() - 1])
+}
+
 /// The answer to `initialize` while nobody knows what the server will offer: everything that can be taken back by an empty list.
 /// `asked` is the revision that the client asked for.
 pub fn improvised(asked: Option<&str>) -> String {
-    let revision = asked.filter(|asked| REVISIONS.contains(asked)).unwrap_or(REVISIONS[REVISIONS.len() - 1]);
+    let revision = revision(asked);
     let list = json!({"listChanged": true});
     let capabilities = json!({"tools": list, "prompts": list, "resources": list, "completions": {}, "logging": {}});
     let info = json!({"name": "rootward", "version": env!("CARGO_PKG_VERSION")});
     json!({"protocolVersion": revision, "capabilities": capabilities, "serverInfo": info}).to_string()
+}
+
+/// The answer of a hub to `initialize`: what its servers may offer, as far as it can pass that on. `asked` is the revision that the client
+/// asked for.
+pub fn of_hub(asked: Option<&str>, instructions: &str) -> String {
+    let list = json!({"listChanged": true});
+    let resources = json!({"listChanged": true, "subscribe": true});
+    let capabilities =
+        json!({"tools": list, "prompts": list, "resources": resources, "completions": {}, "logging": {}});
+    let info = json!({"name": "rootward-hub", "title": "Rootward hub", "version": env!("CARGO_PKG_VERSION")});
+    json!({
+        "protocolVersion": revision(asked),
+        "capabilities": capabilities,
+        "serverInfo": info,
+        "instructions": instructions,
+    })
+    .to_string()
+}
+
+/// A result of `initialize` or `server/discover` that also asks the client for its limits, all other bytes as they came; see
+/// [`HostLimits`](crate::HostLimits). `None` where the result asks already, or cannot be read.
+pub fn asking_for_limits(result: &str) -> Option<String> {
+    let result: &RawValue = serde_json::from_str(result).ok()?;
+    let result = Members::read(result)?;
+    let given = |members: &Members<'_>, key: &str| {
+        let value = members.get(key).map(RawValue::get).filter(|value| *value != "null").unwrap_or("{}");
+        RawValue::from_string(value.to_owned()).ok()
+    };
+    let capabilities = given(&result, "capabilities")?;
+    let capabilities = Members::read(&capabilities)?;
+    let experimental = given(&capabilities, "experimental")?;
+    let experimental = Members::read(&experimental)?;
+    if experimental.get(keys::SANDBOX_STATE).is_some() {
+        return None;
+    }
+    let experimental = experimental.with(keys::SANDBOX_STATE, "{}");
+    Some(result.with("capabilities", &capabilities.with("experimental", &experimental)))
 }
 
 /// The result that says "nothing" in answer to a method, and the capability that the method belongs to.
@@ -117,6 +164,35 @@ mod tests {
         check(Some("2099-01-01"), "2025-11-25");
         check(Some("2026-07-28"), "2025-11-25");
         check(None, "2025-11-25");
+    }
+
+    #[test]
+    fn a_result_asks_for_limits_and_keeps_its_bytes() {
+        let check = |result: &str, expect: Option<&str>| {
+            assert_eq!(asking_for_limits(result).as_deref(), expect, "{result}");
+        };
+        let asks = r#"{"codex/sandbox-state-meta":{}}"#;
+        check("{}", Some(&format!(r#"{{"capabilities":{{"experimental":{asks}}}}}"#)));
+        check(
+            r#"{"x" : 1.0,"capabilities":{"tools": {}}}"#,
+            Some(&format!(r#"{{"x" : 1.0,"capabilities":{{"experimental":{asks},"tools": {{}}}}}}"#)),
+        );
+        check(
+            r#"{"capabilities":{"experimental":null},"y":2}"#,
+            Some(&format!(r#"{{"capabilities":{{"experimental":{asks}}},"y":2}}"#)),
+        );
+        check(
+            r#"{"capabilities":{"experimental":{"a":{}}}}"#,
+            Some(r#"{"capabilities":{"experimental":{"codex/sandbox-state-meta":{},"a":{}}}}"#),
+        );
+        for untouched in [
+            r#"{"capabilities":{"experimental":{"codex/sandbox-state-meta":{"version":"1"}}}}"#,
+            r#"{"capabilities":7}"#,
+            r#"{"capabilities":{},"capabilities":{}}"#,
+            "[]",
+        ] {
+            check(untouched, None);
+        }
     }
 
     #[test]

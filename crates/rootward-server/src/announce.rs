@@ -1,11 +1,12 @@
-//! What a server behind the service says of itself: that it follows pages, and, where its author wants it, a resource and a
-//! sentence that tell a model what is in force.
+//! What a server behind the service says of itself: that it follows pages, that it wants to know what the client's own sandbox
+//! allows, and, where its author wants it, a resource and a sentence that tell a model what is in force.
 
 use rmcp::model::{
-    ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    Implementation, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities,
 };
 use rmcp::{ErrorData, model::ResourcesCapability};
-use rootward_protocol::keys;
+use rootward_protocol::{keys, tells_limits};
 
 use crate::scope::Scope;
 use crate::summary::{ROOTS_SENTENCE, ROOTS_URI, roots_resource};
@@ -22,6 +23,26 @@ pub(crate) enum RootsResource {
 pub(crate) enum Paging {
     Declared,
     NotDeclared,
+}
+
+/// Whether the client is asked for what its own sandbox allows: only one that is known to tell.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Limits {
+    Asked,
+    NotAsked,
+}
+
+impl Limits {
+    pub(crate) fn of_client(client: Option<&Implementation>) -> Limits {
+        if client.is_some_and(|client| tells_limits(&client.name)) { Limits::Asked } else { Limits::NotAsked }
+    }
+
+    /// Adds to what a server declares.
+    pub(crate) fn declare(self, capabilities: &mut ServerCapabilities) {
+        if self == Limits::Asked {
+            capabilities.experimental.get_or_insert_default().entry(keys::SANDBOX_STATE.to_owned()).or_default();
+        }
+    }
 }
 
 impl RootsResource {

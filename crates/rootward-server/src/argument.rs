@@ -7,10 +7,11 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rootward_core::{Access, Code, Denial, Grant, Guard, PathStyle, PathText};
+use rootward_core::{Access, Cause, Code, Denial, Grant, PathStyle, PathText};
 
 use crate::error::PathError;
 use crate::path::{Last, Use};
+use crate::roots::Roots;
 use crate::scope::Scope;
 
 /// Checks arguments that are plain strings against the roots of the call, before the body runs.
@@ -198,7 +199,7 @@ pub fn check<A: Use, T: Argument + ?Sized>(argument: &T) -> Result<(), PathError
     argument.each(&mut |path| {
         let roots = scope.known(Some((&path.to_string_lossy(), A::ACCESS)))?;
         // Looked at more than once, decided once.
-        let decision = allowed::<A>(roots.guard(), path);
+        let decision = allowed::<A>(roots, path);
         roots.on_record(path, A::ACCESS, decision).map(drop).map_err(|denial| {
             scope.refuse(&denial);
             PathError::Denied(denial)
@@ -206,8 +207,8 @@ pub fn check<A: Use, T: Argument + ?Sized>(argument: &T) -> Result<(), PathError
     })
 }
 
-fn allowed<A: Use>(guard: &Guard, path: &OsStr) -> Result<Grant, Denial> {
-    let grant = used::<A>(guard, path)?;
+fn allowed<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
+    let grant = used::<A>(roots, path)?;
     // Absolute, or a URI: there is one reading.
     if let Ok(PathText::Absolute(_)) = PathText::read(path.as_bytes(), PathStyle::NATIVE, None) {
         return Ok(grant);
@@ -216,19 +217,24 @@ fn allowed<A: Use>(guard: &Guard, path: &OsStr) -> Result<Grant, Denial> {
     // (test: a_relative_path_must_be_shared_from_the_working_directory_too)
     let directory = std::env::current_dir().map_err(|_| Denial::new(Code::InvalidPath, path, A::ACCESS))?;
     // A peer learns the path as it asked for it, not where the server runs.
-    used::<A>(guard, directory.join(path).as_os_str()).map_err(|denial| Denial::new(denial.code(), path, A::ACCESS))?;
+    used::<A>(roots, directory.join(path).as_os_str()).map_err(|denial| match denial.cause() {
+        Cause::OwnRules(_) => denial.asked_as(path),
+        _ => Denial::new(denial.code(), path, A::ACCESS),
+    })?;
     Ok(grant)
 }
 
-fn used<A: Use>(guard: &Guard, path: &OsStr) -> Result<Grant, Denial> {
+fn used<A: Use>(roots: &Roots, path: &OsStr) -> Result<Grant, Denial> {
+    let guard = roots.guard();
     let grant = match A::LAST {
         Last::Followed => guard.check(path, A::ACCESS),
         Last::Meant => guard.check_entry(path, A::ACCESS),
     }?;
+    let grant = roots.limited(path, grant)?;
     // SECURITY: most ways to make a file by its name write through a link that stands there
     // (test: what_is_made_by_name_is_not_made_through_a_link)
     if A::LAST == Last::Meant && A::ACCESS == Access::WRITE {
-        guard.check(path, A::ACCESS)?;
+        roots.limited(path, guard.check(path, A::ACCESS)?)?;
     }
     Ok(grant)
 }

@@ -77,6 +77,8 @@
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
 //! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together,
 //!   which `rootward audit` shows and checks.
+//! - Codex is asked what its own sandbox allows, and each call is held to that as well: [`Roots::check`] refuses what Codex does not
+//!   allow, and [`Roots::check_unbounded`] is for acts that can only be held to the roots. What is decided by [`Roots::guard`] is not.
 //! - [`RefusalForm`]: a refusal is a tool's result with `isError`, which a model can read, or else -32602.
 
 mod announce;

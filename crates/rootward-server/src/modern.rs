@@ -124,7 +124,8 @@ where
     let requester = ground.requester(P::METHOD, parameters.subject());
     let parties = parties(ground, &context, || name.to_owned());
     let known = known(ground, &context, &parties, said.clone()).await;
-    let scope = Scope::new(known, Source::Modern, ground, (parties, requester));
+    let limits = wire::limits(&context);
+    let scope = Scope::new(known, Source::Modern, ground, (parties, requester), limits.as_ref());
     let mut asked = parameters.clone();
     let result = scope.run(call(parameters, context)).await;
     match scope.take_outcome() {

@@ -24,7 +24,7 @@ use rootward_core::session::State;
 use rootward_protocol::Refusal;
 use rootward_protocol::round::Said;
 
-use crate::announce::{Paging, RootsResource};
+use crate::announce::{Limits, Paging, RootsResource};
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Retried, Rounds};
@@ -150,11 +150,13 @@ impl<H> Rooted<H> {
             return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
         }
         ground.http.note(&context.extensions, &self.session);
+        let limits = wire::limits(&context);
         self.session.land().await;
         // A look at the disk is for calls that turn out to need it.
         if let Some(roots) = self.session.roots_settled().filter(|_| !self.session.is_look_due()) {
             let failing = roots.state() == State::Failed;
-            let scope = Scope::new(Some(roots), source(), ground, (self.session.parties(), requester));
+            let parties = (self.session.parties(), requester);
+            let scope = Scope::new(Some(roots), source(), ground, parties, limits.as_ref());
             let result = scope.run(call(parameters, context)).await;
             if failing && scope.was_used() {
                 // The roots of this call stay what they were.
@@ -162,14 +164,16 @@ impl<H> Rooted<H> {
             }
             return scope.judged(result, failed);
         }
-        let first = Scope::new(None, source(), ground, (self.session.parties(), requester.clone()));
+        let parties = (self.session.parties(), requester.clone());
+        let first = Scope::new(None, source(), ground, parties, limits.as_ref());
         let result = first.run(call(parameters.clone(), context.clone())).await;
         match first.take_outcome() {
             // Only a call that failed is run again: one that went through has done its work.
             Some(Outcome::NotKnown(path)) if failed(&result) => {
                 let roots = self.session.roots_unless_stopped(&peer, &stopped).await;
                 let roots = roots.map_err(|_| first.still_pending(path))?;
-                let second = Scope::new(Some(roots), source(), ground, (self.session.parties(), requester));
+                let parties = (self.session.parties(), requester);
+                let second = Scope::new(Some(roots), source(), ground, parties, limits.as_ref());
                 let result = second.run(call(parameters, context)).await;
                 second.judged(result, failed)
             }
@@ -263,7 +267,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
             let ground = self.service.ground();
             let parties = self.modern_parties(&context);
             let known = modern::known(ground, &context, &parties, Said::Nothing).await;
-            let scope = Scope::new(known, Source::Modern, ground, (parties, requester));
+            let limits = wire::limits(&context);
+            let scope = Scope::new(known, Source::Modern, ground, (parties, requester), limits.as_ref());
             let result = scope.run(call(request, context)).await;
             return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
         }
@@ -285,14 +290,17 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let paging = self.paging_over(&context);
+        let limits = Limits::of_client(Some(&request.client_info));
         let mut result = self.handler.initialize(request, context).await?;
         self.resource.declare(paging, &mut result.capabilities, &mut result.instructions);
+        limits.declare(&mut result.capabilities);
         Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
         let mut result = self.handler.negotiate_initialize(request)?;
         self.resource.declare(self.paging, &mut result.capabilities, &mut result.instructions);
+        Limits::of_client(Some(&request.client_info)).declare(&mut result.capabilities);
         Ok(result)
     }
 
@@ -301,7 +309,9 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let limits = Limits::of_client(context.client_info().as_ref());
         let mut result = self.handler.discover(context).await?;
+        limits.declare(&mut result.capabilities);
         // What a modern client answers with is carried as it came.
         self.resource.declare(Paging::Declared, &mut result.capabilities, &mut result.instructions);
         Ok(result)
@@ -384,7 +394,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
             }
             (self.session.roots_settled(), Source::Told(self.session.clone()), self.session.parties())
         };
-        let scope = Scope::new(known, source, ground, (parties, String::new()));
+        let scope = Scope::new(known, source, ground, (parties, String::new()), None);
         scope.run(self.handler.list_tools(request, context)).await
     }
 
@@ -414,7 +424,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let source = Source::Told(self.session.clone());
-        let scope = Scope::new(None, source, self.service.ground(), (self.session.parties(), String::new()));
+        let parties = (self.session.parties(), String::new());
+        let scope = Scope::new(None, source, self.service.ground(), parties, None);
         scope.run(self.handler.on_initialized(context)).await;
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rootward_core::cursor::{self, PAGE_SIZE, Page};
 use rootward_core::session::{Reach, State, Support, Why};
 use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
-use rootward_protocol::Refusal;
 use rootward_protocol::session::Published;
+use rootward_protocol::{HostLimits, Refusal};
 
 use crate::error::PageError;
 use crate::record::{Decided, Parties, record};
@@ -22,25 +22,57 @@ pub struct Roots {
     /// Whose session sees them.
     parties: Arc<Parties>,
     ground: Arc<Ground>,
+    /// What the client's own sandbox allows the call, where the client says so.
+    limits: Option<Arc<HostLimits>>,
 }
 
 impl Roots {
     pub(crate) fn new(published: Published, parties: &Arc<Parties>, ground: &Arc<Ground>) -> Roots {
-        Roots { published, parties: Arc::clone(parties), ground: Arc::clone(ground) }
+        Roots { published, parties: Arc::clone(parties), ground: Arc::clone(ground), limits: None }
+    }
+
+    /// The same roots for a call that its client limits.
+    pub(crate) fn within(self, limits: Option<&Arc<HostLimits>>) -> Roots {
+        Roots { limits: limits.cloned(), ..self }
     }
 
     /// Decides whether `path` may be used for `access`, and pins what it names. The decision goes on record.
     pub fn check(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.on_record(path.as_ref(), access, self.guard().check(&path, access))
+        let decision = self.guard().check(&path, access).and_then(|grant| self.limited(path.as_ref(), grant));
+        self.on_record(path.as_ref(), access, decision)
     }
 
     /// The same for a directory entry, a link itself rather than what it leads to: how a path is named that is to be
     /// created, removed or renamed.
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
-        self.on_record(path.as_ref(), access, self.guard().check_entry(&path, access))
+        let decision = self.guard().check_entry(&path, access).and_then(|grant| self.limited(path.as_ref(), grant));
+        self.on_record(path.as_ref(), access, decision)
     }
 
-    /// The guard that decides. What is decided by it directly does not go on record.
+    /// Refuses an act that can touch everything in the roots, for a call whose client allows it less. `grant` is where it begins.
+    pub fn check_unbounded(&self, path: impl AsRef<OsStr>, grant: &Grant) -> Result<(), Denial> {
+        match self.limits_now() {
+            Some(limits) => limits.place_ambient(self.guard()).check_unbounded(grant, path.as_ref()),
+            None => Ok(()),
+        }
+    }
+
+    /// What the guard gives, if the client's own sandbox allows it, too.
+    pub(crate) fn limited(&self, path: &OsStr, grant: Grant) -> Result<Grant, Denial> {
+        // SECURITY: the roots alone do not decide where the client allows less (test: a_call_is_held_to_what_codex_allows)
+        if let Some(limits) = self.limits_now() {
+            limits.place_ambient(self.guard()).check(&grant, path)?;
+        }
+        Ok(grant)
+    }
+
+    /// The limits of the call that these roots are for; those of a session are for the call that is running.
+    fn limits_now(&self) -> Option<Arc<HostLimits>> {
+        self.limits.clone().or_else(|| Scope::current().ok()?.limits())
+    }
+
+    /// The guard that decides. What is decided by it directly does not go on record, and is not held to what the client's own sandbox
+    /// allows the call.
     pub fn guard(&self) -> &Guard {
         self.published.guard()
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
-use rootward_protocol::Refusal;
+use rootward_protocol::{HostLimits, Refusal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::PathError;
@@ -33,6 +33,8 @@ pub(crate) struct Scope {
     roots: OnceLock<Roots>,
     source: Source,
     ground: Arc<Ground>,
+    /// What the client's own sandbox allows the call.
+    limits: Option<Arc<HostLimits>>,
     /// Who asks whom, for the record.
     parties: Arc<Parties>,
     /// What asks, for the record.
@@ -67,11 +69,14 @@ impl Scope {
         source: Source,
         ground: &Arc<Ground>,
         (parties, requester): (Arc<Parties>, String),
+        limits: Option<&Arc<HostLimits>>,
     ) -> Arc<Scope> {
+        let roots = roots.map(|roots| roots.within(limits));
         Arc::new(Scope {
             roots: roots.map_or_else(OnceLock::new, OnceLock::from),
             source,
             ground: Arc::clone(ground),
+            limits: limits.cloned(),
             parties,
             requester,
             recorded: Mutex::default(),
@@ -105,7 +110,7 @@ impl Scope {
     pub(crate) async fn fetched(&self) -> Result<Roots, PathError> {
         match (&self.source, self.roots.get()) {
             (Source::Legacy(session, peer, stopped), None) => match session.roots_unless_stopped(peer, stopped).await {
-                Ok(roots) => Ok(self.roots.get_or_init(|| roots).clone()),
+                Ok(roots) => Ok(self.roots.get_or_init(|| roots.within(self.limits.as_ref())).clone()),
                 Err(_) => {
                     // It was waited for; to run the call again would wait once more.
                     self.note(Outcome::Denied(Refusal::pending()));
@@ -166,6 +171,11 @@ impl Scope {
 
     pub(crate) fn requester(&self) -> &str {
         &self.requester
+    }
+
+    /// What the client's own sandbox allows the call, where the client says so.
+    pub(crate) fn limits(&self) -> Option<Arc<HostLimits>> {
+        self.limits.clone()
     }
 
     pub(crate) fn session(&self) -> Option<&Session> {

@@ -1,13 +1,17 @@
 //! The protocol's roots types, in one place: rmcp marks them deprecated, as revision 2026-07-28 does with roots.
 #![expect(deprecated, reason = "roots are deprecated in the protocol, and what this crate is about")]
 
+use std::sync::Arc;
+
 use rmcp::model::{
     ClientCapabilities, ClientResult, CustomRequest, GetExtensions, GetMeta, InputRequest, ListRootsRequest,
     RequestMetaObject, ServerRequest,
 };
+use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::session::Support;
 use rootward_protocol::round::Paging;
-use rootward_protocol::{keys, method};
+use rootward_protocol::{HostLimits, keys, method};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 /// The question; with a cursor, for the part of the list that begins there.
@@ -51,6 +55,14 @@ pub(crate) fn paging(capabilities: Option<&ClientCapabilities>) -> Paging {
             || capabilities.experimental.as_ref().is_some_and(|experimental| experimental.contains_key(keys::PAGING))
     });
     if declared { Paging::Declared } else { Paging::NotDeclared }
+}
+
+/// What the client's own sandbox allows a request to touch, where the client says so.
+pub(crate) fn limits(context: &RequestContext<RoleServer>) -> Option<Arc<HostLimits>> {
+    let states = keys::SANDBOX_STATES.iter().filter_map(|key| context.meta.get(*key));
+    let states: Vec<_> =
+        states.map(|state| to_raw_value(state).unwrap_or_else(|_| RawValue::NULL.to_owned())).collect();
+    (!states.is_empty()).then(|| Arc::new(HostLimits::read_all(states.iter().map(|state| &**state))))
 }
 
 /// An answer as it was sent, as far as rmcp kept it: it reads results by trial, and one bad entry makes the list a custom result.

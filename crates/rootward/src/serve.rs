@@ -45,6 +45,12 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
+    /// The server in these roots.
+    #[cfg(feature = "wrap")]
+    pub(crate) fn new(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
+        Serve { roots, asking, recording }
+    }
+
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
         let service = RootsService::new(self.settings(&ground)?);

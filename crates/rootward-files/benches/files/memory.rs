@@ -25,7 +25,7 @@ pub(crate) fn measure(servers: &Servers, table: &mut Table) -> Outcome<()> {
                         ("Pss", Which::Fastest) => Bar::AtMost(1.0),
                         _ => Bar::Information,
                     };
-                    table.add_bytes(&what, &peer.name, memory(&own, measure)?, memory(theirs, measure)?, bar);
+                    table.add_bytes(&what, &peer.name, own.memory(measure)?, theirs.memory(measure)?, bar);
                 }
             }
         }
@@ -48,12 +48,4 @@ fn settled(servers: &Servers, client: Outcome<Client>) -> Outcome<Client> {
     // Longer than it takes until a server begins to watch what it follows.
     std::thread::sleep(Duration::from_secs(3));
     Ok(client)
-}
-
-/// Bytes.
-fn memory(client: &Client, measure: &str) -> Outcome<u64> {
-    let rollup = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", client.process()))?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));
-    let kibibytes: u64 = line.ok_or("no such line")?.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kibibytes << 10)
 }

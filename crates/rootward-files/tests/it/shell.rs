@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rootward_core::{Audit, AuditEvent};
 use rootward_files::FileServer;
-use rootward_testkit::client::DuplexClient;
+use rootward_testkit::client::{DuplexClient, ToolResult, message};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, connect};
@@ -144,6 +144,28 @@ async fn a_command_reaches_what_the_roots_give_and_nothing_else() {
     );
     assert_eq!((stage.read("read-only/kept"), stage.read("add/kept")), ("kept".into(), "kept".into()));
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "the control: there is something to leave out");
+}
+
+/// What Codex says about its own sandbox comes with each call.
+#[tokio::test]
+async fn a_command_is_not_run_where_codex_allows_less() {
+    let stage = Stage::new();
+    let mut client = start(&stage, &["root:rwx"]).await;
+    let mut call = async |state: Value| {
+        let mut params = message::call("shell", json!({"command": "echo ran > ran.txt"}));
+        params["_meta"] = json!({"codex/sandbox-state-meta": state});
+        ToolResult::of(client.ask("tools/call", params).await)
+    };
+    let entry = json!({"path": {"type": "special", "value": {"kind": "project_roots"}}, "access": "write"});
+    let profile =
+        json!({"type": "managed", "file_system": {"type": "restricted", "entries": [entry]}, "network": "enabled"});
+    let cwd = format!("file://{}", stage.name("root"));
+    for state in [json!({"permissionProfile": profile, "sandboxCwd": cwd}), json!(7)] {
+        assert_eq!(call(state).await.code(), Some("restricted"));
+        assert_eq!(stage.names("root"), Vec::<String>::new());
+    }
+    let result = call(json!({"permissionProfile": {"type": "disabled"}, "sandboxCwd": cwd})).await;
+    assert_eq!((result["isError"].clone(), stage.names("root")), (json!(false), vec!["ran.txt".to_owned()]));
 }
 
 #[tokio::test]

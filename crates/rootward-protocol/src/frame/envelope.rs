@@ -236,7 +236,13 @@ impl<'f> Envelope<'f> {
         self.write_with(self.result.map(RawValue::get), result.get(), to);
     }
 
-    fn write_with(&self, old: Option<&'f str>, new: &str, to: &mut Vec<u8>) {
+    /// Writes the message with other bytes in place of a part of it, all others as they came. `part` is a piece of [`Envelope::text`]
+    /// itself; with any other text the message is written as it is.
+    pub fn write_replacing(&self, part: &str, new: &str, to: &mut Vec<u8>) {
+        self.write_with(Some(part), new, to);
+    }
+
+    fn write_with(&self, old: Option<&str>, new: &str, to: &mut Vec<u8>) {
         let range = old.and_then(|old| {
             let start = (old.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
             let end = start + old.len();

@@ -15,6 +15,11 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id<'f>(&'f str);
 
+/// What an id is known by, given its JSON text. A text that is no id is its own key.
+pub fn key(id: &str) -> Box<str> {
+    Id::read(id).map_or_else(|| id.into(), Id::key)
+}
+
 impl<'f> Id<'f> {
     /// Reads an id from its JSON text; `None` for what no id can be.
     pub fn read(json: &'f str) -> Option<Id<'f>> {

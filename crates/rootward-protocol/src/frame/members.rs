@@ -55,6 +55,26 @@ impl<'j> Members<'j> {
         let rest = self.text.trim_start().strip_prefix('{').unwrap_or("}");
         format!("{{{key}:{value}{comma}{rest}")
     }
+
+    /// The object's text without this member; `None` where it has none.
+    pub fn without(&self, key: &str) -> Option<String> {
+        let position = self.list.iter().position(|(known, _)| known == key)?;
+        let end_of = |(_, value): &(Cow<'j, str>, &'j RawValue)| {
+            value.get().as_ptr() as usize - self.text.as_ptr() as usize + value.get().len()
+        };
+        let end = end_of(&self.list[position]);
+        let (before, after) = match position.checked_sub(1) {
+            // With the comma before it.
+            Some(previous) => (&self.text[..end_of(&self.list[previous])], &self.text[end..]),
+            // With the comma after it, if there is one.
+            None => {
+                let open = self.text.find('{')? + 1;
+                let rest = &self.text[end..];
+                (&self.text[..open], rest.trim_start().strip_prefix(',').unwrap_or(rest))
+            }
+        };
+        Some([before, after].concat())
+    }
 }
 
 /// An object of these members.
@@ -112,5 +132,20 @@ mod tests {
         check(r#"{"\u0061":1}"#, "a", Some(r#"{"\u0061":7}"#));
         check(r#"{"a":1,"\u0061":2}"#, "a", None);
         check("[]", "a", None);
+    }
+
+    #[test]
+    fn one_member_goes_and_the_rest_keeps_its_bytes() {
+        let check = |object: &str, expect: Option<&str>| {
+            let object: &RawValue = serde_json::from_str(object).unwrap();
+            assert_eq!(Members::read(object).unwrap().without("a").as_deref(), expect, "{object}");
+        };
+        check("{}", None);
+        check(r#"{"b":1}"#, None);
+        check(r#"{"a":1}"#, Some("{}"));
+        check(r#"{ "a" : 1 }"#, Some("{ }"));
+        check(r#"{ "a" : {"a":[",}"]} , "b" : 1.0 }"#, Some(r#"{ "b" : 1.0 }"#));
+        check(r#"{"b":"a","a":1,"c":{"a":2}}"#, Some(r#"{"b":"a","c":{"a":2}}"#));
+        check(r#"{"b" : 1.0 , "\u0061": 2 }"#, Some(r#"{"b" : 1.0 }"#));
     }
 }

@@ -11,7 +11,7 @@ mod outline;
 mod reader;
 
 pub use envelope::{BadFrame, Batch, Envelope, EnvelopeError, Kind, Message};
-pub use id::Id;
+pub use id::{Id, key};
 pub use id_finder::{Awaited, IdFinder};
 pub use members::{Members, object};
 pub use outline::outline;

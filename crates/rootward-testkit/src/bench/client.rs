@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -103,6 +104,21 @@ impl Client {
     /// The process that was started.
     pub fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The memory of that process in bytes, by the kernel's name for a measure of it, such as `Rss` (`proc_pid_smaps(5)`).
+    pub fn memory(&self, measure: &str) -> Outcome<u64> {
+        let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process()))?;
+        let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));
+        let kibibytes: u64 = line.ok_or("no such line")?.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kibibytes << 10)
+    }
+
+    /// How many processes the first thread of that process has started and not yet buried.
+    pub fn count_children(&self) -> Outcome<usize> {
+        let process = self.process();
+        let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
+        Ok(children.split_whitespace().count())
     }
 
     /// Has the server end by itself.

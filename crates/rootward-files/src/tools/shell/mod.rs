@@ -70,6 +70,8 @@ impl FileTool for Shell {
             Some(cwd) => cwd.into_grant(),
             None => usual_directory(&roots)?,
         };
+        // SECURITY: a command is held to the roots, and to nothing less (test: a_command_is_not_run_where_codex_allows_less)
+        roots.check_unbounded(directory.named_path(), &directory)?;
         let options = call.surroundings().confinement.clone();
         let ended = call.apart("bytes of output", move |work| {
             let confined = start(&roots, options, &directory, command)?;

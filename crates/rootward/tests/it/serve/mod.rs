@@ -3,5 +3,6 @@
 mod full;
 mod hostile;
 mod life;
+mod limits;
 mod roots;
 mod saved;
