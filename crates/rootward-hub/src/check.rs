@@ -1,16 +1,18 @@
 //! The decision over one message: every path in it, every reading of each, against a guard.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use rootward_core::{Access, Cause, Code, Denial, Grant, Guard, TextError};
-use rootward_protocol::shortened;
+use rootward_protocol::{PlacedLimits, shortened};
 
+use crate::config::{PathMap, is_relative};
 use crate::fold::begins;
 use crate::scan::{
-    Call, Candidate, Certainty, Expansion, Form, Held, LONGEST_PATH, Need, Reader, ScanError, Stop, Top, Why, climbs,
-    has_another_scheme, names_nothing, scan,
+    Call, Candidate, Certainty, Expansion, Form, Held, LONGEST_PATH, Last, Need, Reader, ScanError, Stop, Top, Why,
+    climbs, has_another_scheme, names_nothing, scan,
 };
 
 /// Every path of a message, decided, in the order in which they stand.
@@ -71,14 +73,42 @@ impl Verdict {
     }
 }
 
+/// What a path must pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walls<'w> {
+    /// The roots.
+    pub(crate) guard: &'w Guard,
+    /// What the host allows besides, where it limits the request.
+    pub(crate) limits: Option<&'w PlacedLimits>,
+    /// What the server calls directories of this machine, if it has other names for them.
+    pub(crate) map: Option<&'w PathMap>,
+}
+
+impl<'w> Walls<'w> {
+    /// The roots alone.
+    pub(crate) fn of(guard: &'w Guard) -> Walls<'w> {
+        Walls { guard, limits: None, map: None }
+    }
+}
+
 /// Decides a message for a server that is held so. An error means that the message is refused as it is.
 ///
 /// A message without paths costs one walk over its params, and no memory.
 pub fn check(guard: &Guard, expansion: &Expansion, held: Held, call: &Call<'_>) -> Result<Verdict, ScanError> {
+    check_within(Walls::of(guard), expansion, held, call)
+}
+
+/// The same where there is more to pass than the roots.
+pub(crate) fn check_within(
+    walls: Walls<'_>,
+    expansion: &Expansion,
+    held: Held,
+    call: &Call<'_>,
+) -> Result<Verdict, ScanError> {
     let mut verdict = Verdict::default();
     paths(expansion, held, call, &mut |candidate| {
         let asked = Asked { path: &candidate.text, need: candidate.need, certainty: candidate.certainty };
-        let (named, refusal) = match asked.check(guard, expansion) {
+        let (named, refusal) = match asked.check(walls, expansion) {
             Ok(named) => (named, None),
             Err(refusal) => (Named::Nothing, Some(refusal)),
         };
@@ -114,7 +144,7 @@ pub(crate) fn paths(
 
 /// Decides one path in all its readings.
 pub fn check_path(guard: &Guard, expansion: &Expansion, path: &str, need: Need) -> Result<(), RefusedPath> {
-    Asked { path, need, certainty: Certainty::Sure }.check(guard, expansion).map(drop)
+    Asked { path, need, certainty: Certainty::Sure }.check(Walls::of(guard), expansion).map(drop)
 }
 
 impl Finding {
@@ -150,27 +180,27 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn check(&self, guard: &Guard, expansion: &Expansion) -> Result<Named, RefusedPath> {
+    fn check(&self, walls: Walls<'_>, expansion: &Expansion) -> Result<Named, RefusedPath> {
         let mut refusal = None;
         let mut named = Named::Nothing;
-        let readings =
-            Reader::each(expansion, self.path, &mut |reading, form| match self.judge(guard, reading, form) {
-                Ok(passed) => {
-                    self.note(&mut named, reading, &passed);
-                    ControlFlow::Continue(())
-                }
-                Err(denial) if reading == self.path => {
-                    refusal = Some(RefusedPath { denial, reading: None });
-                    ControlFlow::Break(())
-                }
-                Err(denial) => {
-                    refusal = Some(RefusedPath {
-                        denial: self.denial(denial.code().for_peer()),
-                        reading: Some((reading.to_owned(), denial)),
-                    });
-                    ControlFlow::Break(())
-                }
-            });
+        let text = walls.map.map_or(Cow::Borrowed(self.path), |map| map.as_read(self.path));
+        let mut judge = |reading: &str, form: Form| match self.judge(walls, reading, form) {
+            Ok(passed) => {
+                self.note(&mut named, reading, &passed);
+                ControlFlow::Continue(())
+            }
+            Err(denial) if reading == self.path && walls.map.is_none() => {
+                refusal = Some(RefusedPath { denial, reading: None });
+                ControlFlow::Break(())
+            }
+            Err(denial) => {
+                refusal = Some(RefusedPath { denial: self.told(&denial), reading: Some((reading.to_owned(), denial)) });
+                ControlFlow::Break(())
+            }
+        };
+        // The text itself comes first, whatever its readings are made of.
+        let goes_on = *text == *self.path || judge(self.path, Form::Spoken).is_continue();
+        let readings = if goes_on { Reader::each(expansion, &text, &mut judge) } else { Err(Stop::Enough) };
         match (readings, refusal) {
             (Ok(()), None) => Ok(named),
             (_, Some(refusal)) => Err(refusal),
@@ -184,6 +214,14 @@ impl Asked<'_> {
 
     fn denial(&self, code: Code) -> Denial {
         Denial::new(code, self.path, self.need.access)
+    }
+
+    /// The refusal of a reading, for a peer that asked in other words.
+    fn told(&self, denial: &Denial) -> Denial {
+        match denial.cause() {
+            Cause::OwnRules(_) => denial.clone().asked_as(self.path),
+            _ => self.denial(denial.code().for_peer()),
+        }
     }
 
     /// Takes note of what a reading names. The text itself is a path where that is sure; whatever else may be one is only if something
@@ -202,9 +240,13 @@ impl Asked<'_> {
         }
     }
 
-    fn judge(&self, guard: &Guard, reading: &str, form: Form) -> Result<Passed, Denial> {
+    fn judge(&self, walls: Walls<'_>, reading: &str, form: Form) -> Result<Passed, Denial> {
+        let guard = walls.guard;
         // The working directory, which lies in a root.
-        if reading.is_empty() {
+        if reading.is_empty() && walls.map.is_none() {
+            if let (Some(limits), Ok(grant)) = (walls.limits, guard.check(".", Access::READ)) {
+                limits.check(&grant, self.path.as_ref())?;
+            }
             let first = guard.root_set().first_directory();
             let first = first.map(|root| GrantedPlace { path: root.place.clone(), root: root.root.path.clone() });
             return Ok(Passed::WorkingDirectory(first));
@@ -224,12 +266,54 @@ impl Asked<'_> {
             // (test: a_long_text_that_may_be_a_path_is_decided)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
-        match self.need.check(guard, reading) {
+        match walls.map {
+            Some(map) => self.judge_mapped(walls, map, reading),
+            None => self.judge_place(walls, reading),
+        }
+    }
+
+    fn judge_place(&self, walls: Walls<'_>, reading: &str) -> Result<Passed, Denial> {
+        let given = self.need.check(walls.guard, reading);
+        match given.and_then(|grant| self.within_limits(walls, reading, grant)) {
             Ok(grant) => Ok(Passed::Granted(grant)),
             Err(denial) if is_dead_end(reading, &denial) => Ok(Passed::DeadEnd),
-            Err(denial) if self.is_only_a_word(guard, reading, &denial) => Ok(Passed::NoPath),
+            Err(denial) if self.is_only_a_word(walls.guard, reading, &denial) => Ok(Passed::NoPath),
             Err(denial) => Err(denial),
         }
+    }
+
+    /// The place that a server with names of its own means.
+    fn judge_mapped(&self, walls: Walls<'_>, map: &PathMap, reading: &str) -> Result<Passed, Denial> {
+        if let Some(place) = map.meant(reading) {
+            return self.judge_place(walls, &place.to_string_lossy());
+        }
+        // SECURITY: what the server cannot see under a mapped name is not known to lie in a root
+        // (test: what_does_not_map_is_refused)
+        if !is_relative(reading) || climbs(reading) {
+            return Err(self.denial(Code::OutsideRoots));
+        }
+        // SECURITY: only the server knows where a relative path begins; a word that may mean anything is taken for a word
+        // (test: a_relative_path_does_not_map)
+        let is_path = match self.certainty {
+            Certainty::Sure | Certainty::ByLooks => true,
+            Certainty::Likely => reading.contains(['/', '\\']),
+        };
+        if is_path && reading == self.path { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) }
+    }
+
+    /// What the roots give, if the host allows it, too.
+    fn within_limits(&self, walls: Walls<'_>, reading: &str, grant: Grant) -> Result<Grant, Denial> {
+        let Some(limits) = walls.limits else { return Ok(grant) };
+        // SECURITY: the roots alone do not decide where the host allows less (test: a_call_beyond_the_limits_is_refused)
+        limits.check_for(&grant, self.need.access, reading.as_ref())?;
+        // SECURITY: servers differ in whether they touch a link or what it leads to (test: limits_hold_a_link_and_what_it_leads_to)
+        if matches!(self.need.last, Last::Replaced | Last::Removed) {
+            let both = [walls.guard.check(reading, Access::NONE), walls.guard.check_entry(reading, Access::NONE)];
+            for either in both.iter().flatten() {
+                limits.check_for(either, self.need.access, reading.as_ref())?;
+            }
+        }
+        Ok(grant)
     }
 
     /// Inside, with too little access, and nothing is there: what may be a word most likely is one. The roots that are shared

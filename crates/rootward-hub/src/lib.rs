@@ -40,6 +40,8 @@
 //!   server might read.
 //! - [`recipe`]: what known servers need to work confined, as data.
 //! - [`wrap`]: one client and one server on standard input and output, the server held to the roots.
+//! - [`hub`]: one client and many servers, [`config`] the file that names them.
+//! - [`status`]: what runs now.
 //! - [`check()`]: every path of a message against a [`rootward_core::Guard`]; [`check_path`]: one path.
 //!
 //! # What a check is worth
@@ -48,14 +50,18 @@
 //! what a name leads to, and a path that no rule finds is not checked at all. The server's confinement holds in both cases; this
 //! holds where there is none, says what is wrong, and says it before anything happens.
 //!
-//! But for [`wrap`], nothing here reads a clock or opens a file; nothing is async.
+//! But for [`wrap`] and [`hub`], nothing here reads a clock or opens a file; nothing is async.
 
 mod check;
+pub mod config;
 mod engine;
 mod fold;
 mod front;
+pub mod hub;
+mod in_roots;
 pub mod recipe;
 pub mod scan;
+pub mod status;
 pub mod wrap;
 
 pub use check::{Finding, GrantedPlace, Named, RefusedPath, Verdict, check, check_path};

@@ -30,12 +30,13 @@ use rootward_core::PlacedRoot;
 use rootward_protocol::session::Terms;
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
-pub use crate::engine::{About, Enforce, Lookout, Rules, Treatments};
+pub use crate::engine::{About, Enforce, Lookout, Rules, Tells, TreatedBy, Treatments};
 pub use crate::front::{Confine, FileServer, Homes, Inject, Launch};
 pub use rootward_protocol::session::Given;
 
-use crate::engine::{Engine, Server};
-use crate::front::{Keeping, Stdio};
+use crate::engine::{Begin, Engine, Server};
+use crate::front::{Backing, Backings, Keeping, OneServer, Stdio};
+use crate::status::{Kind, StatusFile};
 
 /// The longest message that is passed on, unless something else is said.
 pub const LONGEST: usize = 64 << 20;
@@ -49,6 +50,8 @@ pub struct Wrap {
     pub launch: Launch,
     /// Where handshakes are remembered, if anywhere.
     pub handshakes: Option<PathBuf>,
+    /// Where is told what runs, if anywhere.
+    pub status: Option<PathBuf>,
     /// The longest message that is passed on.
     pub longest: usize,
     /// Who looks whether the rules' sources and restrictions are still what they were, if anybody.
@@ -60,7 +63,7 @@ pub trait Operator {
     /// The server was started, in these roots, held so strongly.
     fn started(&mut self, roots: &[PlacedRoot], enforcement: &Enforcement);
     /// It was not; what the client is told of that.
-    fn not_started(&mut self, error: StartError) -> String;
+    fn not_started(&mut self, launch: &Launch, error: StartError) -> String;
     /// A server has ended that was traced: what it tried and was refused.
     fn refused(&mut self, refused: &[Refused]);
     /// Anything else, in a sentence.
@@ -71,26 +74,32 @@ impl Wrap {
     /// Serves the client on standard input and output until it is gone, or the server is; the exit code, which is the server's own
     /// where it has one. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
-        let Wrap { rules, launch, longest, follow, handshakes } = self;
+        let Wrap { rules, launch, longest, follow, handshakes, status } = self;
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
         let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         terms.way = rules.way;
         let restrictions = Arc::clone(&rules.guard.restrictions);
         let given = Given { sources: rules.sources.clone(), restrictions };
-        let mut engine = Engine::new(terms, given, longest);
+        let mut engine = Engine::new(longest);
         let memory = Arc::new(keeping.recall_ambient());
         let audit = rules.audit.clone();
         let name = launch.server_name().into();
         let server = engine.add(Server {
             name,
             rules: Arc::new(rules),
+            terms: Arc::new(terms),
+            given: Arc::new(given),
             change: launch.change(),
             learners: launch.learners(),
+            begin: Begin::AtOnce,
             memory,
         });
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
-        Stdio::new((engine, session), (launch, keeping), audit, longest, operator)?.following(follow).run()
+        let servers = Backings::from([(server, Backing::new(launch, keeping))]);
+        let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Wrap));
+        let front = Stdio::new((OneServer { engine, server, session }, servers), audit, longest, operator)?;
+        front.following(follow).telling(status).run()
     }
 }

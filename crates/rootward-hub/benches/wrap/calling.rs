@@ -9,6 +9,9 @@ use rootward_testkit::bench::table::{Bar, Table};
 /// What `wrap` may add to a call: forty microseconds.
 const MOST: f64 = 40e3;
 
+/// What the hub may add to that: ten microseconds.
+const MOST_OF_HUB: f64 = 10e3;
+
 /// How many times as long as with the binary of before.
 const MOST_OF_BEFORE: f64 = 1.1;
 
@@ -37,6 +40,15 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
             Cores::All => (Bar::Information, Bar::Information),
         };
         table.add(&what, "direct", &compare_each(TURNS, || call(&mut wrapped), || call(&mut direct)), more);
+        let through_hub = what.replacen("wrapped", "through the hub", 1);
+        let renamed = params.replacen(r#""name":""#, r#""name":"s0__"#, 1);
+        let mut through = ways.own_hub(1)?.begin()?;
+        through.ask("tools/list", "{}")?;
+        through.try_call(&renamed, expected)?;
+        let hub_call = |client: &mut Client| client.ask("tools/call", &renamed).expect("it answered before").len();
+        let most = if cores == Cores::One { Bar::AtMostMore(MOST_OF_HUB) } else { Bar::Information };
+        let row = compare_each(TURNS, || hub_call(&mut through), || call(&mut wrapped));
+        table.add(&through_hub, "wrapped", &row, most);
         if let Some(before) = ways.before() {
             let mut before = begin(&before)?;
             let row = compare_each(TURNS, || call(&mut wrapped), || call(&mut before));
@@ -49,12 +61,18 @@ pub(crate) fn measure(ways: &Ways, hub: &Outcome<Way>, cores: Cores, table: &mut
             Err(why) => Err(why.to_string().into()),
         };
         match hub {
-            Err(why) => table.add_missing(&what, &against, &why.to_string()),
+            Err(why) => {
+                table.add_missing(&what, &against, &why.to_string());
+                table.add_missing(&through_hub, &against, &why.to_string());
+            }
             Ok(mut hub) => {
                 table.add(&what, &against, &compare_each(TURNS, || call(&mut wrapped), || call(&mut hub)), faster);
+                let row = compare_each(TURNS, || hub_call(&mut through), || call(&mut hub));
+                table.add(&through_hub, &against, &row, faster);
                 hub.end()?;
             }
         }
+        through.end()?;
         wrapped.end()?;
         direct.end()?;
     }

@@ -1,14 +1,14 @@
-//! What `rootward wrap` costs: `cargo bench -p rootward-hub --bench wrap`.
+//! What `rootward wrap` and `rootward hub` cost: `cargo bench -p rootward-hub --bench wrap`.
 //!
-//! A call, a large result and a start through `wrap`, against the same server without it and behind a hub of others'. Stdout
-//! carries the table in Markdown and nothing else; progress goes to stderr.
+//! A call, a large result and a start through `wrap`, against the same server without it and behind a hub of others'; a call through the
+//! hub, and the list of many servers that do not run. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
 //!
 //! `ROOTWARD_BEFORE=FILE` compares with another binary of `rootward`, call by call.
 //!
 //! # Layout
 //!
 //! [`server`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;
-//! [`calling`], [`carrying`] and [`starting`] measure.
+//! [`calling`], [`carrying`], [`starting`] and [`listing`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
@@ -16,6 +16,7 @@
 
 mod calling;
 mod carrying;
+mod listing;
 mod peers;
 mod server;
 mod starting;
@@ -63,12 +64,13 @@ fn main() -> Outcome<()> {
     let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
     let top = scratch.path().canonicalize()?;
     let ways = Ways::new(&top)?;
-    let hub = ways.hub();
+    let hub = ways.hub(1);
     for cores in [Cores::One, Cores::All] {
         let pinned = if cores == Cores::One { Some(cores::pin_to_one()?) } else { None };
         calling::measure(&ways, &hub, cores, &mut table)?;
         carrying::measure(&ways, cores, &mut table)?;
         starting::measure(&ways, cores, &mut table)?;
+        listing::measure(&ways, cores, &mut table)?;
         if let Some(pinned) = pinned {
             pinned.release()?;
         }

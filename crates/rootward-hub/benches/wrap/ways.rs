@@ -1,4 +1,4 @@
-//! What may stand between client and server: nothing, `rootward wrap`, a hub of others'.
+//! What may stand between client and server: nothing, `rootward wrap`, `rootward hub`, a hub of others'.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ pub(crate) struct Ways {
     server: Vec<OsString>,
     home: PathBuf,
     root: PathBuf,
-    settings: PathBuf,
+    /// For configurations.
+    top: PathBuf,
 }
 
 /// A command line, and the root that its client shares.
@@ -39,7 +40,7 @@ impl Ways {
             server: vec![std::env::current_exe()?.into(), server::SERVE.into()],
             home,
             root,
-            settings: top.join("hub.toml"),
+            top: top.to_owned(),
         };
         std::fs::write(ways.file(), "")?;
         Ok(ways)
@@ -81,14 +82,35 @@ impl Ways {
         self.way(&[self.binary.clone().into(), "wrap".into(), self.root.clone().into(), "--".into()])
     }
 
-    /// Behind the crate `mcp-hub`, which says nothing to its log.
-    pub(crate) fn hub(&self) -> Outcome<Way> {
+    /// Behind `rootward hub` with so many servers of this kind, called `s0`, `s1` and so on.
+    pub(crate) fn own_hub(&self, count: usize) -> Outcome<Way> {
+        let words: Vec<String> = self.server.iter().map(|word| word.display().to_string()).collect();
+        let (server, arguments) = words.split_first().ok_or("no server")?;
+        let servers = (0..count).map(|number| {
+            // Another word each, so that each has a memory of its own.
+            let arguments = [arguments, &[format!("--number={number}")]].concat();
+            (format!("s{number}"), serde_json::json!({"command": server, "args": arguments}))
+        });
+        let servers: serde_json::Map<_, _> = servers.collect();
+        let file = self.top.join(format!("servers-{count}.json"));
+        std::fs::write(&file, serde_json::json!({"mcpServers": servers}).to_string())?;
+        let line = vec![self.binary.clone().into(), "hub".into(), "--config".into(), file.into()];
+        Ok(Way { line, ..self.direct() })
+    }
+
+    /// Behind the crate `mcp-hub` with so many servers of this kind, which says nothing to its log. The tools of a single one keep their
+    /// names.
+    pub(crate) fn hub(&self, count: usize) -> Outcome<Way> {
         let program = peers::hub()?;
         let words: Vec<String> = self.server.iter().map(|word| word.display().to_string()).collect();
         let (server, arguments) = words.split_first().ok_or("no server")?;
-        std::fs::write(&self.settings, format!("[servers.echo]\ncommand = {server:?}\nargs = {arguments:?}\n"))?;
-        let line = vec![program.into(), self.settings.clone().into()];
-        Ok(Way { line, ..self.direct() })
+        let servers = (0..count).map(|number| {
+            let prefix = if count > 1 { format!("prefix = \"s{number}\"\n") } else { String::new() };
+            format!("[servers.s{number}]\n{prefix}command = {server:?}\nargs = {arguments:?}\n")
+        });
+        let file = self.top.join(format!("hub-{count}.toml"));
+        std::fs::write(&file, servers.collect::<String>())?;
+        Ok(Way { line: vec![program.into(), file.into()], ..self.direct() })
     }
 }
 

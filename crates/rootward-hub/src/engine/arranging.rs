@@ -9,7 +9,7 @@ use rootward_protocol::{Era, method};
 use super::Effect;
 use super::child::{ChildId, Owed, Phase, SETTLES_WITHIN};
 use super::failure::{Failure, Hope};
-use super::link::Change;
+use super::link::{Begin, Change};
 use super::memory::Remembered;
 use super::session::{Asked, Client, Session};
 
@@ -61,7 +61,42 @@ impl Session {
         if of.fits(of.current, guard) || !of.may_start(now) {
             return;
         }
-        self.start_and_greet(link, guard.clone());
+        if self.is_needed(link) {
+            self.start_and_greet(link, guard.clone());
+        } else if let Some(old) = self.links[link].current.take() {
+            // The next message starts another.
+            self.retire(link, old);
+        }
+    }
+
+    /// Whether a child is to run now.
+    fn is_needed(&self, link: usize) -> bool {
+        let of = &self.links[link];
+        // Nobody can call what nobody knows.
+        let is_unknown = of.handshake.is_none() && of.remembered.is_none();
+        of.begin == Begin::AtOnce || is_unknown || self.waiting.iter().any(|waiting| waiting.way.link == link)
+    }
+
+    /// Lets children end that nothing has needed for a while.
+    pub(super) fn end_idle(&mut self) {
+        for link in 0..self.links.len() {
+            if self.idle_at(link).is_some_and(|due| due <= self.now)
+                && let Some(old) = self.links[link].current.take()
+            {
+                self.retire(link, old);
+            }
+        }
+    }
+
+    /// When the child of a link has had nothing to do for long enough.
+    pub(super) fn idle_at(&self, link: usize) -> Option<Duration> {
+        let of = self.links.get(link)?;
+        let (Begin::WhenNeeded { idle }, Some(number), None) = (of.begin, of.current, of.coming) else { return None };
+        let child = of.children.get(&number).filter(|child| child.phase == Phase::Running)?;
+        let id = self.child_id(link, number);
+        let asks = || self.asked.values().any(|asked| matches!(asked, Asked::Child { child, .. } if *child == id));
+        let works = of.has_subscribers || !child.owes.is_empty() || asks();
+        (!works).then(|| of.needed.max(child.since) + idle)
     }
 
     /// Starts a child and greets it on the client's behalf.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_protocol::frame::Id;
+use rootward_protocol::frame::key;
 
 use super::SessionId;
 use super::outlet::Outlet;
@@ -21,9 +21,10 @@ pub(crate) struct ChildId {
     pub(super) number: u64,
 }
 
-/// An id, as it is looked up.
-pub(super) fn key(id: &str) -> Box<str> {
-    Id::read(id).map_or_else(|| id.into(), Id::key)
+impl ChildId {
+    pub(crate) fn session(self) -> SessionId {
+        self.session
+    }
 }
 
 /// What a child owes an answer to.

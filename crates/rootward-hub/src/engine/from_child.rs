@@ -1,12 +1,14 @@
 //! What the children send.
 
-use rootward_protocol::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong, outline};
+use std::sync::Arc;
+
+use rootward_protocol::frame::{BadFrame, Envelope, Found, Id, Kind, Members, Message, TooLong, key, outline};
 use rootward_protocol::message::{self, INTERNAL_ERROR};
 use rootward_protocol::offer::{self, Offer};
 use rootward_protocol::{keys, method, shown};
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, Owed, Phase, key};
+use super::child::{ChildId, Owed, Phase};
 use super::failure::Failure;
 use super::router::progress_token;
 use super::session::{Asked, Client, Legacy, Session, Stirs};
@@ -166,12 +168,13 @@ impl Session {
     /// A child asks for its roots: they are Rootward's to tell.
     fn child_asks_for_roots(&mut self, id: ChildId, envelope: &Envelope<'_>) {
         let now = self.now;
+        let Some(rules) = self.links.get(id.link).map(|link| Arc::clone(&link.rules)) else { return };
         let (Some(child), Some(question)) = (self.child_mut(id), envelope.id()) else { return };
         // A child that asks and does not read gets no more answers.
         if child.input.waiting().len() > MOST_UNREAD {
             return;
         }
-        let list = message::roots(child.guard.roots());
+        let list = rules.roots_told(&child.guard);
         child.send(&message::result(question.as_str(), &list));
         child.settles_at = now;
         // One that asks in the course of a call has no need of calls that wait for it.
@@ -264,7 +267,7 @@ impl Session {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
             Some(Owed::Discovery) => {
                 self.discovered(child.link, envelope);
-                self.tell_client(envelope.text());
+                self.pass_offer(envelope);
             }
             Some(Owed::OwnHandshake) if is_learner => self.learned_late(child.link, envelope.result()),
             Some(Owed::OwnHandshake) => self.greeted(child, envelope),
@@ -297,7 +300,7 @@ impl Session {
         if envelope.result().is_none() && self.improvises_for(child, id, error) {
             return;
         }
-        self.tell_client(envelope.text());
+        self.pass_offer(envelope);
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let Some(result) = envelope.result() else {
             // The client will begin again, in another version.

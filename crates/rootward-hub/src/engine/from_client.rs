@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use rootward_core::Guard;
 use rootward_protocol::era::Hello;
-use rootward_protocol::frame::{Batch, Envelope, Id, Kind, Line, Members, Message};
+use rootward_protocol::frame::{Batch, Envelope, Id, Kind, Line, Members, Message, key};
 use rootward_protocol::message::{self, INVALID_PARAMS, INVALID_REQUEST};
 use rootward_protocol::round::ModernRequest;
 use rootward_protocol::session::{NoList, SessionGuard, Turn};
-use rootward_protocol::{keys, method, shown};
+use rootward_protocol::{HostLimits, keys, method, shown};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, Owed, Phase, key};
+use super::child::{ChildId, Owed, Phase};
 use super::failure::Failure;
 use super::gate::Judgement;
+use super::link::Begin;
 use super::lists::owed;
 use super::session::{Asked, Client, Done, Legacy, Session, Stirs, Waiting, Way};
 
@@ -56,7 +57,8 @@ impl Session {
         }
     }
 
-    fn client_message(&mut self, envelope: &Envelope<'_>) -> Stirs {
+    /// A message of the client's; `limits` came with it and are not in it any more.
+    pub(super) fn client_message_within(&mut self, envelope: &Envelope<'_>, limits: Option<HostLimits>) -> Stirs {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => return self.client_answer(envelope),
             (Kind::Request, method::INITIALIZE) => {
@@ -81,6 +83,7 @@ impl Session {
             _ => {
                 let link = self.route(envelope);
                 let mut way = self.new_way(link);
+                way.limits = limits.map(Box::new);
                 // SECURITY: a call must not overtake the one before it, which may be what it builds on
                 // (test: a_call_does_not_overtake_one_that_is_being_recorded)
                 way.behind = self.is_recording(link);
@@ -149,6 +152,8 @@ impl Session {
             Judgement::Wait => return Done::NotYet,
             Judgement::Refused(answer) => answer.into_iter().for_each(|answer| self.tell_client(&answer)),
             Judgement::Pass => {
+                self.links[link].needed = self.now;
+                self.links[link].has_subscribers |= method == method::SUBSCRIBE;
                 let Some(child) = self.links[link].running() else { return Done::NotYet };
                 match envelope.id().map(Id::as_str) {
                     Some(id) => child.ask(id, owed(envelope), envelope.text()),
@@ -210,10 +215,13 @@ impl Session {
         let greeting = with_params(envelope, &params);
         self.client = Client::Legacy(Legacy { params, revision, promised: None, initialized: false });
         self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), support));
-        match (self.guard().cloned(), self.links[link].remembered.clone()) {
-            (Some(guard), _) if !self.links[link].is_learning() => self.greet(link, guard, id, &greeting),
+        let of = &self.links[link];
+        // One that runs only when it is needed is not needed to repeat what is remembered.
+        let starts = !of.is_learning() && (of.begin == Begin::AtOnce || of.remembered.is_none());
+        match (self.guard().cloned(), of.remembered.clone()) {
+            (Some(guard), _) if starts => self.greet(link, guard, id, &greeting),
             (_, Some(remembered)) => {
-                self.tell_client(&message::result(id, remembered.result.get()));
+                self.tell_offer(id, remembered.result.get());
                 self.promise(remembered.result.get());
                 self.links[link].handshake = Some(remembered.result);
             }
@@ -334,7 +342,7 @@ pub(super) fn with_params(envelope: &Envelope<'_>, params: &str) -> String {
 }
 
 /// What a client answered to `roots/list`.
-fn read_list(envelope: &Envelope<'_>) -> Result<Value, NoList> {
+pub(crate) fn read_list(envelope: &Envelope<'_>) -> Result<Value, NoList> {
     match envelope.result() {
         Some(result) => serde_json::from_str(result.get()).map_err(|error| NoList::because(error.to_string())),
         None => {

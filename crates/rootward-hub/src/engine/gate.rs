@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use rootward_core::{Access, AuditEvent, Code, Decision, Denial, Guard, Occasion, Shown};
+use rootward_core::{Access, AuditEvent, Cause, Code, Decision, Denial, Guard, Occasion, Shown};
 use rootward_protocol::frame::{Envelope, Id};
 use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, Results};
 use rootward_protocol::session::{Published, Turn};
 use rootward_protocol::{Era, Refusal, method, shown};
+use serde_json::json;
 
-use super::rules::Enforce;
+use super::rules::{Enforce, TreatedBy};
 use super::session::{Session, Way};
 use super::{ChildId, Effect, Entries, MessageNumber, OnRecord};
-use crate::check::{Finding, Named, RefusedPath, Verdict, check, paths};
+use crate::check::{Finding, Named, RefusedPath, Verdict, paths};
 use crate::scan::{Call, ScanError, Tool, Why, acts, tool_name};
 
 /// How much of a method's or a tool's name is shown, in characters.
@@ -62,8 +63,9 @@ impl Session {
         let guard = self.guard().filter(|_| self.is_ready(way)).cloned();
         let checked = match &guard {
             Some(guard) => {
-                let rules = &self.links[way.link].rules;
-                check(guard, &rules.expansion, rules.held, &call).map(Some)
+                // SECURITY: looked up for each decision: links may have changed (test: limits_follow_links_again_for_each_call)
+                let limits = way.limits.as_ref().map(|limits| limits.place_ambient(guard));
+                self.links[way.link].rules.check(guard, limits.as_ref(), &call).map(Some)
             }
             None => self.first_path(way.link, &call).map(|found| found.is_none().then(Verdict::default)),
         };
@@ -246,7 +248,13 @@ impl Session {
     /// Acts on what was decided.
     fn act(&mut self, id: Option<&str>, call: &Call<'_>, verdict: &Verdict, link: usize) -> Judgement {
         let Some((finding, refused)) = verdict.refused() else { return Judgement::Pass };
-        let hint = if_no_path(call.tool, finding);
+        let rules = &self.links[link].rules;
+        let hint = match self.guard().and_then(|guard| rules.paths.map(guard)) {
+            Some(map) => Some(format!("give the whole path as this server sees it; there, {map}")),
+            // Whether it is a path is not the question.
+            None if matches!(refused.denial.cause(), Cause::OwnRules(_)) => None,
+            None => if_no_path(call.tool, finding, rules.treated_by),
+        };
         let judgement = self.refused(id, call, &refused.denial, hint.as_deref());
         let mut says = operators_words(&requester(call.method, call.tool), finding, refused);
         if let Some(hint) = hint {
@@ -328,14 +336,20 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
 }
 
 /// What a person does where a string was taken for a path and is not one; nothing where no flag can say so.
-fn if_no_path(tool: Option<&Tool>, finding: &Finding) -> Option<String> {
+fn if_no_path(tool: Option<&Tool>, finding: &Finding, treated_by: TreatedBy) -> Option<String> {
     if finding.why == Why::Treatment {
         return None;
     }
     let place = format!("{}.{}", tool?.name(), finding.key);
     // Cut off, or with characters that a terminal would obey, it would be another flag.
     let is_typed = shown(&place, LONGEST_NAME) == place && !finding.key.is_empty();
-    is_typed.then(|| format!("if this is not a path, pass `--treat {place}=text` to `rootward wrap`"))
+    is_typed.then(|| match treated_by {
+        TreatedBy::Flag => format!("if this is not a path, pass `--treat {place}=text` to `rootward wrap`"),
+        TreatedBy::Configuration => {
+            let says = json!({"rootward": {"arguments": {&place: "text"}}});
+            format!("if this is not a path, add `{says}` to the server in the hub's configuration")
+        }
+    })
 }
 
 /// What the operator reads: more than the client does.

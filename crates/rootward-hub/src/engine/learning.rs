@@ -210,7 +210,7 @@ impl Session {
     fn improvise(&mut self, id: &str) {
         let Client::Legacy(legacy) = &self.client else { return };
         let result = offer::improvised(legacy.revision.as_deref());
-        self.tell_client(&message::result(id, &result));
+        self.tell_offer(id, &result);
         self.promise(&result);
     }
 

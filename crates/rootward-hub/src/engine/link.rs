@@ -25,6 +25,16 @@ pub(crate) enum Change {
     Told,
 }
 
+/// When a server's process is started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Begin {
+    /// As soon as the roots are known: the one server of a client will be needed.
+    #[default]
+    AtOnce,
+    /// When a message needs it. It is let end when nothing has needed it for this long.
+    WhenNeeded { idle: Duration },
+}
+
 /// Whether a process may be started to learn what the server offers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Learners {
@@ -45,6 +55,11 @@ pub(super) struct Link {
     pub(super) rules: Arc<Rules>,
     pub(super) change: Change,
     pub(super) learners: Learners,
+    pub(super) begin: Begin,
+    /// When a message last needed the server.
+    pub(super) needed: Duration,
+    /// Whether the client wants to hear of changes to a resource: only the child that was told knows.
+    pub(super) has_subscribers: bool,
     /// Whether the server refused `server/discover`, as one of the legacy era does.
     pub(super) refused_discovery: bool,
     /// What was known of the server when the client came.
@@ -79,6 +94,9 @@ impl Link {
             rules: Arc::clone(&server.rules),
             change: server.change,
             learners: server.learners,
+            begin: server.begin,
+            needed: Duration::ZERO,
+            has_subscribers: false,
             refused_discovery: false,
             memory: Arc::clone(&server.memory),
             remembered: None,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use rootward_protocol::offer::Offer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -58,6 +59,11 @@ impl Memory {
         // SECURITY: an answer is a line, and what follows a line break in it would be a message of its own
         // (test: what_is_remembered_is_told_in_one_line)
         found.map(|handshake| handshake.remembered.clone()).filter(Remembered::is_of_lines)
+    }
+
+    /// What the server told a model about itself the last time.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        Offer::read(&self.handshakes.last()?.remembered.result).instructions()
     }
 
     /// The same without these lists.

@@ -23,6 +23,7 @@ mod from_child;
 mod from_client;
 mod gate;
 mod given;
+mod host_limits;
 #[cfg(test)]
 mod interleaving;
 mod learning;
@@ -48,17 +49,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::{AuditEvent, Guard};
+use rootward_core::{AuditEvent, Guard, RootSet};
 use rootward_protocol::frame::{Found, Line};
 use rootward_protocol::session::{Given, Placed, Placing, Terms};
 
 pub(crate) use child::ChildId;
 pub(crate) use failure::{Failure, Hope};
+pub(crate) use from_client::read_list;
 pub use given::Lookout;
-pub(crate) use link::{Change, Learners};
+pub(crate) use link::{Begin, Change, Learners};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
-pub use rules::{About, Enforce, Rules, Treatments};
+pub use rules::{About, Enforce, Rules, Tells, TreatedBy, Treatments};
 pub(crate) use session::Session;
 
 use session::Happened;
@@ -66,6 +68,10 @@ use session::Happened;
 /// Which session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionId(u64);
+
+/// Which client of the hub.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ClientId(pub(crate) u64);
 
 /// Which server, as they were configured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -96,10 +102,28 @@ pub(crate) enum Event<'e> {
     Placed(Place, Placed),
     /// Decisions about a message are on record, or cannot be put there.
     Recorded(SessionId, MessageNumber, OnRecord),
-    /// The operator or the user gives something else.
-    Given(Given),
+    /// The operator or the user gives something else, to one server.
+    Given(ServerId, Given),
     /// Time passed.
     Tick,
+}
+
+impl Event<'_> {
+    /// The session that it concerns, if it concerns one.
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        match self {
+            Event::ClientLine(session, _)
+            | Event::ClientClosed(session)
+            | Event::Left(session)
+            | Event::Recorded(session, ..)
+            | Event::Placed(Place::Session(session) | Place::Request(session, _), _) => Some(*session),
+            Event::ChildLine(child, _)
+            | Event::ChildEnded(child, _)
+            | Event::NotStarted(child, ..)
+            | Event::Gone(child) => Some(child.session),
+            Event::Placed(Place::Client(_), _) | Event::Given(..) | Event::Tick => None,
+        }
+    }
 }
 
 /// Something for the front to do, in the order given.
@@ -149,6 +173,8 @@ pub(crate) enum Place {
     Session(SessionId),
     /// Those of one modern request.
     Request(SessionId, MessageNumber),
+    /// Those that a client of the hub shares with all of its servers.
+    Client(ClientId),
 }
 
 /// Whether decisions are on record.
@@ -164,17 +190,20 @@ pub(crate) struct Server {
     /// Its name on record.
     pub(crate) name: Arc<str>,
     pub(crate) rules: Arc<Rules>,
+    /// What its sessions learn their roots by.
+    pub(crate) terms: Arc<Terms>,
+    /// What the operator and the user give.
+    pub(crate) given: Arc<Given>,
     /// What a change of roots takes.
     pub(crate) change: Change,
     pub(crate) learners: Learners,
+    pub(crate) begin: Begin,
     pub(crate) memory: Arc<Memory>,
 }
 
 /// The engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    terms: Arc<Terms>,
-    given: Arc<Given>,
     servers: Vec<Server>,
     sessions: BTreeMap<SessionId, Session>,
     last_session: u64,
@@ -183,9 +212,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(terms: Terms, given: Given, longest: usize) -> Engine {
-        let (terms, given) = (Arc::new(terms), Arc::new(given));
-        Engine { terms, given, servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest }
+    pub(crate) fn new(longest: usize) -> Engine {
+        Engine { servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest }
     }
 
     /// Adds a server.
@@ -200,45 +228,60 @@ impl Engine {
         self.last_session += 1;
         let id = SessionId(self.last_session);
         let link = link::Link::new(server, known);
-        let session =
-            Session::new(id, name, (Arc::clone(&self.terms), Arc::clone(&self.given)), self.longest, vec![link]);
+        let (terms, given) = (Arc::clone(&known.terms), Arc::clone(&known.given));
+        let session = Session::new(id, name, (terms, given), self.longest, vec![link]);
         self.sessions.insert(id, session);
         Some(id)
     }
 
-    /// A client is gone, and so are its children.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for fronts with many clients"))]
-    pub(crate) fn close(&mut self, id: SessionId) {
-        self.sessions.remove(&id);
+    /// A client is gone: its children are let end.
+    pub(crate) fn close(&mut self, id: SessionId) -> Vec<Effect> {
+        let session = self.sessions.remove(&id);
+        session.iter().flat_map(Session::children).map(|(child, _)| Effect::End(child)).collect()
     }
 
     /// Takes notice of an event; what is to be done.
     pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let mut advance = |session: &mut Session, happened: Happened<'_>| {
-            session.step(now, happened, &mut effects);
-            for (server, learned) in session.take_learned() {
-                if let Some(known) = self.servers.get_mut(server.0)
-                    && Arc::make_mut(&mut known.memory).keep(learned)
-                {
-                    effects.push(Effect::Remember(server));
+        let (servers, sessions) = (&mut self.servers, &mut self.sessions);
+        match event {
+            Event::Given(server, given) => {
+                let given = Arc::new(given);
+                if let Some(known) = servers.get_mut(server.0) {
+                    known.given = Arc::clone(&given);
+                }
+                for session in sessions.values_mut().filter(|session| session.is_with(server)) {
+                    advance(servers, session, now, Happened::Given(&given), &mut effects);
                 }
             }
-        };
-        match event {
-            Event::Given(given) => {
-                self.given = Arc::new(given);
-                self.sessions.values_mut().for_each(|session| advance(session, Happened::Given(&self.given)));
+            Event::Tick => {
+                for session in sessions.values_mut().filter(|session| session.is_due(now)) {
+                    advance(servers, session, now, Happened::Nothing, &mut effects);
+                }
             }
-            Event::Tick => self.sessions.values_mut().for_each(|session| advance(session, Happened::Nothing)),
             event => {
                 let (id, happened) = Happened::of(event);
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    advance(session, happened);
+                if let Some(session) = sessions.get_mut(&id) {
+                    advance(servers, session, now, happened, &mut effects);
                 }
             }
         }
         effects
+    }
+
+    /// The server that a child is of.
+    pub(crate) fn server_of(&self, child: ChildId) -> Option<ServerId> {
+        self.sessions.get(&child.session)?.server_of(child)
+    }
+
+    /// The name of the server that a child is of.
+    pub(crate) fn name_of(&self, child: ChildId) -> Option<&str> {
+        self.servers.get(self.server_of(child)?.0).map(|server| &*server.name)
+    }
+
+    /// The ceiling of a server.
+    pub(crate) fn ceiling(&self, server: ServerId) -> Option<RootSet> {
+        self.servers.get(server.0).map(|server| server.given.sources.ceiling.clone())
     }
 
     /// What is remembered of a server.
@@ -248,7 +291,12 @@ impl Engine {
 
     /// When time next matters.
     pub(crate) fn wakes_at(&self) -> Option<Duration> {
-        self.sessions.values().filter_map(Session::wakes_at).min()
+        self.sessions.values().filter_map(Session::due).min()
+    }
+
+    /// The sessions that time matters to now.
+    pub(crate) fn due(&self, now: Duration) -> impl Iterator<Item = SessionId> {
+        self.sessions.iter().filter(move |(_, session)| session.is_due(now)).map(|(id, _)| *id)
     }
 
     /// A session, for fronts that write to its client.
@@ -264,6 +312,24 @@ impl Engine {
     /// What waits to be written to a child.
     pub(crate) fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
         self.sessions.get_mut(&child.session)?.child_mut(child).map(|child| &mut child.input)
+    }
+}
+
+/// Takes a session one step further, and keeps what it learned of its server.
+fn advance(
+    servers: &mut [Server],
+    session: &mut Session,
+    now: Duration,
+    happened: Happened<'_>,
+    effects: &mut Vec<Effect>,
+) {
+    session.step(now, happened, effects);
+    for (server, learned) in session.take_learned() {
+        if let Some(known) = servers.get_mut(server.0)
+            && Arc::make_mut(&mut known.memory).keep(learned)
+        {
+            effects.push(Effect::Remember(server));
+        }
     }
 }
 

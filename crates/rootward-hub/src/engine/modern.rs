@@ -9,7 +9,7 @@ use rootward_protocol::frame::{Envelope, Id, Kind, Message};
 use rootward_protocol::input::{Input, read_input};
 use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Results};
 use rootward_protocol::round::{ModernRequest, NOT_OF_THIS_REQUEST, Said, ask, ask_for_roots, with_round};
-use rootward_protocol::session::{Placed, Published, SessionGuard};
+use rootward_protocol::session::{Placed, SessionGuard};
 use rootward_protocol::{Pages, Refusal, keys, method};
 use serde_json::value::RawValue;
 
@@ -139,7 +139,11 @@ impl Session {
             Judgement::Pass => {
                 let text = match modern.round.roots.as_slice() {
                     [] => judged,
-                    _ => with_params(envelope, &carried_on(&modern.params, &modern.round, self.published())),
+                    _ => {
+                        let rules = &self.links[link].rules;
+                        let roots = self.guard().map(|guard| rules.roots_told(guard));
+                        with_params(envelope, &carried_on(&modern.params, &modern.round, roots.as_deref()))
+                    }
                 };
                 let (said, given) = (modern.round.said.clone(), Arc::clone(&self.given));
                 if let (Some(child), Some(key)) = (self.links[link].running(), envelope.id().map(Id::key)) {
@@ -183,7 +187,7 @@ impl Session {
             return false;
         }
         match of.remembered.as_ref().map(|remembered| remembered.result.clone()) {
-            Some(result) => self.tell_client(&message::result(id, result.get())),
+            Some(result) => self.tell_offer(id, result.get()),
             None => self.ask_learner(link, id, Owed::Discovery, &with_params(envelope, modern.params.get())),
         }
         true
@@ -366,8 +370,9 @@ impl Session {
     fn send_again(&mut self, child: ChildId, sent: &Sent, round: &Round) {
         let Ok(Message::Single(envelope)) = Message::parse(sent.text.as_bytes()) else { return };
         let (Some(id), Some(params)) = (envelope.id(), envelope.params()) else { return };
+        let Some(rules) = self.links.get(child.link).map(|link| Arc::clone(&link.rules)) else { return };
         let Some(child) = self.child_mut(child) else { return };
-        let list = message::roots(child.guard.roots());
+        let list = rules.roots_told(&child.guard);
         let Ok(params) = RawValue::from_string(with_answers(params, round, &list)) else { return };
         child.owes.insert(id.key(), Owed::Plain);
         child.sent.insert(id.key(), Sent { asked: sent.asked + 1, ..sent.clone() });
@@ -380,9 +385,9 @@ impl Session {
 }
 
 /// Params with what is carried from round to round; with roots, the server's questions for them are answered.
-fn carried_on(params: &RawValue, round: &Round, roots: Option<&Published>) -> String {
+fn carried_on(params: &RawValue, round: &Round, roots: Option<&str>) -> String {
     match roots {
-        Some(roots) => with_answers(params, round, &message::roots(roots.list())),
+        Some(roots) => with_answers(params, round, roots),
         None => with_answers(params, &Round { roots: Vec::new(), ..round.clone() }, ""),
     }
 }

@@ -54,6 +54,13 @@ impl Outlet {
         self.written == self.bytes.len()
     }
 
+    /// What waits, which is its taker's from now on.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        let mut taken = mem::take(&mut self.bytes);
+        taken.drain(..mem::take(&mut self.written));
+        taken
+    }
+
     /// So much was written.
     pub(crate) fn advance(&mut self, count: usize) {
         self.written += count;

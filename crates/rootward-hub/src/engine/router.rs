@@ -1,10 +1,10 @@
 //! Which server a message is for. With one server nothing is renamed: every message is for it.
 
-use rootward_protocol::frame::{Envelope, Members};
+use rootward_protocol::frame::{Envelope, Members, key};
 use rootward_protocol::keys;
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, key};
+use super::child::ChildId;
 use super::session::{Asked, Session};
 
 impl Session {

@@ -5,9 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use rootward_core::session::{Policy, Sources};
-use rootward_core::{Audit, GuardOptions, Validation};
+use rootward_core::{Audit, Guard, GuardOptions, Validation};
+use rootward_protocol::{PlacedLimits, message};
 
-use crate::scan::{Expansion, Held, Tool, Treatment};
+use crate::check::{Verdict, Walls, check_within};
+use crate::config::PathPairs;
+use crate::scan::{Call, Expansion, Held, ScanError, Tool, Treatment};
 
 /// The rules of one wrapped server.
 pub struct Rules {
@@ -29,6 +32,12 @@ pub struct Rules {
     pub enforce: Enforce,
     /// What the user says about arguments of tools.
     pub treatments: Treatments,
+    /// Where the user says so.
+    pub treated_by: TreatedBy,
+    /// What the server calls directories of this machine, if it has other names for them.
+    pub paths: PathPairs,
+    /// Whether it is told its roots when it asks.
+    pub tells: Tells,
     /// Who keeps the record. Where it cannot be kept, calls with paths are refused.
     pub audit: Option<Arc<dyn Audit>>,
 }
@@ -41,6 +50,49 @@ pub enum Enforce {
     Refuse,
     /// It goes on record as refused, and is passed on: to see what would be refused.
     Report,
+}
+
+/// Where the user says what an argument is, for hints.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum TreatedBy {
+    /// On the command line of `wrap`.
+    #[default]
+    Flag,
+    /// In the configuration of the hub.
+    Configuration,
+}
+
+/// Whether a server is told its roots when it asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Tells {
+    /// It is.
+    #[default]
+    Roots,
+    /// It hears of none.
+    Nothing,
+}
+
+impl Rules {
+    /// Decides a call in a guard's roots, within what the host allows.
+    pub(super) fn check(
+        &self,
+        guard: &Guard,
+        limits: Option<&PlacedLimits>,
+        call: &Call<'_>,
+    ) -> Result<Verdict, ScanError> {
+        let map = self.paths.map(guard);
+        check_within(Walls { guard, limits, map: map.as_ref() }, &self.expansion, self.held, call)
+    }
+
+    /// The answer of a client to the server's `roots/list`, in a guard's roots.
+    pub(super) fn roots_told(&self, guard: &Guard) -> String {
+        let map = self.paths.map(guard);
+        match (self.tells, map) {
+            (Tells::Nothing, _) => message::roots(&[]),
+            (Tells::Roots, Some(map)) => message::roots_as(guard.roots(), |root| map.uri_to_child(root)),
+            (Tells::Roots, None) => message::roots(guard.roots()),
+        }
+    }
 }
 
 /// What the user says about arguments, by `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool. Both names may have dots, and all ways to part
@@ -107,7 +159,7 @@ mod tests {
     use serde_json::value::to_raw_value;
 
     use super::*;
-    use crate::scan::{Call, Need, scan};
+    use crate::scan::{Need, scan};
 
     #[test]
     fn what_is_said_last_about_an_argument_counts() {

@@ -1,15 +1,16 @@
 //! A session: one client, its era, its roots, the questions open to it, what waits for a server and what waits to be written to it.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rootward_core::session::RequestNumber;
 use rootward_protocol::frame::{Found, Line};
 use rootward_protocol::session::{Given, Placed, SessionGuard, Terms, Turn};
-use rootward_protocol::{Era, shown};
+use rootward_protocol::{Era, HostLimits, shown};
 
-use super::child::{Child, ChildId};
+use super::child::{Child, ChildId, Phase};
 use super::failure::{Failure, Hope};
 use super::gate::Decided;
 use super::link::Link;
@@ -91,6 +92,8 @@ pub(super) struct Way {
     pub(super) behind: bool,
     /// What a modern request brought with it.
     pub(super) modern: Option<Box<Modern>>,
+    /// What the client's own sandbox allows it to touch, where the client says so.
+    pub(super) limits: Option<Box<HostLimits>>,
     /// What was decided about it, until that is on record.
     pub(super) decided: Option<Box<Decided>>,
     /// How often it was put on record.
@@ -156,6 +159,9 @@ pub(crate) struct Session {
     pub(super) closed: bool,
     pub(super) now: Duration,
     pub(super) longest: usize,
+    /// Whether something happened since time was last looked at, and when it next matters if not.
+    stirred: bool,
+    due: Option<Duration>,
     effects: Vec<Effect>,
     learned: Vec<(ServerId, Learned)>,
     own_ids: u64,
@@ -178,8 +184,8 @@ impl<'e> Happened<'e> {
                 (session, Happened::Placed(Some(message), placed))
             }
             Event::Recorded(session, message, on_record) => (session, Happened::Recorded(message, on_record)),
-            // These concern everybody.
-            Event::Given(_) | Event::Tick => (SessionId(0), Happened::Nothing),
+            // These concern everybody, or no session.
+            Event::Given(..) | Event::Tick | Event::Placed(Place::Client(_), _) => (SessionId(0), Happened::Nothing),
         }
     }
 }
@@ -209,6 +215,8 @@ impl Session {
             closed: false,
             now: Duration::ZERO,
             longest,
+            stirred: true,
+            due: None,
             effects: Vec::new(),
             learned: Vec::new(),
             own_ids: 0,
@@ -219,6 +227,7 @@ impl Session {
     /// The way of every event.
     pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
         self.now = now.max(self.now);
+        self.stirred = !matches!(happened, Happened::Nothing);
         match self.take_notice(happened) {
             Stirs::Nobody => {}
             Stirs::One(message) => self.release_one(message),
@@ -229,7 +238,22 @@ impl Session {
             }
         }
         self.sweep();
+        if !self.stirred {
+            self.due = self.wakes_at();
+        }
         effects.append(&mut self.effects);
+    }
+
+    /// Whether the passing of time can change anything: a hub has many sessions, and most of them rest.
+    pub(crate) fn is_due(&self, now: Duration) -> bool {
+        // One that is let go ends once it has read what was sent to it, which nobody tells.
+        let lets_go = || self.children().any(|(_, child)| child.phase == Phase::Retired);
+        self.stirred || self.due.is_some_and(|due| due <= now) || lets_go()
+    }
+
+    /// When time next matters.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        if self.stirred { self.wakes_at() } else { self.due }
     }
 
     /// Takes notice; which messages that wait may go on by it.
@@ -270,6 +294,7 @@ impl Session {
         }
         self.note_silence();
         self.end_revoked();
+        self.end_idle();
         self.go_on_learning();
     }
 
@@ -320,8 +345,7 @@ impl Session {
         if comes { timeout.max(STARTS_WITHIN) } else { timeout }
     }
 
-    /// When time next matters.
-    pub(super) fn wakes_at(&self) -> Option<Duration> {
+    fn wakes_at(&self) -> Option<Duration> {
         let later = |due: &Duration| *due > self.now;
         let roots = self.roots.as_ref().and_then(SessionGuard::wakes_at).filter(|_| self.era() == Era::Legacy);
         let patience = self.patience();
@@ -340,7 +364,8 @@ impl Session {
         let again = self.links.iter().filter(|link| link.coming.is_none());
         let again = again.filter_map(|link| link.backoff.not_before(self.now)).min();
         let lessons = self.lessons_end_at();
-        let due = [roots, patience, lists, looks.min(), settles.min(), again, self.revoked_at(), lessons];
+        let idle = (0..self.links.len()).filter_map(|link| self.idle_at(link)).min().filter(later);
+        let due = [roots, patience, lists, looks.min(), settles.min(), again, self.revoked_at(), lessons, idle];
         due.into_iter().flatten().min()
     }
 
@@ -381,6 +406,7 @@ impl Session {
             needs_roots: false,
             behind: false,
             modern: None,
+            limits: None,
             decided: None,
             recorded: 0,
         }
@@ -399,6 +425,15 @@ impl Session {
         self.links.iter().enumerate().flat_map(move |(link, of)| {
             of.children.iter().map(move |(number, child)| (self.child_id(link, *number), child))
         })
+    }
+
+    /// Whether it has to do with this server.
+    pub(super) fn is_with(&self, server: ServerId) -> bool {
+        self.links.iter().any(|link| link.server == server)
+    }
+
+    pub(super) fn server_of(&self, child: ChildId) -> Option<ServerId> {
+        self.links.get(child.link).map(|link| link.server)
     }
 
     pub(super) fn child_id(&self, link: usize, number: u64) -> ChildId {
@@ -430,9 +465,28 @@ impl Session {
 
     /// The bytes that messages in waiting take, and those that the client has not read.
     pub(crate) fn held_bytes(&self) -> usize {
-        let carried = |waiting: &Waiting| waiting.way.modern.as_ref().map_or(0, |modern| modern.bytes());
+        let carried = |Waiting { way, .. }: &Waiting| {
+            way.modern.as_ref().map_or(0, |modern| modern.bytes())
+                + way.limits.as_ref().map_or(0, |limits| limits.bytes())
+        };
         let held = self.waiting.iter().map(|waiting| waiting.text.len() + carried(waiting));
         held.sum::<usize>() + self.out.waiting().len()
+    }
+
+    /// The places of the roots in force, once they are known.
+    pub(crate) fn places(&self) -> Option<Vec<PathBuf>> {
+        Some(self.published()?.list().iter().map(|placed| placed.place.clone()).collect())
+    }
+
+    /// What its server calls directories of this machine, for people; none if it has no names of its own.
+    pub(crate) fn names(&self) -> Option<String> {
+        let map = self.links.first()?.rules.paths.map(self.guard()?)?;
+        Some(map.to_string())
+    }
+
+    /// How many processes run for it.
+    pub(crate) fn count_running(&self) -> usize {
+        self.children().filter(|(_, child)| child.phase == Phase::Running).count()
     }
 
     /// Whether this child is still wanted.

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::middle::Middle;
 use super::pipe::Read;
 use super::process::Process;
 use super::stdio::{Source, Stdio};
@@ -18,7 +19,7 @@ const PART: usize = 4096;
 /// How much is read at the most of what a server has left behind: as much as a pipe holds.
 const MOST_LEFT: usize = (1 << 16) / PART;
 
-impl Stdio<'_> {
+impl<M: Middle> Stdio<'_, M> {
     /// Adds what is waited for.
     pub(super) fn watch_errors<'p>(&'p self, watched: &mut Vec<(Source, BorrowedFd<'p>, PollFlags)>) {
         for (number, process) in &self.processes {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use rootward_core::Guard;
 use rootward_sandbox::{StartError, Supply};
 
+use super::middle::Middle;
 use super::stdio::Stdio;
-use crate::engine::{ChildId, Purpose};
+use crate::engine::{ChildId, Purpose, ServerId};
 
 /// A package on its way, and who waits for it.
 #[derive(Debug)]
@@ -17,6 +18,20 @@ pub(super) struct Coming {
 }
 
 impl Coming {
+    pub(super) fn new(supply: Box<Supply>) -> Coming {
+        Coming { supply, waiting: Vec::new() }
+    }
+
+    /// Has a start wait until the package is there.
+    pub(super) fn add(&mut self, child: ChildId, guard: Guard, purpose: Purpose) {
+        self.waiting.push((child, guard, purpose));
+    }
+
+    /// Takes back a start that waits; whether there was one.
+    pub(super) fn drop_start(&mut self, child: ChildId) -> bool {
+        self.waiting.extract_if(.., |(waiting, ..)| *waiting == child).count() > 0
+    }
+
     /// What the fetch says.
     pub(super) fn output(&self) -> Option<BorrowedFd<'_>> {
         self.supply.output()
@@ -28,31 +43,28 @@ impl Coming {
     }
 }
 
-impl Stdio<'_> {
-    /// Has a start wait until the package is there. All starts of this process want the same one.
-    pub(super) fn wait_for(&mut self, supply: Box<Supply>, start: (ChildId, Guard, Purpose)) {
-        self.coming.get_or_insert_with(|| Coming { supply, waiting: Vec::new() }).waiting.push(start);
-    }
-
-    /// Takes back a start that waits; whether there was one. The fetch goes on: the next start needs it.
-    pub(super) fn stops_waiting(&mut self, number: ChildId) -> bool {
-        let waiting = self.coming.as_mut().map(|coming| &mut coming.waiting);
-        waiting.is_some_and(|waiting| waiting.extract_if(.., |(child, ..)| *child == number).count() > 0)
-    }
-
-    /// Continues the fetch. When the package is there, or the fetch has failed, the starts that waited continue.
+impl<M: Middle> Stdio<'_, M> {
+    /// Continues the fetches. When a package is there, or its fetch has failed, the starts that waited continue.
     pub(super) fn go_on_fetching_ambient(&mut self, now: Duration) {
-        let Some(coming) = &mut self.coming else { return };
+        let fetching = self.servers.iter().filter(|(_, server)| server.coming.is_some());
+        for server in fetching.map(|(id, _)| *id).collect::<Vec<ServerId>>() {
+            self.go_on_fetching_one_ambient(now, server);
+        }
+    }
+
+    fn go_on_fetching_one_ambient(&mut self, now: Duration, server: ServerId) {
+        let Some(server) = self.servers.get_mut(&server) else { return };
+        let Some(coming) = &mut server.coming else { return };
         let progress = coming.supply.go_on_ambient();
         for note in coming.supply.take_notes() {
             self.operator.says(&note.to_string());
         }
         let added = match progress {
             Ok(None) => return,
-            Ok(Some(installed)) => self.knowledge.add(installed),
+            Ok(Some(installed)) => server.knowledge.add(installed),
             Err(error) => Err(StartError::from(error)),
         };
-        let waiting = self.coming.take().map(|coming| coming.waiting).unwrap_or_default();
+        let waiting = server.coming.take().map(|coming| coming.waiting).unwrap_or_default();
         match added {
             // One that is not wanted any more is not started.
             Ok(()) => {
@@ -61,7 +73,7 @@ impl Stdio<'_> {
                 }
             }
             Err(error) => {
-                let says = self.operator.not_started(error);
+                let says = self.operator.not_started(&server.launch, error);
                 for (number, ..) in waiting {
                     self.not_fetched(now, number, &says);
                 }

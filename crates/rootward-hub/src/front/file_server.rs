@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::launch::has_template;
+use crate::in_roots::has_template;
 
 /// A command line that starts a known file server.
 #[derive(Clone, PartialEq, Eq, Debug)]

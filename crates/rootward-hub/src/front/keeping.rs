@@ -61,6 +61,11 @@ impl Keeping {
         Keeping { directory, command: serde_json::Value::from(words).to_string(), reach }
     }
 
+    /// The same for one of several servers: two may have the same command, and other variables.
+    pub(crate) fn of_server(self, name: &str) -> Keeping {
+        Keeping { command: format!("{} {}", serde_json::Value::from(name), self.command), ..self }
+    }
+
     fn path(&self) -> Option<PathBuf> {
         let mut hasher = DefaultHasher::new();
         self.command.hash(&mut hasher);

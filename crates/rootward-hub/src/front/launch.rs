@@ -1,28 +1,25 @@
 //! Starting the server: its command line in these roots, its confinement, its pipes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use rootward_core::{Guard, RootKind};
+use rootward_core::{Guard, PlacedRoot, RootKind};
 use rootward_sandbox::{
-    CommandLine, Confinement, Installed, KnownCommand, Lifeline, Options, StartError, Supply, Trace, UnixSockets,
-    is_runner, spawn_kept,
+    CommandLine, Confinement, ConfinementError, Installed, KnownCommand, Lifeline, Options, ProgramError, StartError,
+    Supply, Trace, UnixSockets, is_runner, spawn_kept,
 };
 
 use super::elsewhere::make_absolute_ambient;
 use super::file_server::FileServer;
 use super::homes::Homes;
 use super::naming::server_name;
-use crate::engine::{Change, Learners, Purpose};
+use crate::config::{PathMap, PathPairs};
+use crate::engine::{Change, Hope, Learners, Purpose};
+use crate::in_roots::{filled_in, has_template, in_argument, joined};
 use crate::scan::Held;
-
-/// What stands for the first root in a command line or a variable.
-const ROOT: &[u8] = b"${root}";
-/// What stands for all of them.
-const ROOTS: &[u8] = b"${roots}";
 
 /// Programs that start containers, or a shell in one.
 const CONTAINERS: [&str; 8] =
@@ -33,6 +30,8 @@ const CONTAINERS: [&str; 8] =
 pub struct Launch {
     /// The program, as typed.
     pub program: OsString,
+    /// Where the command was typed, if not in the working directory: relative words in it are read from there.
+    pub typed_in: Option<PathBuf>,
     /// Its arguments; `${root}` and `${roots}` in them stand for the roots.
     pub arguments: Vec<OsString>,
     /// Variables in which `${root}` or `${roots}` stand.
@@ -43,6 +42,8 @@ pub struct Launch {
     pub file_server: Option<FileServer>,
     /// How the server is given its directories.
     pub inject: Inject,
+    /// What it calls directories of this machine, if it has other names for them.
+    pub paths: PathPairs,
     /// How it is confined.
     pub confine: Confine,
     /// Which home it has, if it is confined.
@@ -152,16 +153,16 @@ impl Launch {
     }
 
     /// What the server is called on record.
-    pub(crate) fn server_name(&self) -> String {
+    pub fn server_name(&self) -> String {
         server_name(&self.program, &self.arguments)
     }
 
     /// What holds the server besides the check of its calls.
     pub fn held(&self) -> Held {
         match &self.confine {
-            // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`
-            // (test: only_what_runs_here_is_held_by_the_kernel)
-            Confine::To(options) if !self.starts_container() => match &options.unix_sockets {
+            // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`; so has what sees other
+            // paths (test: only_what_runs_here_is_held_by_the_kernel)
+            Confine::To(options) if !self.starts_container() && self.paths.is_empty() => match &options.unix_sockets {
                 UnixSockets::None => Held::ByKernel,
                 UnixSockets::Named(named) if named.is_empty() => Held::ByKernel,
                 UnixSockets::Named(_) | UnixSockets::Open => Held::ByItsCalls,
@@ -194,10 +195,13 @@ impl Launch {
     fn line_ambient(&self, guard: &Guard, here: Option<&Path>) -> CommandLine {
         let set = guard.root_set();
         let places: Vec<&Path> = set.roots().iter().map(|root| root.place.as_path()).collect();
+        let map = self.paths.map(guard);
+        let called: Vec<PathBuf> = set.roots().iter().filter_map(|root| called_by_it(map.as_ref(), root)).collect();
+        let called: Vec<&Path> = called.iter().map(PathBuf::as_path).collect();
         let directories = set.roots().iter().filter(|root| root.kind == RootKind::Directory);
-        let directories = directories.map(|root| OsString::from(&root.place));
+        let directories = directories.filter_map(|root| called_by_it(map.as_ref(), root)).map(OsString::from);
         let filled = |arguments: &[OsString]| -> Vec<OsString> {
-            arguments.iter().flat_map(|argument| in_argument(argument, &places)).collect()
+            arguments.iter().flat_map(|argument| in_argument(argument, &places, &called)).collect()
         };
         let mut variables: Vec<(OsString, OsString)> =
             self.variables.iter().map(|(name, value)| (name.clone(), filled_in(value, &places))).collect();
@@ -206,7 +210,7 @@ impl Launch {
             Giving::InPlace(server) => server.given(&self.arguments, directories, filled),
             Giving::AtTheEnd => filled(&self.arguments).into_iter().chain(directories).collect(),
             Giving::Variable(name) => {
-                variables.push((name.clone(), joined(&places)));
+                variables.push((name.clone(), joined(&called, map.as_ref().map_or(":", PathMap::between))));
                 filled(&self.arguments)
             }
             Giving::Nothing => filled(&self.arguments),
@@ -230,7 +234,8 @@ impl Launch {
         (purpose, trace): (Purpose, Trace),
         knowledge: &mut Knowledge,
     ) -> Result<Start, StartError> {
-        let line = self.line_ambient(guard, std::env::current_dir().ok().as_deref());
+        let here = self.typed_in.clone().or_else(|| std::env::current_dir().ok());
+        let line = self.line_ambient(guard, here.as_deref());
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
@@ -264,6 +269,14 @@ impl Launch {
     }
 }
 
+/// What the server calls a root; nothing if it cannot see it.
+fn called_by_it(map: Option<&PathMap>, root: &PlacedRoot) -> Option<PathBuf> {
+    match map {
+        Some(map) => map.root_to_child(root).map(PathBuf::from),
+        None => Some(root.place.clone()),
+    }
+}
+
 fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -> Result<Start, StartError> {
     let errors = child.stderr.take().map(OwnedFd::from);
     match (child.stdin.take(), child.stdout.take()) {
@@ -275,80 +288,42 @@ fn started(mut child: Child, line: Lifeline, empty: Option<tempfile::TempDir>) -
     }
 }
 
-pub(super) fn has_template(text: &OsStr) -> bool {
-    let bytes = text.as_bytes();
-    [ROOT, ROOTS].iter().any(|template| memchr::memmem::find(bytes, template).is_some())
-}
-
-/// An argument in these roots: one that is nothing but `${roots}` becomes as many as there are.
-fn in_argument(argument: &OsStr, places: &[&Path]) -> Vec<OsString> {
-    if argument.as_bytes() == ROOTS {
-        return places.iter().map(OsString::from).collect();
+/// Whether a server that was not started may start in other roots.
+pub(super) fn hope(error: &StartError) -> Hope {
+    match error {
+        StartError::Program(ProgramError::NotFound(_) | ProgramError::NotExecutable(_))
+        | StartError::Package(_)
+        | StartError::Confinement(ConfinementError::Kernel(_)) => Hope::None,
+        _ => Hope::OtherRoots,
     }
-    vec![filled_in(argument, places)]
-}
-
-/// A text with the roots in place of what stands for them. What the roots are called is not looked into again.
-fn filled_in(text: &OsStr, places: &[&Path]) -> OsString {
-    let (mut filled, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some(at) = memchr::memmem::find(rest, b"${root") {
-        filled.extend_from_slice(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix(ROOTS) {
-            filled.extend_from_slice(joined(places).as_bytes());
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix(ROOT) {
-            filled.extend_from_slice(places.first().map_or(&[], |place| place.as_os_str().as_bytes()));
-            rest = after;
-        } else {
-            filled.push(rest[0]);
-            rest = &rest[1..];
-        }
-    }
-    filled.extend_from_slice(rest);
-    OsString::from_vec(filled)
-}
-
-/// All roots in one text, as `PATH` has it.
-fn joined(places: &[&Path]) -> OsString {
-    places.iter().map(|place| place.as_os_str()).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn roots_stand_where_they_are_wanted() {
-        let places = [Path::new("/a"), Path::new("/b ${root}")];
-        let check = |text: &str, expect: &[&str]| {
-            assert_eq!(in_argument(OsStr::new(text), &places), expect, "{text}");
-        };
-        check("${roots}", &["/a", "/b ${root}"]);
-        check("--dir=${root}", &["--dir=/a"]);
-        check("--dirs=${roots};${root}", &["--dirs=/a:/b ${root};/a"]);
-        check("$root ${rooted} ${root", &["$root ${rooted} ${root"]);
-        assert_eq!(in_argument(OsStr::new("${roots}"), &[]), Vec::<OsString>::new());
-        assert_eq!(in_argument(OsStr::new("x${root}"), &[]), ["x"]);
+    fn launch(confine: Confine, command: &[&str]) -> Launch {
+        let mut words = command.iter().map(OsString::from);
+        Launch {
+            program: words.next().unwrap(),
+            arguments: words.collect(),
+            typed_in: None,
+            variables: Vec::new(),
+            inject: Inject::default(),
+            paths: PathPairs::default(),
+            confine,
+            homes: Homes::default(),
+            withheld: Vec::new(),
+            file_server: None,
+            trace: Trace::Off,
+            secrets: Vec::new(),
+        }
     }
 
     #[test]
     fn only_what_runs_here_is_held_by_the_kernel() {
         let check = |confine: Confine, command: &[&str], expect: Held| {
-            let mut words = command.iter().map(OsString::from);
-            let launch = Launch {
-                program: words.next().unwrap(),
-                arguments: words.collect(),
-                variables: Vec::new(),
-                inject: Inject::default(),
-                confine,
-                homes: Homes::default(),
-                withheld: Vec::new(),
-                file_server: None,
-                trace: Trace::Off,
-                secrets: Vec::new(),
-            };
-            assert_eq!(launch.held(), expect, "{command:?}");
+            assert_eq!(launch(confine, command).held(), expect, "{command:?}");
         };
         let confined = |unix_sockets| Confine::To(Box::new(Options { unix_sockets, ..Options::default() }));
         let closed = || confined(UnixSockets::default());
@@ -368,5 +343,8 @@ mod tests {
         ] {
             check(closed(), command, Held::ByItsCalls);
         }
+        let mapped =
+            Launch { paths: PathPairs::new([("/a".into(), "/b".to_owned())]), ..launch(closed(), &["server"]) };
+        assert_eq!(mapped.held(), Held::ByItsCalls);
     }
 }

@@ -6,14 +6,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::time::Duration;
 
-use rootward_core::Guard;
-use rootward_sandbox::{Lifeline, More, Refused, Trace};
+use rootward_core::{Guard, Shown};
+use rootward_sandbox::{Lifeline, More, Refused, Strength, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::last_words::{Ended, Heard, LastWords};
 use super::launch::Started;
 use super::pipe::{Read, read, write};
 use crate::engine::{Failure, Outlet, Purpose};
+use crate::status::{RunningRoot, RunningServer, is_open};
 use rootward_protocol::frame::FrameReader;
 
 /// How long a server has to end by itself once its input is closed, and again once it was asked to.
@@ -101,6 +102,22 @@ impl Process {
     /// The id of the server's process, for the record.
     pub(super) fn id(&self) -> u32 {
         self.server
+    }
+
+    /// What is told of it while it runs.
+    pub(super) fn told(&self, name: &str) -> RunningServer {
+        let roots = self.guard.roots().iter().map(|placed| RunningRoot {
+            place: Shown::new(&placed.place).to_string(),
+            access: placed.root.access.to_string(),
+        });
+        let enforcement = self.line.as_ref().map(Lifeline::enforcement);
+        RunningServer {
+            name: name.to_owned(),
+            process: self.server,
+            roots: roots.collect(),
+            strength: enforcement.map_or(Strength::Off, |enforcement| enforcement.strength),
+            network: enforcement.is_none_or(|enforcement| is_open(enforcement.network)),
+        }
     }
 
     /// Its input, where it is open.

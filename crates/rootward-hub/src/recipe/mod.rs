@@ -22,7 +22,7 @@ mod book;
 mod git_user;
 pub mod learned;
 mod matching;
-mod reading;
+pub(crate) mod reading;
 mod shipped;
 
 use std::collections::BTreeMap;

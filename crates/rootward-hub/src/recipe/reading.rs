@@ -167,7 +167,7 @@ fn program(text: &str) -> Result<String, &'static str> {
     (is_name || is_path).then(|| text.to_owned()).ok_or("expected the name of a program, or its absolute path")
 }
 
-fn variable(text: &str) -> Result<String, &'static str> {
+pub(crate) fn variable(text: &str) -> Result<String, &'static str> {
     // SECURITY: a variable of Rootward's own would change what the server is held to
     // (test: a_recipe_sets_no_variable_of_rootwards_own)
     if text.starts_with("ROOTWARD_") || OWN_VARIABLES.contains(&text) {
@@ -177,13 +177,13 @@ fn variable(text: &str) -> Result<String, &'static str> {
     (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_owned()).ok_or("not the name of a variable")
 }
 
-fn argument(text: &str) -> Result<String, &'static str> {
+pub(crate) fn argument(text: &str) -> Result<String, &'static str> {
     let (tool, argument) = text.split_once('.').ok_or("expected `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool")?;
     let is_whole = !tool.is_empty() && !argument.is_empty() && !text.ends_with('.');
     is_whole.then(|| text.to_owned()).ok_or("expected `TOOL.ARGUMENT`, or `*.ARGUMENT` for every tool")
 }
 
-fn treatment(text: &str) -> Result<Treatment, &'static str> {
+pub(crate) fn treatment(text: &str) -> Result<Treatment, &'static str> {
     match text {
         "text" => Ok(Treatment::Text),
         "read" => Ok(Treatment::Path(Need::READ)),
@@ -192,12 +192,12 @@ fn treatment(text: &str) -> Result<Treatment, &'static str> {
     }
 }
 
-fn home(text: &str) -> Result<HomeKind, &'static str> {
+pub(crate) fn home(text: &str) -> Result<HomeKind, &'static str> {
     let known = HomeKind::ALL.into_iter().find(|kind| kind.word() == text);
     known.ok_or("expected `project`, `shared`, `private` or `none`")
 }
 
-fn takes(text: &str, switches: &[String]) -> Result<Takes, &'static str> {
+pub(crate) fn takes(text: &str, switches: &[String]) -> Result<Takes, &'static str> {
     match text.strip_prefix("env:") {
         Some(name) => variable(name).map(Takes::Variable),
         None if text == "arguments" => Ok(Takes::Arguments { switches: switches.to_vec() }),

@@ -15,11 +15,13 @@ use super::CLIENTS;
 use super::client::{Client, Habit, Manner};
 use super::places::{Gift, Ground};
 use super::server::{Calls, Process, Reply};
+use crate::config::PathPairs;
 use crate::engine::child::ChildId;
 use crate::engine::outlet::Outlet;
-use crate::engine::rules::{Enforce, Rules, Treatments};
+use crate::engine::rules::{Enforce, Rules, Tells, TreatedBy, Treatments};
 use crate::engine::{
-    Change, Effect, Engine, Event, Failure, Learners, MessageNumber, OnRecord, Place, Purpose, Server, SessionId,
+    Begin, Change, Effect, Engine, Event, Failure, Learners, MessageNumber, OnRecord, Place, Purpose, Server, ServerId,
+    SessionId,
 };
 use crate::scan::{Expansion, Held};
 
@@ -62,7 +64,8 @@ impl World {
         let policy = Policy { follow, ..Policy::default() };
         let given = Given { sources: Sources::default(), restrictions: Arc::clone(&closed) };
         let terms = Terms::new_ambient(policy.clone(), guard.clone(), Validation::new(None));
-        let mut engine = Engine::new(terms, given, 1 << 20);
+        let (terms, given) = (Arc::new(terms), Arc::new(given));
+        let mut engine = Engine::new(1 << 20);
         let servers = SERVERS.map(|change| {
             let audit: Option<Arc<dyn Audit>> = match change {
                 Change::NewChild => Some(Arc::new(Looked)),
@@ -78,13 +81,19 @@ impl World {
                 way: None,
                 enforce: Enforce::Refuse,
                 treatments: Treatments::default(),
+                treated_by: TreatedBy::default(),
+                paths: PathPairs::default(),
+                tells: Tells::default(),
                 audit,
             };
             engine.add(Server {
                 name: "files".into(),
                 rules: Arc::new(rules),
+                terms: Arc::clone(&terms),
+                given: Arc::clone(&given),
                 change,
                 learners: Learners::default(),
+                begin: Begin::default(),
                 memory: Arc::default(),
             })
         });
@@ -170,7 +179,9 @@ impl World {
     pub(super) fn give(&mut self, gift: Gift) {
         let given = gift.told(&self.ground, (self.gift, &self.closed));
         (self.gift, self.closed) = (gift, Arc::clone(&given.restrictions));
-        self.feed(Event::Given(given));
+        for server in 0..SERVERS.len() {
+            self.feed(Event::Given(ServerId(server), given.clone()));
+        }
     }
 
     /// A server ends.

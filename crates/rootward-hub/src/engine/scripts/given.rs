@@ -16,7 +16,7 @@ impl Play {
         let root = |name: &&str| Root::from_path(place(&self.directory, name), Origin::Store).unwrap();
         let saved = RootSet::place_ambient(names.iter().map(root), &Validation::new(None));
         let given = Given { sources: Sources { saved, ..Sources::default() }, restrictions: Arc::clone(restrictions) };
-        self.feed(Event::Given(given));
+        self.feed(Event::Given(self.server, given));
         self.settle();
     }
 

@@ -6,6 +6,8 @@ mod ending;
 mod frames;
 mod given;
 mod learning;
+mod limiting;
+mod mapping;
 mod paging;
 mod recording;
 mod restarting;
@@ -27,10 +29,11 @@ use serde_json::{Value, json};
 use super::child::ChildId;
 use super::interleaving::Looked;
 use super::outlet::Outlet;
-use super::rules::{Enforce, Rules, Treatments};
+use super::rules::{Enforce, Rules, Tells, TreatedBy, Treatments};
 use super::{
-    Change, Effect, Engine, Entries, Event, Failure, Learners, OnRecord, Server, ServerId, Session, SessionId,
+    Begin, Change, Effect, Engine, Entries, Event, Failure, Learners, OnRecord, Server, ServerId, Session, SessionId,
 };
+use crate::config::PathPairs;
 use crate::scan::{Expansion, Held};
 
 /// The longest line that the client may send in a script.
@@ -107,18 +110,24 @@ impl Play {
             way: None,
             enforce: Enforce::Refuse,
             treatments: Treatments::default(),
+            treated_by: TreatedBy::default(),
+            paths: PathPairs::default(),
+            tells: Tells::default(),
             audit: None,
         };
         adjust(&mut rules);
         let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
         let mut terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
         terms.way = rules.way;
-        let mut engine = Engine::new(terms, given, LIMIT);
+        let mut engine = Engine::new(LIMIT);
         let server = engine.add(Server {
             name: "files".into(),
             rules: Arc::new(rules),
+            terms: Arc::new(terms),
+            given: Arc::new(given),
             change,
             learners: Learners::default(),
+            begin: Begin::default(),
             memory: Arc::default(),
         });
         let session = engine.open(server, "test".to_owned()).unwrap();
@@ -128,7 +137,7 @@ impl Play {
 
     /// Another client of the same server comes; the one before is gone.
     fn reopen(&mut self) {
-        self.engine.close(self.session);
+        drop(self.engine.close(self.session));
         self.session = self.engine.open(self.server, "again".to_owned()).unwrap();
         self.seen.clear();
     }

@@ -15,10 +15,11 @@ use rootward_protocol::session::{Given, Terms};
 use rootward_testkit::transcript::{Line, Received, Refusals, Server, Settings};
 
 use super::super::{
-    About, Change, ChildId, Effect, Enforce, Engine, Event, Learners, Memory, OnRecord, Outlet, Rules,
-    Server as Configured, Session, SessionId, Treatments,
+    About, Begin, Change, ChildId, Effect, Enforce, Engine, Event, Learners, Memory, OnRecord, Outlet, Rules,
+    Server as Configured, Session, SessionId, Tells, TreatedBy, Treatments,
 };
 use super::server::FileServer;
+use crate::config::PathPairs;
 use crate::scan::{Expansion, Held, Treatment};
 use crate::wrap::LONGEST;
 use rootward_protocol::frame::{self, Found};
@@ -70,6 +71,9 @@ impl Server for Wrapped {
             way: None,
             enforce: Enforce::Refuse,
             treatments,
+            treated_by: TreatedBy::default(),
+            paths: PathPairs::default(),
+            tells: Tells::default(),
             audit: None,
         };
         let change = match self.start {
@@ -78,13 +82,16 @@ impl Server for Wrapped {
         };
         let given = Given { sources: rules.sources.clone(), restrictions: Arc::clone(&rules.guard.restrictions) };
         let terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
-        let mut engine = Engine::new(terms, given, LONGEST);
+        let mut engine = Engine::new(LONGEST);
         let memory = Arc::new(self.memory.borrow().clone());
         let server = engine.add(Configured {
             name: "files".into(),
             rules: Arc::new(rules),
+            terms: Arc::new(terms),
+            given: Arc::new(given),
             change,
             learners: Learners::default(),
+            begin: Begin::default(),
             memory,
         });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;

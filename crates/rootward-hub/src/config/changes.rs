@@ -1,0 +1,80 @@
+//! What a new configuration changes, for a hub that runs.
+
+use std::collections::BTreeMap;
+
+use super::{HubConfig, ServerConfig};
+
+/// One difference between two configurations. A server that is switched off counts as absent.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Change {
+    /// The server of this name is gone.
+    Removed(String),
+    /// The server of this name is another one now, or has other settings.
+    Changed(String),
+    /// A server of this name is new.
+    Added(String),
+    /// The hub's own settings differ.
+    Hub,
+    /// The servers that stay have another order.
+    Order,
+}
+
+/// The differences: servers that are gone, changed and new, each in the order of its file, and then the rest.
+pub fn changes(old: &HubConfig, new: &HubConfig) -> Vec<Change> {
+    let (before, after) = (by_name(old), by_name(new));
+    let gone = old.enabled().filter(|server| !after.contains_key(server.name.as_str()));
+    let mut all: Vec<Change> = gone.map(|server| Change::Removed(server.name.clone())).collect();
+    let changed =
+        new.enabled().filter(|server| before.get(server.name.as_str()).is_some_and(|known| *known != *server));
+    all.extend(changed.map(|server| Change::Changed(server.name.clone())));
+    let added = new.enabled().filter(|server| !before.contains_key(server.name.as_str()));
+    all.extend(added.map(|server| Change::Added(server.name.clone())));
+    if old.hub != new.hub {
+        all.push(Change::Hub);
+    }
+    let stay_before = old.enabled().map(|server| &server.name).filter(|name| after.contains_key(name.as_str()));
+    let stay_after = new.enabled().map(|server| &server.name).filter(|name| before.contains_key(name.as_str()));
+    if !stay_before.eq(stay_after) {
+        all.push(Change::Order);
+    }
+    all
+}
+
+fn by_name(config: &HubConfig) -> BTreeMap<&str, &ServerConfig> {
+    config.enabled().map(|server| (server.name.as_str(), server)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(old: &str, new: &str, expect: &[Change]) {
+        let read = |servers: &str| HubConfig::read(&format!("{{{servers}}}")).unwrap();
+        assert_eq!(changes(&read(old), &read(new)), expect, "{old} {new}");
+    }
+
+    #[test]
+    fn differences() {
+        let named = |name: &str| name.to_owned();
+        let two = r#""servers": {"a": {"command": "a"}, "b": {"command": "b"}}"#;
+        check(two, two, &[]);
+        check(
+            two,
+            "// moved\n\n\"servers\": {\"a\": {\"command\": \"a\", \"note\": 1}, \"b\": {\"command\": \"b\"}}",
+            &[],
+        );
+        check(two, r#""servers": {"b": {"command": "b"}, "a": {"command": "a"}}"#, &[Change::Order]);
+        check(two, r#""servers": {"b": {"command": "b"}}"#, &[Change::Removed(named("a"))]);
+        check(r#""servers": {"b": {"command": "b"}}"#, two, &[Change::Added(named("a"))]);
+        check(
+            two,
+            r#""servers": {"a": {"command": "a", "args": ["x"]}, "b": {"command": "b", "disabled": true}, "c": {"url": "http://c"}}"#,
+            &[Change::Removed(named("b")), Change::Changed(named("a")), Change::Added(named("c"))],
+        );
+        check(two, &format!(r#"{two}, "rootward": {{"catalog": "compact"}}"#), &[Change::Hub]);
+        let secret = |value: &str| format!(r#""servers": {{"a": {{"command": "a", "env": {{"T": "{value}"}}}}}}"#);
+        check(&secret("one"), &secret("two"), &[Change::Changed(named("a"))]);
+        assert_eq!(changes(&HubConfig::default(), &HubConfig::default()), []);
+    }
+}

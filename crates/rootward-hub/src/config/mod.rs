@@ -1,0 +1,191 @@
+//! The hub's configuration: the file that the user already has for a client, and what Rootward adds to it.
+//!
+//! The file is JSON with comments. It has the servers under `mcpServers` (Claude, Cursor, Windsurf) or `servers` (VS Code). Keys of
+//! clients that nobody here knows are passed over. Rootward's own settings are under the key `rootward`, of a server and of the whole
+//! file; there, everything is understood or an error. A file with a mistake is never used in part.
+//!
+//! ```
+//! use std::path::PathBuf;
+//!
+//! use rootward_hub::config::{Environment, ExpandedKind, HubConfig, SessionRoots, Surroundings, expand};
+//!
+//! let config = HubConfig::read(r#"{
+//!     "mcpServers": {
+//!         "files": {
+//!             "command": "npx",
+//!             "args": ["-y", "@modelcontextprotocol/server-filesystem", "${roots}"],
+//!             "rootward": {"access": "ro"}, // a comment
+//!         },
+//!     },
+//! }"#)?;
+//! let server = config.server("files").unwrap();
+//! assert!(server.uses_roots());
+//!
+//! let environment: Environment = std::env::vars_os().collect();
+//! let roots: [PathBuf; 2] = ["/home/me/app".into(), "/home/me/docs".into()];
+//! let around = Surroundings { environment: &environment, home: None, roots: SessionRoots::At(&roots) };
+//! let ExpandedKind::Stdio { args, .. } = expand(server, &around)?.what else { panic!() };
+//! assert_eq!(args[2..], ["/home/me/app", "/home/me/docs"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`HubConfig::read`]: the text of the file. [`ConfigError`] has the line, the column and the way out.
+//! - [`ServerConfig`], [`ServerSettings`], [`HubSettings`]: what it says. [`SCHEMA`]: the same for editors.
+//! - [`expand`]: a server with its variables filled in. [`ServerConfig::masked`]: a server as it may be shown.
+//! - [`PathMap`]: paths of a child that sees others; [`PathPairs`] before the roots are known.
+//! - [`exposed_name`]: what clients call a tool. [`changes()`]: what a new file changes.
+//!
+//! Nothing here opens a file or looks at the environment.
+
+mod changes;
+mod env_file;
+mod error;
+mod expand;
+mod expanded;
+mod hub_settings;
+mod masked;
+mod naming;
+mod path_map;
+mod schema;
+mod server;
+mod settings;
+mod surroundings;
+mod template;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_of_clients;
+mod tools;
+mod tree;
+mod vscode;
+
+use std::collections::HashMap;
+
+use rootward_core::Shown;
+
+pub use changes::{Change, changes};
+pub use env_file::read_env_file;
+pub use error::{ConfigError, ConfigNote};
+pub use expand::expand;
+pub use expanded::{ExpandError, Expanded, ExpandedKind};
+pub use hub_settings::{Catalog, HubSettings, Limits, Prefix};
+pub use masked::MaskedServer;
+pub use naming::exposed_name;
+pub(crate) use path_map::is_relative;
+pub use path_map::{PathMap, PathMapError, PathPairs};
+pub use schema::SCHEMA;
+pub use server::{Http, ServerConfig, ServerKind, Stdio};
+pub use settings::{
+    AllowedPlaces, DeniedPlaces, Isolation, PathPair, RecipeChoice, RootsFrom, SandboxLevel, ServerSettings,
+    UnixSocketLevel,
+};
+pub use surroundings::{Environment, SessionRoots, Surroundings};
+pub use template::Template;
+pub use tools::{ToolFilter, ToolPattern};
+pub use tree::LONGEST;
+
+use tree::{Node, Section};
+use vscode::Sandbox;
+
+/// The keys of the file that are read.
+#[cfg(test)]
+const KEYS: [&str; 5] = ["mcpServers", "servers", "mcp", "sandbox", "rootward"];
+/// More servers than that are a mistake.
+const MOST_SERVERS: usize = 1000;
+
+/// The hub's configuration. The default is no server at all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HubConfig {
+    /// The servers in the file's order, also those that it switches off.
+    pub servers: Vec<ServerConfig>,
+    /// Settings of the hub itself.
+    pub hub: HubSettings,
+    /// What was accepted and may not do what its author expects.
+    pub notes: Vec<ConfigNote>,
+}
+
+impl HubConfig {
+    /// Reads the text of a configuration file.
+    ///
+    /// # Errors
+    ///
+    /// If anything in it that Rootward reads is not understood. Then nothing of it is used.
+    pub fn read(text: &str) -> Result<HubConfig, ConfigError> {
+        tree::with_top(text, read)
+    }
+
+    /// The servers that the file does not switch off.
+    pub fn enabled(&self) -> impl Iterator<Item = &ServerConfig> {
+        self.servers.iter().filter(|server| !server.disabled)
+    }
+
+    /// The server of this name.
+    pub fn server(&self, name: &str) -> Option<&ServerConfig> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+}
+
+fn read(top: &Node<'_, '_>) -> Result<HubConfig, ConfigError> {
+    let file = top.section()?;
+    file.refuse_misspelt("rootward")?;
+    let hub = file.get("rootward").map(|node| HubSettings::read(&node)).transpose()?.unwrap_or_default();
+    let (servers, sandbox) = servers(&file)?;
+    let mut notes = Vec::new();
+    let shared = sandbox.map(|node| Sandbox::read(&node, &mut notes)).transpose()?;
+    if servers.len() > MOST_SERVERS {
+        return Err(servers.wrong(format!("more than {MOST_SERVERS} servers"), "use several files, each with a hub"));
+    }
+    let mut all = Vec::with_capacity(servers.len());
+    for (name, node) in servers.entries() {
+        server::check_name(&servers, name)?;
+        all.push(ServerConfig::read(name, &node, shared.as_ref(), &mut notes)?);
+    }
+    let config = HubConfig { servers: all, hub, notes };
+    if config.hub.prefix != Prefix::Never {
+        refuse_same_prefix(&config, &servers)?;
+    }
+    Ok(config)
+}
+
+/// The object with the servers, and the `sandbox` that is meant for all of them.
+fn servers<'n, 't>(file: &Section<'n, 't>) -> Result<(Section<'n, 't>, Option<Node<'n, 't>>), ConfigError> {
+    let settings = file.given("mcp").filter(Node::is_object).map(|node| node.section()).transpose()?;
+    let of_settings = settings.as_ref().and_then(|section| Some(("mcp", section.get("servers")?)));
+    let mut found: Vec<(&str, Node<'_, '_>)> = ["mcpServers", "servers"]
+        .into_iter()
+        .filter_map(|key| Some((key, file.get(key)?)))
+        .chain(of_settings)
+        .collect();
+    if let [(one, _), (other, _), ..] = found.as_slice() {
+        let says = format!("the file has servers under `{one}` and under `{other}`");
+        return Err(file.wrong_key(other, says, "keep one of the two"));
+    }
+    let Some((key, node)) = found.pop() else {
+        let says = "the file has no servers: neither `mcpServers` nor `servers`";
+        return Err(file.wrong(says, r#"write `"mcpServers": {…}`; `{}` in it for no servers"#));
+    };
+    // At the top of another client's file, the key says something about the client.
+    let sandbox = match (key, settings) {
+        ("servers", _) => file.given("sandbox"),
+        ("mcp", Some(settings)) => settings.given("sandbox"),
+        _ => None,
+    };
+    Ok((node.section()?, sandbox.filter(Node::is_object)))
+}
+
+fn refuse_same_prefix(config: &HubConfig, servers: &Section<'_, '_>) -> Result<(), ConfigError> {
+    let mut known: HashMap<String, &str> = HashMap::new();
+    for server in config.enabled() {
+        let prefix = server.prefix();
+        if prefix.is_empty() {
+            continue;
+        }
+        if let Some(other) = known.insert(prefix.clone(), &server.name) {
+            let (one, other) = (Shown::new(&server.name), Shown::new(other));
+            let says = format!("servers `{other}` and `{one}` have the same prefix `{prefix}`");
+            let hint = "give one of them another: `\"rootward\": {\"prefix\": \"…\"}`";
+            return Err(servers.wrong_key(&server.name, says, hint));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! What the variables of a configuration mean in one session.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The variables that a configuration can read.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Environment(pub(super) BTreeMap<String, OsString>);
+
+/// What a server's variables mean in one session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Surroundings<'s> {
+    /// The environment of the hub.
+    pub environment: &'s Environment,
+    /// The user's home.
+    pub home: Option<&'s Path>,
+    /// The roots.
+    pub roots: SessionRoots<'s>,
+}
+
+/// The roots of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SessionRoots<'s> {
+    /// These paths of this machine, in order. A process that only learns what a server offers has its empty directory here.
+    At(&'s [PathBuf]),
+    /// Not known yet: `${root}` and `${roots}` stay in the command line, for [`crate::wrap::Launch`] to fill in.
+    Later,
+}
+
+/// Names that are not UTF-8 cannot be written in the file, and are left out.
+impl FromIterator<(OsString, OsString)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Environment {
+        Environment(variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
+    }
+}
+
+/// Only the names.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

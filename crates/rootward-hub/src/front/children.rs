@@ -1,0 +1,210 @@
+//! Servers' processes: started, read from, ended, and what their ends mean.
+
+use std::io;
+use std::time::Duration;
+
+use rootward_core::Guard;
+use rootward_protocol::frame::ROOM;
+use rootward_sandbox::{Permit, Refused, StartError, Trace};
+
+use super::backing::Backing;
+use super::errors::drain_errors;
+use super::fetching::Coming;
+use super::launch::{Start, hope};
+use super::middle::Middle;
+use super::pipe::{Read, do_not_block, read, widen};
+use super::process::Process;
+use super::stdio::{State, Stdio};
+use crate::engine::{ChildId, Event, Failure, Hope, Purpose};
+
+/// How often is read what a server that has ended has left in its output; a pipe has room for a megabyte at the most.
+pub(super) const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
+
+impl<M: Middle> Stdio<'_, M> {
+    pub(super) fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
+        if matches!(self.state, State::Leaving { .. }) {
+            return self.feed(now, Event::NotStarted(number, &Failure::new("the session ends"), Hope::OtherRoots));
+        }
+        // SECURITY: a child that the engine has let go meanwhile was meant for roots that are not in force any more
+        // (test: a_child_that_was_let_go_is_not_wanted)
+        let wanted = self.middle.wants(number);
+        let Some(backing) = self.backing(number).filter(|_| wanted) else {
+            return self.feed(now, Event::Gone(number));
+        };
+        let trace = backing.launch.trace_of(purpose);
+        match backing.launch.start_ambient(guard, (purpose, trace), &mut backing.knowledge) {
+            // All starts of a server want the same package.
+            Ok(Start::AfterFetch(supply)) => {
+                backing.coming.get_or_insert_with(|| Coming::new(supply)).add(number, guard.clone(), purpose);
+            }
+            Ok(Start::Done(started)) => {
+                widen(&started.output);
+                for pipe in [Some(&started.input), Some(&started.output), started.errors.as_ref()].into_iter().flatten()
+                {
+                    let _ = do_not_block(pipe);
+                }
+                if purpose != Purpose::Learn {
+                    self.operator.started(guard.roots(), started.line.enforcement());
+                }
+                let process = Process::new(*started, (purpose, trace), guard.clone(), now, self.limit);
+                self.processes.insert(number, process);
+                self.is_news = true;
+            }
+            Err(error) => self.not_started(now, number, purpose, error),
+        }
+    }
+
+    fn not_started(&mut self, now: Duration, number: ChildId, purpose: Purpose, error: StartError) {
+        self.note(number, 2);
+        let hope = hope(&error);
+        // The real start will tell.
+        let is_told = purpose != Purpose::Learn || hope == Hope::None;
+        let server = self.middle.server_of(number).and_then(|server| self.servers.get(&server));
+        let says = match server.filter(|_| is_told) {
+            Some(server) => self.operator.not_started(&server.launch, error),
+            None => error.to_string(),
+        };
+        self.feed(now, Event::NotStarted(number, &Failure::new(says), hope));
+    }
+
+    /// The same for one that the operator was told about.
+    pub(super) fn not_fetched(&mut self, now: Duration, number: ChildId, says: &str) {
+        self.note(number, 2);
+        self.feed(now, Event::NotStarted(number, &Failure::new(says), Hope::None));
+    }
+
+    /// Takes note of processes that have ended, and goes on with the end of others.
+    pub(super) fn reap(&mut self, now: Duration) -> io::Result<()> {
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for (number, mut process) in std::mem::take(&mut self.leaving) {
+            match process.go_on(now)? {
+                Some(code) => {
+                    // The end of a learner says nothing about the server.
+                    if process.purpose() != Purpose::Learn {
+                        self.note(number, code);
+                    }
+                    gone.push(number);
+                }
+                None => kept.push((number, process)),
+            }
+        }
+        self.leaving = kept;
+        for number in gone {
+            self.feed(now, Event::Gone(number));
+        }
+        // A server that reads no more and lives on answers nobody.
+        let deaf: Vec<ChildId> =
+            self.processes.iter().filter(|(_, process)| process.is_deaf(now)).map(|(number, _)| *number).collect();
+        for number in deaf {
+            self.finish(number);
+        }
+        let leaving = matches!(self.state, State::Leaving { .. });
+        // What a server has left in its output is not read before there is room for it.
+        if leaving || (self.some_ended && self.client_keeps_up()) {
+            self.some_ended = false;
+            let mut ended = Vec::new();
+            for (number, process) in &mut self.processes {
+                if let Some(code) = process.go_on(now)? {
+                    ended.push((*number, code));
+                }
+            }
+            for (number, code) in ended {
+                self.note(number, code);
+                self.finish(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// A server has ended with this code.
+    fn note(&mut self, number: ChildId, code: i32) {
+        if M::PASSES_CODE && self.code.0.is_none_or(|last| number >= last) {
+            self.code = (Some(number), code);
+        }
+    }
+
+    /// Reads what a server that has ended has left in its output. Others that it started may keep that open for as long as they like.
+    fn finish(&mut self, number: ChildId) {
+        for _ in 0..MOST_LEFT {
+            if !matches!(self.read_child(number), Read::Some(_)) {
+                break;
+            }
+        }
+        self.gone(number);
+    }
+
+    pub(super) fn read_child(&mut self, number: ChildId) -> Read {
+        let now = self.begun.elapsed();
+        let Some(process) = self.processes.get_mut(&number) else { return Read::End };
+        let Some(output) = &process.output else { return Read::End };
+        let read = read(output, process.reader.room());
+        match read {
+            Read::Later => {}
+            Read::Some(_) => {
+                while let Some(line) = process.reader.find() {
+                    self.to_do.extend(self.middle.step(now, Event::ChildLine(number, line)));
+                }
+            }
+            Read::End => process.hush(now),
+        }
+        read
+    }
+
+    /// Nothing more comes from a server.
+    fn gone(&mut self, number: ChildId) {
+        let now = self.begun.elapsed();
+        let Some(mut process) = self.processes.remove(&number) else { return };
+        self.is_news = true;
+        if let Some(line) = process.reader.find_last() {
+            self.to_do.extend(self.middle.step(now, Event::ChildLine(number, line)));
+        }
+        process.output = None;
+        process.end(now);
+        let code = process.go_on(now).ok().flatten();
+        drain_errors(&mut process);
+        let launch = self.middle.server_of(number).and_then(|server| self.servers.get(&server)).map(|it| &it.launch);
+        let (secrets, withheld) =
+            launch.map_or((&[][..], &[][..]), |it| (it.secrets.as_slice(), it.withheld.as_slice()));
+        let failure = process.failure(now, code, secrets, withheld);
+        match launch.map(|launch| (launch.trace_of(process.purpose()), launch.trace)) {
+            Some((Trace::On, Trace::On)) => self.operator.refused(process.refused()),
+            Some((Trace::On, Trace::Off)) if process.refused().iter().any(is_own_proc) => self.operator.says(
+                "the server was traced after the one before it died, so its processes could read about themselves in `/proc`: \
+                 `--own-proc` permits that without tracing",
+            ),
+            _ => {}
+        }
+        self.leaving.push((number, process));
+        self.feed(now, Event::ChildEnded(number, &failure));
+    }
+
+    /// Reads what somebody says whom nobody listens to any more, so that it can end.
+    pub(super) fn drain(&mut self, position: usize) {
+        if let Some((_, process)) = self.leaving.get_mut(position)
+            && let Some(output) = &process.output
+            && matches!(read(output, &mut Vec::with_capacity(ROOM)), Read::End)
+        {
+            process.output = None;
+        }
+    }
+
+    /// Those whose end is under way.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &Process> {
+        self.leaving.iter().map(|(_, process)| process).chain(self.processes.values())
+    }
+
+    /// The server that a child is of.
+    fn backing(&mut self, child: ChildId) -> Option<&mut Backing> {
+        self.servers.get_mut(&self.middle.server_of(child)?)
+    }
+
+    /// Takes back a start that waits for its package; whether there was one.
+    pub(super) fn stops_waiting(&mut self, child: ChildId) -> bool {
+        self.servers.values_mut().any(|server| server.stops_waiting(child))
+    }
+}
+
+/// Whether something is refused to all processes but the first unless they are traced.
+fn is_own_proc(refused: &Refused) -> bool {
+    matches!(refused.permit(), Some(Permit::Alone(_)))
+}

@@ -1,0 +1,152 @@
+//! What a front with one client feeds: the engine with one session (`wrap`), or the hub.
+
+use std::time::Duration;
+
+use rootward_protocol::frame::Line;
+use rootward_protocol::session::Given;
+
+use super::backing::Backings;
+use crate::engine::{ChildId, Effect, Engine, Event, Memory, Outlet, ServerId, Session, SessionId};
+
+/// Events and lines go in, effects and bytes come out.
+pub(crate) trait Middle {
+    /// Whether the exit code of a server is that of the program.
+    const PASSES_CODE: bool;
+
+    /// The client sent a line.
+    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect>;
+    /// The client says no more.
+    fn client_closed(&mut self, now: Duration) -> Vec<Effect>;
+    /// The client is being left: its messages that still wait get an error.
+    fn left(&mut self, now: Duration) -> Vec<Effect>;
+    /// Something happened that no client did.
+    fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect>;
+    /// The operator or the user gives something else.
+    fn give(&mut self, now: Duration, given: Given) -> Vec<Effect>;
+    /// Whether it wants to look at the disk from time to time.
+    fn looks(&self) -> bool {
+        false
+    }
+    /// Looks; servers that are new, and what is to be done.
+    fn look_ambient(&mut self, _: Duration) -> (Backings, Vec<Effect>) {
+        Default::default()
+    }
+    /// When time next matters.
+    fn wakes_at(&self) -> Option<Duration>;
+
+    /// What is remembered of a server.
+    fn memory(&self, server: ServerId) -> Option<&Memory>;
+    /// The server that a child is of.
+    fn server_of(&self, child: ChildId) -> Option<ServerId>;
+    /// The name of the server that a child is of.
+    fn name_of(&self, child: ChildId) -> Option<&str>;
+    /// Whether a child is still wanted.
+    fn wants(&self, child: ChildId) -> bool;
+
+    /// What waits to be written to the client.
+    fn client_outlet(&mut self) -> Option<&mut Outlet>;
+    /// What waits to be written to a child.
+    fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet>;
+    /// The bytes that the client has not read.
+    fn unread(&self) -> usize;
+    /// The bytes that a child has not read.
+    fn unread_by(&self, child: ChildId) -> usize;
+    /// The bytes that the slowest child has not read.
+    fn most_unread(&self) -> usize;
+    /// The bytes that messages in waiting take, and those that the client has not read.
+    fn held_bytes(&self) -> usize;
+    /// Whether everything that the client sent has reached a child, or was answered.
+    fn is_delivered(&self) -> bool;
+    /// Whether the client still awaits an answer.
+    fn owes(&self) -> bool;
+}
+
+/// One client and one server, and nothing between them is renamed.
+#[derive(Debug)]
+pub(crate) struct OneServer {
+    pub(crate) engine: Engine,
+    pub(crate) server: ServerId,
+    pub(crate) session: SessionId,
+}
+
+impl OneServer {
+    fn session(&self) -> Option<&Session> {
+        self.engine.session(self.session)
+    }
+}
+
+impl Middle for OneServer {
+    const PASSES_CODE: bool = true;
+
+    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect> {
+        self.engine.step(now, Event::ClientLine(self.session, line))
+    }
+
+    fn client_closed(&mut self, now: Duration) -> Vec<Effect> {
+        self.engine.step(now, Event::ClientClosed(self.session))
+    }
+
+    fn left(&mut self, now: Duration) -> Vec<Effect> {
+        self.engine.step(now, Event::Left(self.session))
+    }
+
+    fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
+        self.engine.step(now, event)
+    }
+
+    fn give(&mut self, now: Duration, given: Given) -> Vec<Effect> {
+        self.engine.step(now, Event::Given(self.server, given))
+    }
+
+    fn wakes_at(&self) -> Option<Duration> {
+        self.engine.wakes_at()
+    }
+
+    fn memory(&self, server: ServerId) -> Option<&Memory> {
+        self.engine.memory(server)
+    }
+
+    fn server_of(&self, child: ChildId) -> Option<ServerId> {
+        self.engine.server_of(child)
+    }
+
+    fn name_of(&self, child: ChildId) -> Option<&str> {
+        self.engine.name_of(child)
+    }
+
+    fn wants(&self, child: ChildId) -> bool {
+        self.session().is_some_and(|session| session.wants(child))
+    }
+
+    fn client_outlet(&mut self) -> Option<&mut Outlet> {
+        self.engine.client_outlet(self.session)
+    }
+
+    fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
+        self.engine.child_outlet(child)
+    }
+
+    fn unread(&self) -> usize {
+        self.session().map_or(0, Session::unread_bytes)
+    }
+
+    fn unread_by(&self, child: ChildId) -> usize {
+        self.session().map_or(0, |session| session.unread_by(child))
+    }
+
+    fn most_unread(&self) -> usize {
+        self.session().map_or(0, Session::most_unread)
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.session().map_or(0, Session::held_bytes)
+    }
+
+    fn is_delivered(&self) -> bool {
+        self.session().is_none_or(Session::is_delivered)
+    }
+
+    fn owes(&self) -> bool {
+        self.session().is_some_and(Session::owes)
+    }
+}

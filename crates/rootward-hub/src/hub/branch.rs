@@ -1,0 +1,238 @@
+//! A client's branch to one server: opened when something of the server's is needed, greeted by the hub, and then spoken through.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rootward_protocol::frame::{Envelope, Members};
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::offer::Offer;
+use rootward_protocol::{keys, method, shown};
+use serde_json::value::RawValue;
+
+use super::client::{Client, LONGEST_SHOWN, Order, Queued};
+use super::lists::Listing;
+
+/// How long a server that could not begin is not tried again.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// How much may wait for a server that begins, in bytes.
+const MOST_QUEUED: usize = 16 << 20;
+
+/// A branch.
+#[derive(Debug, Default)]
+pub(super) struct Branch {
+    pub(super) phase: Phase,
+    /// What waits until the server is ready.
+    queued: Vec<Queued>,
+    /// What it said about `initialize`.
+    pub(super) handshake: Option<Box<RawValue>>,
+    /// Its lists, as far as they are known.
+    pub(super) listings: BTreeMap<&'static str, Listing>,
+    /// Why the server did not give a list when it was last asked for one, if it did not.
+    pub(super) trouble: Option<String>,
+    /// Lists that the client was told without this server: it hears when they are there.
+    pub(super) missed: BTreeSet<&'static str>,
+}
+
+/// How far a branch has come.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) enum Phase {
+    #[default]
+    Closed,
+    /// `initialize` was sent.
+    Greeting,
+    Ready,
+    /// The server could not begin: why, and when.
+    Failed {
+        why: String,
+        since: Duration,
+    },
+}
+
+/// A question of the hub's own to a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Own {
+    Handshake(usize),
+    List(usize, &'static str),
+    /// Nobody waits for the answer.
+    Level(usize),
+}
+
+impl Own {
+    /// The server that is asked.
+    fn server(self) -> usize {
+        match self {
+            Own::Handshake(server) | Own::List(server, _) | Own::Level(server) => server,
+        }
+    }
+}
+
+impl Branch {
+    pub(super) fn queued_bytes(&self) -> usize {
+        self.queued.iter().map(|queued| queued.line.len()).sum()
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.phase == Phase::Ready
+    }
+
+    /// Whether lines pass through it.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Greeting | Phase::Ready)
+    }
+
+    /// Whether the server says that it offers this.
+    pub(super) fn offers(&self, capability: &str) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| Offer::read(handshake).has(capability))
+    }
+}
+
+impl Client {
+    /// Sends a line to a server, now or when it is ready. `id` is the client's request in it, which gets an error if that fails.
+    pub(super) fn send(&mut self, server: usize, line: Vec<u8>, id: Option<&str>) {
+        let now = self.now;
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        match &branch.phase {
+            Phase::Ready => return self.orders.push_back(Order::Line(server, line)),
+            Phase::Failed { since, .. } if now < *since + TRIED_AGAIN_AFTER => {}
+            Phase::Greeting if branch.queued_bytes() + line.len() > MOST_QUEUED => {}
+            Phase::Closed | Phase::Greeting | Phase::Failed { .. } => {
+                branch.queued.push(Queued { line, id: id.map(Into::into) });
+                return self.open(server);
+            }
+        }
+        if let Some(id) = id {
+            self.cannot_answer(server, id);
+        }
+    }
+
+    /// Sends a line to a server that is ready; others need not hear it.
+    pub(super) fn send_if_open(&mut self, server: usize, line: &str) {
+        if self.branches.get(server).is_some_and(Branch::is_ready) {
+            self.orders.push_back(Order::Line(server, line.as_bytes().to_vec()));
+        }
+    }
+
+    /// Opens a branch that is closed: the server is greeted in the client's words.
+    pub(super) fn open(&mut self, server: usize) {
+        let (Some(branch), Some(hello)) = (self.branches.get_mut(server), &self.hello) else { return };
+        if !matches!(branch.phase, Phase::Closed | Phase::Failed { .. }) {
+            return;
+        }
+        branch.phase = Phase::Greeting;
+        let hello = hello.get().to_owned();
+        let id = self.own_id();
+        let greeting = message::request(&id, method::INITIALIZE, Some(&hello));
+        self.own.insert(id, Own::Handshake(server));
+        self.orders.push_back(Order::Line(server, greeting.into_bytes()));
+    }
+
+    /// A server has answered `initialize`.
+    pub(super) fn greeted(&mut self, server: usize, envelope: &Envelope<'_>) {
+        let Some(result) = envelope.result() else {
+            let error = envelope.error().and_then(Members::read).and_then(|error| error.text("message"));
+            return self.failed(server, &error.unwrap_or_else(|| "it refused to begin".to_owned()));
+        };
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        branch.handshake = Some(result.to_owned());
+        let from_before: Vec<&'static str> = branch.listings.keys().copied().collect();
+        self.tell_ready(server);
+        self.ask_again(server, &from_before);
+    }
+
+    /// A server that was greeted is told so once the client has begun, and gets what waited.
+    pub(super) fn tell_ready(&mut self, server: usize) {
+        let initialized = self.initialized;
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        if !initialized || branch.phase != Phase::Greeting || branch.handshake.is_none() {
+            return;
+        }
+        branch.phase = Phase::Ready;
+        let queued = std::mem::take(&mut branch.queued);
+        let logs = branch.offers("logging");
+        let begun = message::notification(method::INITIALIZED).into_bytes();
+        let queued = queued.into_iter().map(|queued| queued.line);
+        self.orders.extend([begun].into_iter().chain(queued).map(|line| Order::Line(server, line)));
+        if logs {
+            self.tell_level(server);
+        }
+    }
+
+    /// Tells a server which logs the client wants, if it said so.
+    pub(super) fn tell_level(&mut self, server: usize) {
+        let Some(params) = self.level.as_ref().map(|level| level.get().to_owned()) else { return };
+        let id = self.own_id();
+        let line = message::request(&id, method::SET_LEVEL, Some(&params));
+        self.own.insert(id, Own::Level(server));
+        self.orders.push_back(Order::Line(server, line.into_bytes()));
+    }
+
+    /// A server cannot begin, or its branch has ended: what waits for it gets an error, and so do its open requests.
+    pub(super) fn failed(&mut self, server: usize, why: &str) {
+        let now = self.now;
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        if matches!(branch.phase, Phase::Failed { .. }) {
+            return;
+        }
+        let Branch { queued, mut listings, .. } = std::mem::take(branch);
+        // Its tools stay known: who calls one hears why it does not run.
+        listings.retain(|_, listing| listing.is_known());
+        branch.listings = listings;
+        let name = self.servers.get(server).map(|server| server.name.clone()).unwrap_or_default();
+        let why = format!("server `{name}` cannot be reached: {}", shown(why, LONGEST_SHOWN));
+        self.branches[server].phase = Phase::Failed { why: why.clone(), since: now };
+        self.own.retain(|_, own| own.server() != server);
+        self.orders.push_back(Order::Close(server));
+        let owed = self.calls.extract_if(|_, of| *of == server).map(|(id, _)| id);
+        let ids: Vec<Box<str>> = queued.into_iter().filter_map(|queued| queued.id).chain(owed).collect();
+        for id in ids {
+            self.calls.remove(&id);
+            self.tell(&message::error(&id, INTERNAL_ERROR, &why, None));
+        }
+        self.take_questions_back(server);
+        self.forget_merged();
+    }
+
+    /// The error for a request to a server that does not run.
+    pub(super) fn cannot_answer(&mut self, server: usize, id: &str) {
+        self.calls.remove(id);
+        let why = match self.branches.get(server).map(|branch| &branch.phase) {
+            Some(Phase::Failed { why, .. }) => why.clone(),
+            _ => "too much waits for this server".to_owned(),
+        };
+        self.tell(&message::error(id, INTERNAL_ERROR, &why, None));
+    }
+
+    /// What a server answered.
+    pub(super) fn server_answers(&mut self, server: usize, envelope: &Envelope<'_>, line: &[u8]) {
+        let Some(id) = envelope.id() else { return };
+        // SECURITY: only the server that was asked may answer (test: a_server_answers_only_what_it_was_asked)
+        match self.own.get(&id.key()).copied().filter(|own| own.server() == server) {
+            Some(own) => {
+                self.own.remove(&id.key());
+                return match own {
+                    Own::Handshake(_) => self.greeted(server, envelope),
+                    Own::List(_, list) => self.listed(server, list, envelope),
+                    Own::Level(_) => {}
+                };
+            }
+            None if self.calls.get(&id.key()) != Some(&server) => return,
+            None => self.calls.remove(&id.key()),
+        };
+        self.note_task(server, envelope);
+        self.out.push_bytes(line);
+    }
+
+    /// A call may have begun a task, which later requests name.
+    fn note_task(&mut self, server: usize, envelope: &Envelope<'_>) {
+        // A short look first: few results are tasks, and some are large.
+        let Some(result) = envelope.result().filter(|result| result.get().len() < 1 << 16) else { return };
+        if !result.get().contains(keys::TASK_ID) {
+            return;
+        }
+        let task = Members::read(result).and_then(|result| result.object(keys::TASK)?.text(keys::TASK_ID));
+        if let Some(task) = task {
+            self.tasks.insert(task, server);
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! One client of the hub: what it asks is parted among the servers, and what they say becomes one server's words.
+//!
+//! For each server the client has a *branch*: a session of the engine in which the hub is the client. Everything that `wrap` does for a
+//! client and its server holds there: learning, roots, checks, confinement, restarts. This file and those beside it only say which
+//! message goes into which branch, and under which name. Lines go in; lines and orders come out. No engine, no pipes, no clock.
+//!
+//! The client's own ids go into branches as they are. Questions of servers get ids of the hub's own, because two servers may use the same.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::Mode;
+use rootward_core::session::Support;
+use rootward_protocol::era::Hello;
+use rootward_protocol::frame::{Envelope, Id, Kind, Line, Members, Message, key};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND};
+use rootward_protocol::offer::{self, OfferedList};
+use rootward_protocol::session::{Given, Placing, Published, SessionGuard, Terms, Turn};
+use rootward_protocol::{keys, method, shown, tells_limits};
+use serde_json::value::RawValue;
+
+use super::Served;
+use super::branch::Branch;
+use super::catalog::Merged;
+use super::lists::ListRequest;
+use super::own_tools::OwnCall;
+use super::questions::Asked;
+use crate::config::HubSettings;
+use crate::engine::Outlet;
+
+/// How much of a peer's text is shown, in characters.
+pub(super) const LONGEST_SHOWN: usize = 300;
+
+/// Something for the hub to do, in order.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Pass a line into the branch of this server; open the branch if it is not.
+    Line(usize, Vec<u8>),
+    /// End the branch of this server.
+    Close(usize),
+    /// Look the client's roots up.
+    Place(Placing),
+    /// Answer a call of `get-roots`, with what only the hub knows.
+    Describe(Box<str>),
+    /// Tell the operator.
+    Say(String),
+}
+
+/// What is to be said to a server before it is ready, and whom to tell if it never is.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub(super) line: Vec<u8>,
+    /// The client's request, if it is one.
+    pub(super) id: Option<Box<str>>,
+}
+
+/// A request that cannot be parted yet: nobody knows whose tool or resource it names.
+#[derive(Debug)]
+pub(super) struct Parked {
+    pub(super) text: Box<str>,
+    pub(super) id: Box<str>,
+    /// What would tell.
+    pub(super) lists: &'static [&'static str],
+    pub(super) until: Duration,
+}
+
+/// A client.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// All servers that there ever were: a server keeps its position.
+    pub(super) servers: Vec<Arc<Served>>,
+    pub(super) branches: Vec<Branch>,
+    /// The positions of those that there are, in the order of the configuration.
+    pub(super) order: Vec<usize>,
+    pub(super) settings: Arc<HubSettings>,
+    /// The params of its `initialize`.
+    pub(super) hello: Option<Box<RawValue>>,
+    /// Whether it said `initialized`.
+    pub(super) initialized: bool,
+    /// What it declares about roots.
+    pub(super) support: Support,
+    /// Its open requests by id, and the server that owes the answer.
+    pub(super) calls: HashMap<Box<str>, usize>,
+    /// The hub's questions to it, by id.
+    pub(super) asked: HashMap<Box<str>, Asked>,
+    /// The hub's own questions to servers, by id.
+    pub(super) own: HashMap<Box<str>, super::branch::Own>,
+    /// Its requests for lists that wait for servers.
+    pub(super) lists: Vec<ListRequest>,
+    pub(super) parked: Vec<Parked>,
+    pub(super) own_calls: Vec<OwnCall>,
+    /// Merged lists, until a server's list changes.
+    pub(super) merged: BTreeMap<&'static str, Arc<Merged>>,
+    /// Counts changes of lists: a cursor is good for one.
+    pub(super) generation: u64,
+    /// Which servers gave which tasks.
+    pub(super) tasks: HashMap<String, usize>,
+    /// The level that the client wants logs of.
+    pub(super) level: Option<Box<RawValue>>,
+    /// The owner of its roots, for `get-roots`. Branches have their own, within the bounds of their servers.
+    pub(super) roots: Option<SessionGuard>,
+    terms: Arc<Terms>,
+    given: Arc<Given>,
+    pub(super) out: Outlet,
+    pub(super) orders: VecDeque<Order>,
+    pub(super) now: Duration,
+    longest: usize,
+    own_ids: u64,
+}
+
+impl Client {
+    pub(super) fn new(
+        (servers, order): (Vec<Arc<Served>>, Vec<usize>),
+        settings: Arc<HubSettings>,
+        (terms, given): (Arc<Terms>, Arc<Given>),
+        longest: usize,
+    ) -> Client {
+        Client {
+            branches: servers.iter().map(|_| Branch::default()).collect(),
+            order,
+            servers,
+            settings,
+            hello: None,
+            initialized: false,
+            support: Support::No,
+            calls: HashMap::new(),
+            asked: HashMap::new(),
+            own: HashMap::new(),
+            lists: Vec::new(),
+            parked: Vec::new(),
+            own_calls: Vec::new(),
+            merged: BTreeMap::new(),
+            generation: 1,
+            tasks: HashMap::new(),
+            level: None,
+            roots: None,
+            terms,
+            given,
+            out: Outlet::default(),
+            orders: VecDeque::new(),
+            now: Duration::ZERO,
+            longest,
+            own_ids: 0,
+        }
+    }
+
+    /// A line of the client's.
+    pub(super) fn client_line(&mut self, now: Duration, line: &Line<'_>) {
+        self.now = now.max(self.now);
+        match line {
+            Line::TooLong(long) => {
+                if let Some(answer) = message::too_long(long, self.longest) {
+                    self.tell(&answer);
+                }
+                self.say(format!("a message of the client's was too long: {} bytes", long.length));
+            }
+            Line::Frame(frame) => match Message::parse(frame) {
+                Err(bad) => {
+                    self.say(format!("a line of the client's is refused: {}", bad.reason));
+                    self.tell(&message::bad_frame(bad.id.as_deref(), &bad.reason));
+                }
+                Ok(Message::Single(envelope)) => self.client_message(&envelope),
+                // Members are answered one by one: that is all a batch means.
+                Ok(Message::Batch(batch)) => {
+                    for member in batch.members() {
+                        match member {
+                            Ok(envelope) => self.client_message(&envelope),
+                            Err(bad) => self.tell(&message::bad_frame(bad.id.as_deref(), &bad.reason)),
+                        }
+                    }
+                }
+            },
+        }
+        self.settle();
+    }
+
+    fn client_message(&mut self, envelope: &Envelope<'_>) {
+        match (envelope.kind(), envelope.id()) {
+            (Kind::Response | Kind::ErrorResponse, _) => self.client_answers(envelope),
+            (Kind::Notification, _) => self.client_notifies(envelope),
+            (Kind::Request, Some(id)) => self.client_asks(envelope, id),
+            (Kind::Request, None) => {}
+        }
+    }
+
+    /// A notification of the client's.
+    fn client_notifies(&mut self, envelope: &Envelope<'_>) {
+        match envelope.method().unwrap_or_default() {
+            method::INITIALIZED if self.hello.is_some() && !self.initialized => {
+                self.initialized = true;
+                self.report(|roots, now| roots.needed(now, now));
+                for server in 0..self.branches.len() {
+                    self.tell_ready(server);
+                }
+            }
+            method::ROOTS_CHANGED if self.initialized => {
+                self.roots_questions_are_old();
+                self.report(SessionGuard::list_changed);
+                for server in 0..self.branches.len() {
+                    self.send_if_open(server, envelope.text());
+                }
+            }
+            method::CANCELLED => self.client_cancels(envelope),
+            method::PROGRESS => self.client_progress(envelope),
+            // Nobody knows which server it is for.
+            _ => {}
+        }
+    }
+
+    /// A request of the client's.
+    fn client_asks(&mut self, envelope: &Envelope<'_>, id: Id<'_>) {
+        let method = envelope.method().unwrap_or_default();
+        let id_text = id.as_str();
+        match method {
+            method::INITIALIZE => return self.initialize(envelope, id_text),
+            method::PING => return self.tell(&message::result(id_text, "{}")),
+            _ if self.hello.is_none() => {
+                let (code, says) = match envelope.params().and_then(rootward_protocol::round::ModernRequest::read) {
+                    // A modern client falls back to `initialize`.
+                    Some(_) => (METHOD_NOT_FOUND, "this server speaks revisions up to 2025-11-25: send `initialize`"),
+                    None => (INVALID_REQUEST, "the session has not begun; send `initialize` first"),
+                };
+                return self.tell(&message::error(id_text, code, says, None));
+            }
+            _ => {}
+        }
+        // SECURITY: two requests under one id would make one server's answer pass for another's
+        // (test: an_id_in_use_is_refused)
+        if self.is_in_use(&id.key()) {
+            return self.tell(&message::error(id_text, INVALID_REQUEST, "this id is in use", None));
+        }
+        if self.calls.len() + self.parked.len() + self.lists.len() >= self.settings.limits.queued_calls {
+            return self.tell(&message::error(id_text, INTERNAL_ERROR, "too many requests are open", None));
+        }
+        match OfferedList::of(method) {
+            Some(list) => self.asks_for_list(envelope, id_text, list),
+            None => self.part(envelope, id_text, self.now + super::lists::LISTS_WITHIN),
+        }
+    }
+
+    /// Whether an id is one of an open request, or of a question of the hub's own to a server.
+    fn is_in_use(&self, asked: &str) -> bool {
+        self.calls.contains_key(asked)
+            || self.own.contains_key(asked)
+            || self.lists.iter().any(|list| *key(&list.id) == *asked)
+            || self.parked.iter().any(|parked| *key(&parked.id) == *asked)
+            || self.own_calls.iter().any(|call| *key(&call.id) == *asked)
+    }
+
+    /// The client begins. The hub answers for all servers; they are asked when something of theirs is needed.
+    fn initialize(&mut self, envelope: &Envelope<'_>, id: &str) {
+        if self.hello.is_some() {
+            return self.tell(&message::error(id, INVALID_REQUEST, "the session has begun before", None));
+        }
+        let hello = envelope.params().and_then(|params| Some((params, Hello::read(params)?)));
+        let Some((params, hello)) = hello else {
+            let says = "the params of `initialize` are refused: not an object, or a duplicate key";
+            return self.tell(&message::error(id, INVALID_PARAMS, says, None));
+        };
+        self.support = hello.support;
+        self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), hello.support));
+        self.hello = Some(params.to_owned());
+        let result = offer::of_hub(hello.revision.as_deref(), &self.instructions());
+        let asked = hello.client.as_deref().is_some_and(tells_limits);
+        let asking = if asked { offer::asking_for_limits(&result) } else { None };
+        self.tell(&message::result(id, &asking.unwrap_or(result)));
+    }
+
+    fn instructions(&self) -> String {
+        let names: Vec<&str> = self.ordered().map(|(_, server)| server.name.as_str()).collect();
+        let servers = match names.as_slice() {
+            [] => "no server is configured".to_owned(),
+            names => format!("servers: {}", names.join(", ")),
+        };
+        let own = format!(
+            "Several MCP servers behind one ({servers}). Each is held to the roots, the directories that the user shares: a path \
+             outside them is refused. The tool `get-roots` tells which they are."
+        );
+        let told = self.ordered().filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));
+        let told = told.map(|(name, instructions)| format!("{name}: {instructions}"));
+        [own].into_iter().chain(told).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The servers that there are, with their positions.
+    pub(super) fn ordered(&self) -> impl Iterator<Item = (usize, &Arc<Served>)> {
+        self.order.iter().filter_map(|position| Some((*position, self.servers.get(*position)?)))
+    }
+
+    /// The configuration changed: these servers are there from now on, in this order.
+    pub(super) fn reconfigure(
+        &mut self,
+        now: Duration,
+        servers: &[Arc<Served>],
+        order: &[usize],
+        settings: Arc<HubSettings>,
+    ) {
+        self.now = now.max(self.now);
+        self.servers = servers.to_vec();
+        self.branches.resize_with(servers.len(), Branch::default);
+        let gone: Vec<usize> = self.order.iter().copied().filter(|position| !order.contains(position)).collect();
+        self.settings = settings;
+        for server in gone {
+            self.failed(server, "it was taken out of the configuration");
+        }
+        self.order = order.to_vec();
+        self.forget_merged();
+        for changed in [method::TOOLS_CHANGED, method::PROMPTS_CHANGED, method::RESOURCES_CHANGED] {
+            if self.initialized {
+                self.tell(&message::notification(changed));
+            }
+        }
+        self.settle();
+    }
+
+    /// The client does not await an answer any more.
+    fn client_cancels(&mut self, envelope: &Envelope<'_>) {
+        let params = envelope.params().and_then(Members::read);
+        let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).and_then(|id| Id::read(id.get())) else {
+            return;
+        };
+        let asked = id.key();
+        self.lists.retain(|list| key(&list.id) != asked);
+        self.parked.retain(|parked| key(&parked.id) != asked);
+        self.own_calls.retain(|call| key(&call.id) != asked);
+        if let Some(server) = self.calls.remove(&asked) {
+            self.send_if_open(server, envelope.text());
+        }
+    }
+
+    /// The operator or the user gives something else.
+    pub(super) fn give(&mut self, now: Duration, given: Arc<Given>) {
+        self.now = now.max(self.now);
+        self.report(|roots, now| roots.given(now, &given));
+        self.given = given;
+        self.settle();
+    }
+
+    /// Does what is due by now.
+    pub(super) fn tick(&mut self, now: Duration) {
+        self.now = now.max(self.now);
+        if self.roots.as_ref().and_then(SessionGuard::wakes_at).is_some_and(|due| due <= self.now) {
+            self.report(SessionGuard::tick);
+        }
+        self.settle();
+    }
+
+    /// Goes on with everything that may go on.
+    pub(super) fn settle(&mut self) {
+        self.answer_lists();
+        self.part_parked();
+        self.answer_own_calls();
+    }
+
+    /// When time next matters.
+    pub(super) fn wakes_at(&self) -> Option<Duration> {
+        let roots = self.roots.as_ref().and_then(SessionGuard::wakes_at);
+        let lists = self.lists.iter().map(|list| list.until);
+        let parked = self.parked.iter().map(|parked| parked.until);
+        let calls = self.own_calls.iter().filter_map(|call| self.own_call_wakes_at(call));
+        roots.into_iter().chain(lists).chain(parked).chain(calls).min()
+    }
+
+    /// The client is being left: what still waits here gets an error.
+    pub(super) fn give_up(&mut self) {
+        let lists = std::mem::take(&mut self.lists).into_iter().map(|list| list.id);
+        let parked = std::mem::take(&mut self.parked).into_iter().map(|parked| parked.id);
+        let calls = std::mem::take(&mut self.own_calls).into_iter().map(|call| call.id);
+        for id in lists.chain(parked).chain(calls).collect::<Vec<_>>() {
+            self.tell(&message::error(&id, INTERNAL_ERROR, "the session ends", None));
+        }
+    }
+
+    /// Whether the client still awaits something that waits here, and in no branch.
+    pub(super) fn owes(&self) -> bool {
+        !(self.lists.is_empty() && self.parked.is_empty() && self.own_calls.is_empty() && self.calls.is_empty())
+    }
+
+    /// The bytes that wait here.
+    pub(super) fn held_bytes(&self) -> usize {
+        let parked: usize = self.parked.iter().map(|parked| parked.text.len()).sum();
+        let queued: usize = self.branches.iter().map(Branch::queued_bytes).sum();
+        parked + queued + self.out.waiting().len()
+    }
+
+    /// The revision of the protocol that it asked for.
+    pub(super) fn revision(&self) -> Option<String> {
+        Hello::read(self.hello.as_deref()?)?.revision
+    }
+
+    /// The roots in force, unless they are being asked for.
+    pub(super) fn in_force(&self) -> Option<&Published> {
+        self.roots.as_ref().filter(|roots| roots.turn(self.now, self.now) == Turn::GoOn)?.published()
+    }
+
+    /// How the client's roots and the ceiling combine.
+    pub(super) fn mode(&self) -> Mode {
+        self.terms.policy.mode
+    }
+
+    /// Puts a message on its way to the client.
+    pub(super) fn tell(&mut self, message: &str) {
+        self.out.push(message);
+    }
+
+    /// Tells the operator.
+    pub(super) fn say(&mut self, text: impl AsRef<str>) {
+        self.orders.push_back(Order::Say(shown(text.as_ref(), LONGEST_SHOWN)));
+    }
+
+    /// An id that no client and no server writes.
+    pub(super) fn own_id(&mut self) -> Box<str> {
+        self.own_ids += 1;
+        format!(r#""rootward-hub-{}""#, self.own_ids).into()
+    }
+}

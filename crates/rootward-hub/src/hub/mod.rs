@@ -1,0 +1,443 @@
+//! The hub: many servers behind one endpoint, each held to the client's roots.
+//!
+//! ```text
+//!              ┌─ branch ─▶ Session ─▶ server a
+//!   client ──▶ Client ─ branch ─▶ Session ─▶ server b          Sessions, links and children are the engine's.
+//!              └─ branch ─▶ Session ─▶ server c
+//! ```
+//!
+//! A client parts what it is asked among its branches. A branch is a session of the engine, with the hub as its client: what `wrap`
+//! does for one server, it does for each. So the hub itself checks no path, starts nothing and learns no server; it renames and merges.
+
+mod branch;
+mod catalog;
+mod client;
+mod lists;
+mod own_tools;
+mod parting;
+mod questions;
+mod renaming;
+mod running;
+#[cfg(test)]
+mod scripts;
+mod sessions;
+mod sharing;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::Shown;
+use rootward_core::session::Sources;
+use rootward_protocol::frame::Line;
+use rootward_protocol::session::Given;
+use rootward_protocol::shortened;
+
+use crate::config::{HubSettings, Isolation, ToolFilter};
+use crate::engine::{
+    ChildId, ClientId, Effect, Engine, Event, Failure, Memory, Outlet, Place, Server, ServerId, Session, SessionId,
+};
+use crate::front::{Backings, Middle};
+use crate::scan::Held;
+use client::Client;
+use own_tools::View;
+pub use rootward_protocol::session::Terms;
+pub(crate) use running::Reloading;
+pub use running::{HubServer, Reload, Reloaded, StdioHub};
+use sessions::Whose;
+
+/// How much of a server's instructions is passed on, in characters. There may be many servers, and models read all of it each time.
+const LONGEST_INSTRUCTIONS: usize = 2000;
+
+/// A server as clients of the hub see it.
+#[derive(Debug)]
+pub(crate) struct Served {
+    server: Option<ServerId>,
+    pub(crate) name: String,
+    /// What the names of its tools and prompts begin with.
+    pub(crate) prefix: String,
+    pub(crate) tools: ToolFilter,
+    pub(crate) isolation: Isolation,
+    /// What it told a model about itself the last time, as far as that is passed on.
+    instructions: Option<String>,
+    held: Held,
+}
+
+impl Served {
+    pub(crate) fn new(name: String, prefix: String, tools: ToolFilter) -> Served {
+        Served {
+            server: None,
+            name,
+            prefix,
+            tools,
+            isolation: Isolation::default(),
+            instructions: None,
+            held: Held::ByItsCalls,
+        }
+    }
+
+    #[cfg(test)]
+    fn named(name: &str) -> Served {
+        Served::new(name.to_owned(), name.to_owned(), ToolFilter::default())
+    }
+
+    fn allows(&self, tool: &str) -> bool {
+        self.tools.allows(tool)
+    }
+}
+
+/// The hub.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    engine: Engine,
+    /// All servers that there ever were, and the positions of those that there are.
+    servers: Vec<Arc<Served>>,
+    order: Vec<usize>,
+    settings: Arc<HubSettings>,
+    terms: Arc<Terms>,
+    given: Arc<Given>,
+    clients: BTreeMap<ClientId, Client>,
+    /// The sessions of clients' branches, and whose these are, with which server.
+    branches: HashMap<(ClientId, usize), SessionId>,
+    sessions: HashMap<SessionId, (Whose, usize)>,
+    /// Lines of clients whose roots must be known first, and the server they are for.
+    waiting: Vec<(ClientId, usize, Vec<u8>)>,
+    /// Clients that may have ordered something.
+    stirred: BTreeSet<ClientId>,
+    /// The processes that run.
+    children: HashSet<ChildId>,
+    /// What this hub is called on record.
+    name: String,
+    longest: usize,
+    last_client: u64,
+}
+
+impl Hub {
+    /// A hub without servers. `terms` and `given` are what clients' own roots are learned by.
+    pub(crate) fn new(name: String, settings: HubSettings, (terms, given): (Terms, Given), longest: usize) -> Hub {
+        Hub {
+            engine: Engine::new(longest),
+            servers: Vec::new(),
+            order: Vec::new(),
+            settings: Arc::new(settings),
+            terms: Arc::new(terms),
+            given: Arc::new(given),
+            clients: BTreeMap::new(),
+            branches: HashMap::new(),
+            sessions: HashMap::new(),
+            waiting: Vec::new(),
+            stirred: BTreeSet::new(),
+            children: HashSet::new(),
+            name,
+            longest,
+            last_client: 0,
+        }
+    }
+
+    /// Adds a server, behind all others.
+    pub(crate) fn add(&mut self, shown: Served, configured: Server) -> ServerId {
+        let held = configured.rules.held;
+        let instructions = configured.memory.instructions().map(|text| shortened(&text, LONGEST_INSTRUCTIONS));
+        let id = self.engine.add(configured);
+        self.order.push(self.servers.len());
+        self.servers.push(Arc::new(Served { server: Some(id), instructions, held, ..shown }));
+        id
+    }
+
+    /// The configuration changed. `added` are new or have changed; `names` are all there are, in order. A server that did not change
+    /// goes on as if nothing had happened.
+    pub(crate) fn reconfigure(
+        &mut self,
+        now: Duration,
+        added: Vec<(Served, Server)>,
+        names: &[String],
+        settings: HubSettings,
+    ) -> (Vec<ServerId>, Vec<Effect>) {
+        let mut current: BTreeMap<String, usize> =
+            self.order.iter().map(|position| (self.servers[*position].name.clone(), *position)).collect();
+        let mut ids = Vec::new();
+        for (shown, configured) in added {
+            current.insert(shown.name.clone(), self.servers.len());
+            ids.push(self.add(shown, configured));
+        }
+        self.order = names.iter().filter_map(|name| current.get(name).copied()).collect();
+        self.settings = Arc::new(settings);
+        let mut effects = Vec::new();
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            if let Some(client) = self.clients.get_mut(&id) {
+                client.reconfigure(now, &self.servers, &self.order, Arc::clone(&self.settings));
+            }
+            effects.extend(self.carry_out(now, id));
+        }
+        (ids, effects)
+    }
+
+    /// A client has come. None if there are too many.
+    pub(crate) fn open(&mut self) -> Option<ClientId> {
+        if self.clients.len() >= self.settings.limits.sessions {
+            return None;
+        }
+        self.last_client += 1;
+        let id = ClientId(self.last_client);
+        let (terms, given) = (Arc::clone(&self.terms), Arc::clone(&self.given));
+        let servers = (self.servers.clone(), self.order.clone());
+        self.clients.insert(id, Client::new(servers, Arc::clone(&self.settings), (terms, given), self.longest));
+        Some(id)
+    }
+
+    /// A client sent a line.
+    pub(crate) fn client_line(&mut self, now: Duration, id: ClientId, line: &Line<'_>) -> Vec<Effect> {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.client_line(now, line);
+        }
+        self.carry_out(now, id)
+    }
+
+    /// A client says no more.
+    pub(crate) fn client_closed(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.closed(now);
+        }
+        let mut effects = Vec::new();
+        self.tell_branches(now, id, Event::ClientClosed, &mut effects);
+        effects.extend(self.carry_out(now, id));
+        effects
+    }
+
+    /// A client is being left.
+    pub(crate) fn left(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.give_up();
+        }
+        let mut effects = Vec::new();
+        self.tell_branches(now, id, Event::Left, &mut effects);
+        let shared = |session: &SessionId| matches!(self.sessions.get(session), Some((Whose::Shared(_), _)));
+        let all = self.branches.iter().filter(|((client, _), session)| *client == id && shared(session));
+        for branch in all.map(|(branch, _)| *branch).collect::<Vec<_>>() {
+            drop(self.close(now, branch, &mut effects));
+        }
+        effects.extend(self.carry_out(now, id));
+        effects
+    }
+
+    /// The same event to all sessions that are this client's alone.
+    fn tell_branches(
+        &mut self,
+        now: Duration,
+        id: ClientId,
+        event: fn(SessionId) -> Event<'static>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let own = |session: &SessionId| matches!(self.sessions.get(session), Some((Whose::Of(_), _)));
+        for session in self.sessions_of(id).filter(own).collect::<Vec<_>>() {
+            effects.extend(self.engine.step(now, event(session)));
+            self.hear(now, session, effects);
+        }
+    }
+
+    fn sessions_of(&self, id: ClientId) -> impl Iterator<Item = SessionId> {
+        self.branches.iter().filter(move |((client, _), _)| *client == id).map(|(_, session)| *session)
+    }
+
+    /// Something happened that no client did.
+    pub(crate) fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
+        if let Event::Gone(child) | Event::NotStarted(child, ..) = &event {
+            self.children.remove(child);
+        }
+        let client = match event {
+            Event::Placed(Place::Client(id), placed) => {
+                if let Some(client) = self.clients.get_mut(&id) {
+                    client.placed(now, placed);
+                }
+                return self.carry_out(now, id);
+            }
+            Event::Tick | Event::Given(..) => None,
+            ref event => event.session(),
+        };
+        let sessions: Vec<SessionId> = match (client, &event) {
+            (Some(session), _) => vec![session],
+            (None, Event::Tick) => self.engine.due(now).collect(),
+            (None, _) => self.sessions.keys().copied().collect(),
+        };
+        let mut effects = self.engine.step(now, event);
+        for session in sessions {
+            self.hear(now, session, &mut effects);
+        }
+        if client.is_none() {
+            self.stirred.extend(self.clients.keys());
+            self.clients.values_mut().for_each(|client| client.tick(now));
+        }
+        while let Some(id) = self.stirred.first().copied() {
+            effects.extend(self.carry_out(now, id));
+        }
+        effects
+    }
+
+    /// Starts beyond the limit do not happen. It is as if they had ended at once: they are tried again later.
+    fn admitted(&mut self, now: Duration, effects: Vec<Effect>) -> Vec<Effect> {
+        // Few events start anything.
+        if !effects.iter().any(|effect| matches!(effect, Effect::Start(..))) {
+            return effects;
+        }
+        let (mut admitted, mut queue) = (Vec::new(), VecDeque::from(effects));
+        while let Some(effect) = queue.pop_front() {
+            match &effect {
+                Effect::Start(child, ..) if self.children.len() >= self.settings.limits.children => {
+                    let failure = Failure::new("too many servers run at a time (`limits.children`)");
+                    queue.extend(self.step(now, Event::ChildEnded(*child, &failure)));
+                    queue.extend(self.step(now, Event::Gone(*child)));
+                }
+                Effect::Start(child, ..) => {
+                    self.children.insert(*child);
+                    admitted.push(effect);
+                }
+                _ => admitted.push(effect),
+            }
+        }
+        admitted
+    }
+
+    /// The operator or the user gives something else. Each server keeps its own ceiling.
+    pub(crate) fn give(&mut self, now: Duration, given: &Given) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for id in self.servers.iter().filter_map(|server| server.server).collect::<Vec<_>>() {
+            let Some(ceiling) = self.engine.ceiling(id) else { continue };
+            let sources = Sources { ceiling, ..given.sources.clone() };
+            effects.extend(self.step(now, Event::Given(id, Given { sources, ..given.clone() })));
+        }
+        self.given = Arc::new(given.clone());
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            let given = Arc::clone(&self.given);
+            self.clients.get_mut(&id).into_iter().for_each(|client| client.give(now, given.clone()));
+            effects.extend(self.carry_out(now, id));
+        }
+        effects
+    }
+
+    /// What `get-roots` tells of a server.
+    fn view(&self, id: ClientId, server: usize) -> View {
+        let session = self.branches.get(&(id, server)).and_then(|session| self.engine.session(*session));
+        let places = session.and_then(Session::places);
+        let roots = places.map(|places| places.iter().map(|place| Shown::new(place).to_string()).collect());
+        let confinement = match self.servers.get(server).map(|server| server.held) {
+            Some(Held::ByKernel) => "the kernel holds it to its roots, and its calls are checked",
+            _ => "only its calls are checked",
+        };
+        let names = session.and_then(Session::names);
+        View { roots, names, confinement, processes: session.map_or(0, Session::count_running) }
+    }
+
+    fn session_of(&self, child: ChildId) -> Option<&Session> {
+        self.engine.session(child.session())
+    }
+}
+
+/// The hub with the one client of standard input and output.
+#[derive(Debug)]
+pub(crate) struct OneClient {
+    pub(crate) hub: Hub,
+    pub(crate) client: ClientId,
+    /// Who looks whether the configuration changed, and how its servers are added.
+    pub(crate) reloading: Option<Reloading>,
+}
+
+impl OneClient {
+    fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.hub.sessions_of(self.client).filter_map(|session| self.hub.engine.session(session))
+    }
+
+    fn client(&self) -> Option<&Client> {
+        self.hub.clients.get(&self.client)
+    }
+}
+
+impl Middle for OneClient {
+    const PASSES_CODE: bool = false;
+
+    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect> {
+        let effects = self.hub.client_line(now, self.client, &line);
+        self.hub.admitted(now, effects)
+    }
+
+    fn client_closed(&mut self, now: Duration) -> Vec<Effect> {
+        let effects = self.hub.client_closed(now, self.client);
+        self.hub.admitted(now, effects)
+    }
+
+    fn left(&mut self, now: Duration) -> Vec<Effect> {
+        let effects = self.hub.left(now, self.client);
+        self.hub.admitted(now, effects)
+    }
+
+    fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
+        let effects = self.hub.step(now, event);
+        self.hub.admitted(now, effects)
+    }
+
+    fn give(&mut self, now: Duration, given: Given) -> Vec<Effect> {
+        let effects = self.hub.give(now, &given);
+        self.hub.admitted(now, effects)
+    }
+
+    fn looks(&self) -> bool {
+        self.reloading.is_some()
+    }
+
+    fn look_ambient(&mut self, now: Duration) -> (Backings, Vec<Effect>) {
+        let reloading = self.reloading.as_mut().and_then(|reloading| reloading.look_ambient(now, &mut self.hub));
+        let (backings, effects) = reloading.unwrap_or_default();
+        (backings, self.hub.admitted(now, effects))
+    }
+
+    fn wakes_at(&self) -> Option<Duration> {
+        self.hub.engine.wakes_at().into_iter().chain(self.client().and_then(Client::wakes_at)).min()
+    }
+
+    fn memory(&self, server: ServerId) -> Option<&Memory> {
+        self.hub.engine.memory(server)
+    }
+
+    fn server_of(&self, child: ChildId) -> Option<ServerId> {
+        self.hub.engine.server_of(child)
+    }
+
+    fn name_of(&self, child: ChildId) -> Option<&str> {
+        self.hub.engine.name_of(child)
+    }
+
+    fn wants(&self, child: ChildId) -> bool {
+        self.hub.session_of(child).is_some_and(|session| session.wants(child))
+    }
+
+    fn client_outlet(&mut self) -> Option<&mut Outlet> {
+        self.hub.clients.get_mut(&self.client).map(|client| &mut client.out)
+    }
+
+    fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
+        self.hub.engine.child_outlet(child)
+    }
+
+    fn unread(&self) -> usize {
+        self.client().map_or(0, |client| client.out.waiting().len())
+    }
+
+    fn unread_by(&self, child: ChildId) -> usize {
+        self.hub.session_of(child).map_or(0, |session| session.unread_by(child))
+    }
+
+    fn most_unread(&self) -> usize {
+        self.sessions().map(Session::most_unread).max().unwrap_or(0)
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.sessions().map(Session::held_bytes).sum::<usize>() + self.client().map_or(0, Client::held_bytes)
+    }
+
+    fn is_delivered(&self) -> bool {
+        self.sessions().all(Session::is_delivered)
+    }
+
+    fn owes(&self) -> bool {
+        self.client().is_some_and(Client::owes)
+    }
+}

@@ -1,0 +1,248 @@
+//! What servers ask the client and tell it. Their questions get ids and progress tokens of the hub's own: two servers may use the same.
+
+use std::time::Duration;
+
+use rootward_core::session::RequestNumber;
+use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message, key, outline};
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::session::{Order as RootsOrder, Placed, SessionGuard};
+use rootward_protocol::{keys, method, offer};
+use serde_json::value::RawValue;
+
+use super::client::{Client, Order};
+use super::renaming::renamed;
+use crate::engine::read_list;
+
+/// From how many bytes on a line is outlined before it is read.
+const LARGE: usize = 1 << 16;
+
+/// A question to the client that is open.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// For its roots, and who wants to know them.
+    Roots {
+        askers: Vec<Asker>,
+        /// A change was announced since: later askers need a new answer.
+        is_old: bool,
+    },
+    /// A server's.
+    Server {
+        server: usize,
+        /// The id that the server gave it.
+        id: Box<str>,
+        /// What the server wants to be told about its progress with.
+        token: Option<Box<RawValue>>,
+    },
+}
+
+/// Who wants to know the client's roots.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Asker {
+    Branch(usize, Box<str>),
+    Hub(RequestNumber),
+}
+
+impl Client {
+    /// A line out of the branch of a server.
+    pub(super) fn server_line(&mut self, now: Duration, server: usize, line: &[u8]) {
+        self.now = now.max(self.now);
+        if line.len() >= LARGE && self.passes_large_answer(server, line) {
+            return;
+        }
+        match Message::parse(line) {
+            Ok(Message::Single(envelope)) => match envelope.kind() {
+                Kind::Response | Kind::ErrorResponse => self.server_answers(server, &envelope, line),
+                Kind::Request => self.server_asks(server, &envelope),
+                Kind::Notification => self.server_notifies(server, &envelope),
+            },
+            // The engine passes on single messages only.
+            Ok(Message::Batch(_)) | Err(_) => {}
+        }
+        self.settle();
+    }
+
+    /// Whether a large line is an answer that the client waits for; it is passed on then.
+    fn passes_large_answer(&mut self, server: usize, line: &[u8]) -> bool {
+        let Some(outline) = outline(line) else { return false };
+        let Ok(Message::Single(envelope)) = Message::parse(outline.as_bytes()) else { return false };
+        let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else { return false };
+        // An id that was left out is nobody's.
+        if id.as_str() == "\"\"" || self.own.contains_key(&id.key()) || self.calls.get(&id.key()) != Some(&server) {
+            return false;
+        }
+        self.calls.remove(&id.key());
+        self.out.push_bytes(line);
+        true
+    }
+
+    /// A server asks the client something.
+    fn server_asks(&mut self, server: usize, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return };
+        if envelope.method() == Some(method::LIST_ROOTS) {
+            let cursor = envelope.params().and_then(Members::read).and_then(|params| params.text("cursor"));
+            return self.ask_for_roots(Asker::Branch(server, id.as_str().into()), cursor.as_deref());
+        }
+        let is_its = |asked: &&Asked| matches!(asked, Asked::Server { server: of, .. } if *of == server);
+        if self.asked.values().filter(is_its).count() >= self.settings.limits.open_questions {
+            let says = "too many questions to the client are open";
+            return self.send_if_open(server, &message::error(id.as_str(), INTERNAL_ERROR, says, None));
+        }
+        let own = self.own_id();
+        let (line, token) = renamed(envelope, &own);
+        self.asked.insert(own, Asked::Server { server, id: id.as_str().into(), token });
+        self.out.push_bytes(&line);
+    }
+
+    /// A notification of a server's.
+    fn server_notifies(&mut self, server: usize, envelope: &Envelope<'_>) {
+        let method = envelope.method().unwrap_or_default();
+        if let Some(list) = offer::LISTS.iter().find(|list| list.changed == method) {
+            return self.list_changed(server, list.changed);
+        }
+        match method {
+            method::CANCELLED => self.server_cancels(server, envelope),
+            _ => self.out.push(envelope.text()),
+        }
+    }
+
+    /// A server does not await an answer of the client's any more.
+    fn server_cancels(&mut self, server: usize, envelope: &Envelope<'_>) {
+        let params = envelope.params().and_then(Members::read);
+        let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).map(|id| key(id.get())) else { return };
+        let of_server = |asked: &Asked| matches!(asked, Asked::Server { server: of, id: own, .. } if *of == server && key(own) == id);
+        if let Some(asked) = self.asked.iter().find(|(_, asked)| of_server(asked)).map(|(asked, _)| asked.clone()) {
+            self.asked.remove(&asked);
+            return self.tell(&message::cancelled(&asked, "the server does not await the answer any more"));
+        }
+        self.drop_asker(|asker| matches!(asker, Asker::Branch(of, own) if *of == server && key(own) == id));
+    }
+
+    /// The client answers.
+    pub(super) fn client_answers(&mut self, envelope: &Envelope<'_>) {
+        let Some(id) = envelope.id() else { return };
+        match self.asked.remove(&id.key()) {
+            Some(Asked::Roots { askers, .. }) => {
+                for asker in askers {
+                    match asker {
+                        Asker::Branch(server, own) => self.pass_answer(server, &own, envelope),
+                        Asker::Hub(question) => {
+                            let answer = read_list(envelope);
+                            self.report(|roots, now| roots.answered(now, question, answer));
+                        }
+                    }
+                }
+            }
+            Some(Asked::Server { server, id, .. }) => self.pass_answer(server, &id, envelope),
+            None => self.say("an answer of the client's that nobody asked for is left out"),
+        }
+    }
+
+    fn pass_answer(&mut self, server: usize, id: &str, envelope: &Envelope<'_>) {
+        let Some(id) = Id::read(id) else { return };
+        let mut line = Vec::new();
+        envelope.write_with_id(id, &mut line);
+        if self.branches.get(server).is_some_and(super::branch::Branch::is_open) {
+            self.orders.push_back(Order::Line(server, line));
+        }
+    }
+
+    /// The client tells how far it has come with a question of a server's.
+    pub(super) fn client_progress(&mut self, envelope: &Envelope<'_>) {
+        let params = envelope.params().and_then(Members::read);
+        let Some(own) = params.as_ref().and_then(|params| params.get(keys::PROGRESS_TOKEN)) else { return };
+        let Some(Asked::Server { server, token: Some(token), .. }) = self.asked.get(&key(own.get())) else { return };
+        let (server, mut line) = (*server, Vec::new());
+        envelope.write_replacing(own.get(), token.get(), &mut line);
+        self.send_if_open(server, &String::from_utf8_lossy(&line));
+    }
+
+    /// Asks the client for its roots, or has an asker share the answer to the question that is open.
+    pub(super) fn ask_for_roots(&mut self, asker: Asker, cursor: Option<&str>) {
+        // SECURITY: an answer to a question from before a change may be the old list
+        // (test: who_asks_after_a_change_gets_no_answer_from_before_it)
+        let open = self.asked.values_mut().find_map(|asked| match asked {
+            Asked::Roots { askers, is_old: false } if cursor.is_none() => Some(askers),
+            _ => None,
+        });
+        if let Some(askers) = open {
+            return askers.push(asker);
+        }
+        let id = self.own_id();
+        self.tell(&message::list_roots(&id, cursor));
+        // A page is of one asker's list.
+        self.asked.insert(id, Asked::Roots { askers: vec![asker], is_old: cursor.is_some() });
+    }
+
+    /// The client's roots changed: open questions answer nobody who asks from now on.
+    pub(super) fn roots_questions_are_old(&mut self) {
+        for asked in self.asked.values_mut() {
+            if let Asked::Roots { is_old, .. } = asked {
+                *is_old = true;
+            }
+        }
+    }
+
+    /// Tells the owner of the client's roots of something, and does what it orders.
+    pub(super) fn report(&mut self, event: impl FnOnce(&mut SessionGuard, Duration) -> Vec<RootsOrder>) {
+        let now = self.now;
+        let Some(roots) = &mut self.roots else { return };
+        for order in event(roots, now) {
+            match order {
+                RootsOrder::Place(placing) => self.orders.push_back(Order::Place(placing)),
+                RootsOrder::Ask { question, cursor } => self.ask_for_roots(Asker::Hub(question), cursor.as_deref()),
+                RootsOrder::Cancel { question } => self.drop_asker(|asker| *asker == Asker::Hub(question)),
+            }
+        }
+    }
+
+    /// The client's roots were looked up.
+    pub(super) fn placed(&mut self, now: Duration, placed: Placed) {
+        self.now = now.max(self.now);
+        self.report(|roots, now| roots.placed(now, placed));
+        self.settle();
+    }
+
+    /// An asker does not want to know any more. A question without askers is taken back.
+    fn drop_asker(&mut self, is_it: impl Fn(&Asker) -> bool) {
+        let mut without = Vec::new();
+        for (id, asked) in &mut self.asked {
+            if let Asked::Roots { askers, .. } = asked {
+                askers.retain(|asker| !is_it(asker));
+                if askers.is_empty() {
+                    without.push(id.clone());
+                }
+            }
+        }
+        for id in without {
+            self.asked.remove(&id);
+            self.tell(&message::cancelled(&id, "the answer is not awaited any more"));
+        }
+    }
+
+    /// A server's branch has ended: its questions are taken back.
+    pub(super) fn take_questions_back(&mut self, server: usize) {
+        let is_its = |asked: &Asked| matches!(asked, Asked::Server { server: of, .. } if *of == server);
+        let open = self.asked.extract_if(|_, asked| is_its(asked)).map(|(id, _)| id);
+        for id in open.collect::<Vec<_>>() {
+            self.tell(&message::cancelled(&id, "the server ended"));
+        }
+        self.drop_asker(|asker| matches!(asker, Asker::Branch(of, _) if *of == server));
+    }
+
+    /// The client has closed its end: nobody gets answers any more.
+    pub(super) fn closed(&mut self, now: Duration) {
+        self.now = now.max(self.now);
+        let open = std::mem::take(&mut self.asked);
+        for asked in open.into_values() {
+            let Asked::Roots { askers, .. } = asked else { continue };
+            for question in askers.into_iter().filter_map(|asker| match asker {
+                Asker::Hub(question) => Some(question),
+                Asker::Branch(..) => None,
+            }) {
+                self.report(|roots, now| roots.failed(now, question, "the client closed its end"));
+            }
+        }
+        self.asked.clear();
+        self.settle();
+    }
+}

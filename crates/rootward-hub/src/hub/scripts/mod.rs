@@ -1,0 +1,438 @@
+//! Scripts: a hub with one client, and servers that answer as they are told to. Real directories, no processes.
+
+mod asking;
+mod crowding;
+mod failing;
+mod limiting;
+mod listing;
+mod parting;
+mod roots;
+mod sharing;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rootward_core::session::{Policy, Sources};
+use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
+use rootward_protocol::frame::{FrameReader, Line};
+use rootward_protocol::session::{Given, Terms};
+use serde_json::{Value, json};
+
+use super::{Hub, OneClient, Served};
+use crate::config::{Catalog, HubConfig, HubSettings, Isolation, PathPairs, ToolFilter};
+use crate::engine::{
+    Begin, Change, ChildId, ClientId, Effect, Enforce, Event, Failure, Hope, Learners, OnRecord, Outlet, Purpose,
+    Rules, Server, ServerId, Tells, TreatedBy, Treatments,
+};
+use crate::front::Middle;
+use crate::scan::{Expansion, Held};
+
+/// How long a server may have nothing to do.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// What a server of a script does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Manner {
+    /// It answers everything.
+    #[default]
+    Answers,
+    /// It answers `initialize` and nothing else.
+    Silent,
+    /// It answers nothing at all.
+    Dead,
+    /// It cannot be started.
+    Missing,
+}
+
+/// A server of a script.
+#[derive(Clone, Debug, Default)]
+struct Script {
+    name: &'static str,
+    manner: Manner,
+    /// Its tools; each has an argument `path`.
+    tools: Vec<&'static str>,
+    /// Its ceiling within the directory of the play.
+    ceiling: Option<&'static str>,
+    filter: ToolFilter,
+    isolation: Isolation,
+}
+
+/// A play.
+struct Play {
+    middle: OneClient,
+    scripts: Vec<Script>,
+    ids: Vec<ServerId>,
+    now: Duration,
+    /// The processes that run, what for, and in which directories.
+    running: BTreeMap<ChildId, (Purpose, Vec<PathBuf>)>,
+    leaving: Vec<ChildId>,
+    /// What servers were asked, by the position of the server.
+    asked: Vec<(usize, Value)>,
+    /// How often servers were started to take calls.
+    starts: Vec<usize>,
+    /// Servers whose lists have another tool now.
+    grown: BTreeSet<usize>,
+    said: Vec<String>,
+    /// What clients have heard and not looked at.
+    heard: BTreeMap<ClientId, Vec<Value>>,
+    /// What clients answer at once when they are asked for their roots.
+    shares: BTreeMap<ClientId, Vec<String>>,
+    directory: tempfile::TempDir,
+}
+
+/// A filter that takes these tools out.
+fn denying(patterns: &[&str]) -> ToolFilter {
+    let text = json!({"mcpServers": {"a": {"command": "x", "rootward": {"tools": {"deny": patterns}}}}}).to_string();
+    HubConfig::read(&text).unwrap().servers[0].rootward.tools.clone()
+}
+
+fn script(name: &'static str, tools: &[&'static str]) -> Script {
+    Script { name, tools: tools.to_vec(), ..Script::default() }
+}
+
+impl Play {
+    fn new(scripts: Vec<Script>) -> Play {
+        Play::with(scripts, Catalog::Merged)
+    }
+
+    fn with(scripts: Vec<Script>, catalog: Catalog) -> Play {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["one", "two"] {
+            make(&directory.path().join(name));
+        }
+        let validation = Validation::new(None);
+        let guard = GuardOptions::default();
+        let terms = || Terms::new_ambient(Policy::default(), guard.clone(), validation.clone());
+        let given = |sources| Given { sources, restrictions: Arc::clone(&guard.restrictions) };
+        let settings = HubSettings { catalog, ..HubSettings::default() };
+        let mut hub = Hub::new("test".to_owned(), settings, (terms(), given(Sources::default())), 1 << 20);
+        let ids = scripts.iter().map(|script| {
+            let mut sources = Sources::default();
+            if let Some(name) = script.ceiling {
+                let root = Root::from_path(place(&directory, name), Origin::Config).unwrap();
+                sources.ceiling = RootSet::place_ambient([root], &validation);
+            }
+            let rules = Rules {
+                policy: Policy::default(),
+                sources: sources.clone(),
+                guard: guard.clone(),
+                validation: validation.clone(),
+                expansion: Expansion::default(),
+                held: Held::default(),
+                way: None,
+                enforce: Enforce::Refuse,
+                treatments: Treatments::default(),
+                treated_by: TreatedBy::default(),
+                paths: PathPairs::default(),
+                tells: Tells::default(),
+                audit: None,
+            };
+            let server = Server {
+                name: script.name.into(),
+                rules: Arc::new(rules),
+                terms: Arc::new(terms()),
+                given: Arc::new(given(sources)),
+                change: Change::NewChild,
+                learners: Learners::default(),
+                begin: Begin::WhenNeeded { idle: IDLE },
+                memory: Arc::default(),
+            };
+            let shown = Served::new(script.name.to_owned(), script.name.to_owned(), script.filter.clone());
+            hub.add(Served { isolation: script.isolation, ..shown }, server)
+        });
+        let ids: Vec<ServerId> = ids.collect();
+        let client = hub.open().unwrap();
+        Play {
+            middle: OneClient { hub, client, reloading: None },
+            ids,
+            now: Duration::ZERO,
+            running: BTreeMap::new(),
+            leaving: Vec::new(),
+            asked: Vec::new(),
+            starts: vec![0; scripts.len()],
+            grown: BTreeSet::new(),
+            said: Vec::new(),
+            heard: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            scripts,
+            directory,
+        }
+    }
+
+    /// The client begins, with roots, and names the directory `one`.
+    fn begun(scripts: Vec<Script>) -> Play {
+        let mut play = Play::new(scripts);
+        play.begin();
+        play
+    }
+
+    fn begin(&mut self) {
+        self.begin_with(&["one"]);
+    }
+
+    fn begin_with(&mut self, roots: &[&str]) {
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {"listChanged": true}}});
+        self.client(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+        self.client(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self.share(roots);
+        self.heard();
+    }
+
+    /// Answers every question for roots, those that are open and those that follow.
+    fn share(&mut self, names: &[&str]) {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.shares.insert(self.middle.client, names);
+        self.answer_for_roots();
+    }
+
+    /// Leaves questions for roots open.
+    fn share_later(&mut self) {
+        self.shares.remove(&self.middle.client);
+    }
+
+    fn answer_for_roots(&mut self) {
+        self.hear();
+        let client = self.middle.client;
+        let Some(names) = self.shares.get(&client) else { return };
+        let roots: Vec<Value> =
+            names.iter().map(|name| json!({"uri": format!("file://{}", self.path(name))})).collect();
+        let heard = self.heard.entry(client).or_default();
+        let asked = heard.extract_if(.., |message| message["method"] == "roots/list").collect::<Vec<_>>();
+        for question in asked {
+            self.client(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": roots}}));
+        }
+    }
+
+    /// Takes notice of what the client is told.
+    fn hear(&mut self) {
+        let told = self.middle.client_outlet().map(lines).unwrap_or_default();
+        let told = told.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        self.heard.entry(self.middle.client).or_default().extend(told);
+    }
+
+    /// The questions of this method that the client has heard and not answered; everything else it heard is forgotten.
+    fn questions(&mut self, method: &str) -> Vec<Value> {
+        self.heard().into_iter().filter(|message| message["method"] == method && !message["id"].is_null()).collect()
+    }
+
+    fn path(&self, name: &str) -> String {
+        place(&self.directory, name).to_str().unwrap().to_owned()
+    }
+
+    fn client(&mut self, message: &Value) {
+        self.client_text(&message.to_string());
+    }
+
+    fn client_text(&mut self, text: &str) {
+        let effects = self.middle.client_line(self.now, Line::Frame(text.as_bytes()));
+        self.carry_out(effects);
+    }
+
+    /// A request with the params.
+    fn ask(&mut self, id: u64, method: &str, params: &Value) {
+        self.client(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    /// A call of a tool with a path.
+    fn call(&mut self, id: u64, tool: &str, path: &str) {
+        self.ask(id, "tools/call", &json!({"name": tool, "arguments": {"path": path}}));
+    }
+
+    /// The answer to a request, which must be the only one with its id.
+    fn answer(&mut self, id: u64) -> Value {
+        let heard = self.heard();
+        let mut answers = heard.iter().filter(|message| message["id"] == id && message["method"].is_null());
+        let answer = answers.next().unwrap_or_else(|| panic!("no answer to {id}: {heard:?}")).clone();
+        assert_eq!(answers.next(), None);
+        answer
+    }
+
+    fn heard(&mut self) -> Vec<Value> {
+        self.hear();
+        std::mem::take(self.heard.entry(self.middle.client).or_default())
+    }
+
+    fn feed(&mut self, event: Event<'_>) {
+        let effects = self.middle.step(self.now, event);
+        self.carry_out(effects);
+    }
+
+    /// What a front does, and what servers answer, until nothing more happens.
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        let mut effects = VecDeque::from(effects);
+        loop {
+            while let Some(effect) = effects.pop_front() {
+                effects.extend(self.carry_out_one(effect));
+            }
+            let replies: Vec<(ChildId, Value)> = self.replies();
+            if replies.is_empty() {
+                return self.answer_for_roots();
+            }
+            for (child, reply) in replies {
+                effects.extend(self.child_says(child, &reply));
+            }
+        }
+    }
+
+    fn carry_out_one(&mut self, effect: Effect) -> Vec<Effect> {
+        match effect {
+            Effect::Start(child, guard, purpose) => {
+                let server = self.server_of(child);
+                if self.scripts[server].manner == Manner::Missing {
+                    let failure = Failure::new("there is no such program");
+                    return self.middle.step(self.now, Event::NotStarted(child, &failure, Hope::None));
+                }
+                let places = guard.roots().iter().map(|root| root.place.clone()).collect();
+                self.running.insert(child, (purpose, places));
+                if purpose != Purpose::Learn {
+                    self.starts[server] += 1;
+                }
+                Vec::new()
+            }
+            Effect::End(child) => {
+                self.running.remove(&child);
+                self.leaving.push(child);
+                Vec::new()
+            }
+            Effect::Kill(_) | Effect::Remember(_) => Vec::new(),
+            Effect::Leave(session) => panic!("a hub does not leave its client: {session:?}"),
+            Effect::Say(text) => {
+                self.said.push(text);
+                Vec::new()
+            }
+            Effect::Place(whose, placing) => self.middle.step(self.now, Event::Placed(whose, placing.run_ambient())),
+            Effect::Record(session, message, _) => {
+                self.middle.step(self.now, Event::Recorded(session, message, OnRecord::Yes))
+            }
+        }
+    }
+
+    fn server_of(&self, child: ChildId) -> usize {
+        let id = self.middle.server_of(child).unwrap();
+        self.ids.iter().position(|known| *known == id).unwrap()
+    }
+
+    /// A child says something.
+    fn child_says(&mut self, child: ChildId, message: &Value) -> Vec<Effect> {
+        let mut reader = FrameReader::new(1 << 20);
+        reader.add(format!("{message}\n").as_bytes());
+        reader.find().map(|found| self.middle.step(self.now, Event::ChildLine(child, found))).unwrap_or_default()
+    }
+
+    /// The one process of a server that takes calls.
+    fn child(&self, server: usize) -> ChildId {
+        let of_server = |(child, (purpose, _)): (&ChildId, &(Purpose, Vec<PathBuf>))| {
+            (*purpose != Purpose::Learn && self.server_of(*child) == server).then_some(*child)
+        };
+        self.running.iter().find_map(of_server).unwrap()
+    }
+
+    /// A server says something by itself.
+    fn server(&mut self, server: usize, message: &Value) {
+        let effects = self.child_says(self.child(server), message);
+        self.carry_out(effects);
+    }
+
+    /// What the servers that run answer to what they were sent.
+    fn replies(&mut self) -> Vec<(ChildId, Value)> {
+        let mut replies = Vec::new();
+        for child in self.running.keys().copied().collect::<Vec<_>>() {
+            let server = self.server_of(child);
+            let sent = self.middle.child_outlet(child).map(lines).unwrap_or_default();
+            for line in sent {
+                let message: Value = serde_json::from_str(&line).unwrap();
+                self.holds_law(child, &message);
+                self.asked.push((server, message.clone()));
+                replies.extend(self.reply(server, &message).map(|reply| (child, reply)));
+            }
+        }
+        replies
+    }
+
+    /// No process gets a path outside the directories that it runs in.
+    fn holds_law(&self, child: ChildId, message: &Value) {
+        let Some(path) = message["params"]["arguments"]["path"].as_str() else { return };
+        let (_, places) = &self.running[&child];
+        assert!(places.iter().any(|place| Path::new(path).starts_with(place)), "{path} is not in {places:?}");
+    }
+
+    fn reply(&self, server: usize, message: &Value) -> Option<Value> {
+        let script = &self.scripts[server];
+        let method = message["method"].as_str()?;
+        if message["id"].is_null() {
+            return None;
+        }
+        let result = match (script.manner, method) {
+            (Manner::Dead | Manner::Missing, _) => return None,
+            (_, "initialize") => json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}, "logging": {}, "prompts": {}, "resources": {}},
+                "serverInfo": {"name": script.name, "version": "1"},
+            }),
+            (Manner::Silent, _) => return None,
+            (_, "tools/list") => {
+                let more = self.grown.contains(&server).then_some(&"more");
+                let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+                let tools = script.tools.iter().chain(more);
+                let tools: Vec<Value> = tools.map(|name| json!({"name": name, "inputSchema": schema})).collect();
+                json!({"tools": tools})
+            }
+            (_, "prompts/list") => json!({"prompts": [{"name": "greet"}]}),
+            (_, "resources/list") => json!({"resources": [{"uri": format!("demo-{}://x", script.name), "name": "x"}]}),
+            (_, "resources/templates/list") => {
+                json!({"resourceTemplates": [{"uriTemplate": format!("demo-{}://at/{{id}}", script.name), "name": "t"}]})
+            }
+            // What it was told is what it says.
+            _ => json!({"server": script.name, "method": method, "params": message["params"]}),
+        };
+        Some(json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+    }
+
+    /// Time passes, with a look whenever the hub wants one.
+    fn pass(&mut self, milliseconds: u64) {
+        let until = self.now + Duration::from_millis(milliseconds);
+        let mut looks = 0;
+        while let Some(due) = self.middle.wakes_at().filter(|due| *due <= until) {
+            self.now = due.max(self.now);
+            self.moment();
+            looks += 1;
+            assert!(looks < 1000, "the hub wants to be looked at for ever: {due:?} at {:?}", self.now);
+        }
+        self.now = until;
+        self.moment();
+    }
+
+    fn moment(&mut self) {
+        self.feed(Event::Tick);
+        for child in std::mem::take(&mut self.leaving) {
+            self.feed(Event::Gone(child));
+        }
+    }
+
+    /// What a server was asked by this method since the last look.
+    fn asked(&mut self, server: usize, method: &str) -> Vec<Value> {
+        let asked = self.asked.iter().filter(|(of, message)| *of == server && message["method"] == method);
+        let asked = asked.map(|(_, message)| message.clone()).collect();
+        self.asked.retain(|(of, message)| !(*of == server && message["method"] == method));
+        asked
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+fn make(directory: &Path) {
+    std::fs::create_dir(directory).unwrap();
+    std::fs::write(directory.join("file.txt"), "").unwrap();
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+fn place(directory: &tempfile::TempDir, name: &str) -> PathBuf {
+    directory.path().canonicalize().unwrap().join(name)
+}
+
+fn lines(outlet: &mut Outlet) -> Vec<String> {
+    let text = String::from_utf8(outlet.waiting().to_vec()).unwrap();
+    outlet.clear();
+    text.lines().map(str::to_owned).collect()
+}

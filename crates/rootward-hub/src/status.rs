@@ -1,0 +1,186 @@
+//! What runs now: a file for each running `wrap` and `hub`, below Rootward's state directory, which no server can write to.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rootward_sandbox::{Network, Strength};
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+
+/// The largest file that is read.
+const LARGEST: u64 = 1 << 20;
+
+/// A running `wrap` or `hub`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    /// Its process.
+    pub process: u32,
+    /// Which of the two it is.
+    pub kind: Kind,
+    /// When the process began, by the system's clock: another with its number began at another time.
+    born: u64,
+    /// The servers that run.
+    pub servers: Vec<RunningServer>,
+}
+
+/// What runs servers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// `rootward wrap`.
+    Wrap,
+    /// `rootward hub`.
+    Hub,
+}
+
+/// A server that runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningServer {
+    /// Its name on record.
+    pub name: String,
+    /// Its process.
+    pub process: u32,
+    /// The directories that it runs in.
+    pub roots: Vec<RunningRoot>,
+    /// How strongly the kernel holds it.
+    pub strength: Strength,
+    /// Whether it can reach the network.
+    pub network: bool,
+}
+
+/// A directory that a server runs in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningRoot {
+    /// Where it is.
+    pub place: String,
+    /// What may be done there, in words.
+    pub access: String,
+}
+
+/// Whether a server reaches the network.
+pub(crate) fn is_open(network: Network) -> bool {
+    network == Network::On
+}
+
+/// The file of this process.
+#[derive(Debug)]
+pub(crate) struct StatusFile {
+    path: PathBuf,
+    running: Running,
+}
+
+impl StatusFile {
+    /// The file of this process in a directory; nothing is written yet.
+    pub(crate) fn new_ambient(directory: &Path, kind: Kind) -> Option<StatusFile> {
+        let process = std::process::id();
+        let running = Running { process, kind, born: born_ambient(process)?, servers: Vec::new() };
+        Some(StatusFile { path: directory.join(format!("{process}.json")), running })
+    }
+
+    /// Tells that these servers run. A disk that is full costs nobody more than an old status.
+    pub(crate) fn tell_ambient(&mut self, servers: Vec<RunningServer>) {
+        self.running.servers = servers;
+        let _ = self.write_ambient();
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+    fn write_ambient(&self) -> io::Result<()> {
+        let text = serde_json::to_string(&self.running)?;
+        if let Some(directory) = self.path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        }
+        // Beside it first, so that nobody reads half of it.
+        let beside = self.path.with_extension("tmp");
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        file.write_all(text.as_bytes())?;
+        std::fs::rename(&beside, &self.path)
+    }
+}
+
+impl Drop for StatusFile {
+    #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Everything that runs now, by process. Files of processes that are gone are removed.
+#[expect(clippy::disallowed_methods, reason = "files of Rootward's own")]
+pub fn running_ambient(directory: &Path) -> io::Result<Vec<Running>> {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut running = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        match read_ambient(&path) {
+            Some(found) if born_ambient(found.process) == Some(found.born) => running.push(found),
+            Some(_) => drop(std::fs::remove_file(&path)),
+            None => {}
+        }
+    }
+    running.sort_by_key(|running| running.process);
+    Ok(running)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
+fn read_ambient(path: &Path) -> Option<Running> {
+    if path.extension()? != "json" {
+        return None;
+    }
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits()).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let mut text = String::new();
+    file.take(LARGEST).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// When a process began, in ticks since the system did: the 22nd field of `proc_pid_stat(5)`, behind the name, which may hold anything but
+/// ends in the last parenthesis.
+#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer chooses")]
+fn born_ambient(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, behind) = text.rsplit_once(')')?;
+    behind.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_is_told_and_what_ended_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("running");
+        assert_eq!(running_ambient(&place).unwrap(), []);
+        let mut file = StatusFile::new_ambient(&place, Kind::Hub).unwrap();
+        let root = RunningRoot { place: "/srv".to_owned(), access: "read".to_owned() };
+        let server = RunningServer {
+            name: "a".to_owned(),
+            process: 7,
+            roots: vec![root],
+            strength: Strength::Landlock,
+            network: true,
+        };
+        file.tell_ambient(vec![server.clone()]);
+        let found = running_ambient(&place).unwrap();
+        assert_eq!((found.len(), found[0].process, &found[0].servers), (1, std::process::id(), &vec![server]));
+        // Another process that has the number of one that ended.
+        let mut other = file.running.clone();
+        other.born += 1;
+        std::fs::write(place.join("1.json"), serde_json::to_string(&other).unwrap()).unwrap();
+        std::fs::write(place.join("2.json"), "{").unwrap();
+        assert_eq!(running_ambient(&place).unwrap().len(), 1);
+        assert!(!place.join("1.json").exists());
+        drop(file);
+        assert_eq!(running_ambient(&place).unwrap(), []);
+    }
+}
