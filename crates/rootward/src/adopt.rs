@@ -1,13 +1,16 @@
-//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, and takes it out again.
+//! `rootward adopt`: puts `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place, and takes
+//! it out again.
 
 mod another;
 mod diff;
 mod gathering;
+mod hubs;
 mod lines;
 mod recipe;
 mod scratch;
 mod talk;
 mod told;
+mod trials;
 mod trying;
 mod undoing;
 
@@ -23,12 +26,12 @@ use rootward_core::env::{Directories, Environment};
 use rootward_core::{Material, Shown, Validation};
 use rootward_hub::recipe::Book;
 
-use self::gathering::{Gathered, Target};
+use self::gathering::{Gathered, Target, Way};
 use self::trying::Tried;
 use crate::Outcome;
 use crate::message::{self, Hinted};
 
-/// Put `rootward wrap` before the servers in other clients' config files
+/// Put `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place
 ///
 /// Finds the config files of Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, opencode, Windsurf and Zed: the user's own
 /// and those of the project in the working directory. Shows the change, asks, and replaces each file only if nobody else changed it
@@ -41,6 +44,10 @@ pub(crate) struct Adopt {
     /// `zed`), or only this file
     #[arg(value_name = "CLIENT|FILE")]
     target: Option<OsString>,
+    /// Move the servers into a file of their own, and put one entry in their place: `rootward hub`, which runs them all. Servers that the hub
+    /// cannot run stay where they are
+    #[arg(long)]
+    hub: bool,
     /// Take it out again: a file that nobody changed since gets its old bytes back; in others, each server gets its own command back
     #[arg(long)]
     undo: bool,
@@ -57,8 +64,8 @@ struct Scripted {
     /// Do not ask. Servers of a project's files are not started then
     #[arg(long)]
     yes: bool,
-    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `not_understood`; with
-    /// `--undo`: `restored` and `left`) and `unread`
+    /// Answer with one JSON object: `files` (each with `client`, `file`, `holder`, `changed`, `error`, `servers`, `hubs`, `not_understood`; with
+    /// `--undo`: `restored`, `left` and `kept`) and `unread`
     #[arg(long)]
     json: bool,
 }
@@ -114,13 +121,17 @@ impl Adopt {
         }
         let caller = crate::calling::caller_ambient()?;
         another::warn_of_writable(&caller, &desk.material);
-        let mut gathered = gathering::gather_ambient(&target, &desk, &caller)?;
+        let way = if self.hub { Way::Hub } else { Way::Wrap };
+        if way == Way::Hub {
+            hubs::check_directory_ambient(&desk)?;
+        }
+        let mut gathered = gathering::gather_ambient(&target, way, &desk, &caller)?;
         if gathered.is_empty() {
             message::error("no config file of a client was found");
             message::hints(&["name one: `rootward adopt FILE`".to_owned()]);
             return Ok(Outcome::Denied);
         }
-        let servers = gathered.to_wrap();
+        let servers = gathered.to_adopt();
         if !self.scripted.json {
             let mut out = io::stdout().lock();
             lines::write(&mut out, &gathered, &desk)?;
@@ -145,11 +156,11 @@ impl Adopt {
     fn carry_out(&self, gathered: &mut Gathered, yes: Yes, desk: &Desk) -> Result<Outcome> {
         let mut outcome = Outcome::Done;
         let mut adopted = 0;
-        for file in gathered.files.iter_mut().filter(|file| !file.plan.changes.is_empty()) {
+        for file in gathered.files.iter_mut().filter(|file| file.plan.changed_servers() > 0) {
             match desk.shelf.adopt_ambient(&file.config, file.form, &file.plan) {
                 Ok(()) => {
                     file.changed = true;
-                    adopted += file.plan.changes.len();
+                    adopted += file.plan.changed_servers();
                 }
                 Err(error) => {
                     let says = not_replaced(&error);
@@ -256,6 +267,7 @@ fn hints(gathered: &Gathered) -> Vec<String> {
 fn verdict_word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Wrap(_) => "wrap",
+        Verdict::Hub => "hub",
         Verdict::Wrapped => "wrapped",
         Verdict::Rootward => "rootward",
         Verdict::NotHeld(_) => "not_held",

@@ -73,7 +73,7 @@ impl Home {
         let Some(held) = self.held() else { return Ok(()) };
         let config = self.open().unwrap().unwrap();
         let undone = held.record.undo(config.text(), held.backup.as_deref()).unwrap();
-        self.shelf.undo_ambient(&held, &config, &undone)
+        self.shelf.undo_ambient(&held, &config, &undone).map(drop)
     }
 
     fn kept(&self) -> Vec<String> {
@@ -183,11 +183,11 @@ fn a_file_that_was_changed_meanwhile_stays() {
     let undone = held.record.undo(config.text(), held.backup.as_deref()).unwrap();
     let wrapped = home.text();
     home.write(&format!("{wrapped}\n"));
-    changed(home.shelf.undo_ambient(&held, &config, &undone));
+    changed(home.shelf.undo_ambient(&held, &config, &undone).map(drop));
     home.write(&wrapped);
     let config = home.open().unwrap().unwrap();
     let other = Held { backup: None, ..held.clone() };
-    changed(home.shelf.undo_ambient(&other, &config, &undone));
+    changed(home.shelf.undo_ambient(&other, &config, &undone).map(drop));
     assert_eq!(home.text(), wrapped);
 }
 

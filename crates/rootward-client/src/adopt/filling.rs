@@ -1,4 +1,4 @@
-//! Fills in the variables that a client would fill in, to start a server as the client does.
+//! The variables that a client fills in: filled in here, to start a server as the client does, or written as the hub's configuration has them.
 
 use rootward_core::env::Environment;
 use thiserror::Error;
@@ -10,43 +10,108 @@ use crate::import::{Around, Form, Syntax};
 #[error("only the client knows `{}`", rootward_core::Shown::new(.0))]
 pub struct Unfilled(pub String);
 
+/// A part of a text.
+enum Piece<'t> {
+    Literal(&'t str),
+    /// `${name}`, or `{name}`.
+    Braced {
+        name: &'t str,
+        written: &'t str,
+    },
+    /// `$name`.
+    Bare(&'t str),
+}
+
 /// A text of an entry as the client passes it on.
 pub fn fill(text: &str, form: Form, environment: &Environment, around: &Around) -> Result<String, Unfilled> {
     let syntax = form.syntax();
-    let (open, names) = match syntax {
-        Syntax::Nothing => return Ok(text.to_owned()),
+    let mut filled = String::with_capacity(text.len());
+    for piece in pieces(text, syntax) {
+        match piece {
+            Piece::Literal(text) => filled.push_str(text),
+            Piece::Braced { name, written } => filled.push_str(&value(name, written, syntax, environment, around)?),
+            Piece::Bare(name) => match environment.get(name).and_then(|value| value.to_str()) {
+                Some(value) => filled.push_str(value),
+                None => filled.extend(["$", name]),
+            },
+        }
+    }
+    Ok(filled)
+}
+
+/// A text of an entry in the words of the hub's configuration. The error is a form that the hub does not have.
+pub(super) fn for_hub(text: &str, form: Form) -> Result<String, Unfilled> {
+    let syntax = form.syntax();
+    // `$${` is a literal `${` there.
+    let escaped = |literal: &str| literal.replace("${", "$${");
+    let (mut whole, mut literal) = (String::with_capacity(text.len()), String::new());
+    for piece in pieces(text, syntax) {
+        let (variable, written) = match piece {
+            Piece::Literal(text) => {
+                literal.push_str(text);
+                continue;
+            }
+            // Braces are not a variable by themselves.
+            Piece::Braced { name, written }
+                if syntax == Syntax::Opencode && !["env:", "file:"].iter().any(|form| name.starts_with(form)) =>
+            {
+                literal.push_str(written);
+                continue;
+            }
+            Piece::Braced { name, written } => (variable_for_hub(name, written, syntax), written),
+            Piece::Bare(name) => (Some(format!("${{{name}}}")), name),
+        };
+        let variable = variable.filter(|_| !literal.ends_with('$')).ok_or_else(|| Unfilled(written.to_owned()))?;
+        whole.push_str(&escaped(&literal));
+        whole.push_str(&variable);
+        literal.clear();
+    }
+    whole.push_str(&escaped(&literal));
+    Ok(whole)
+}
+
+/// A variable as the hub's configuration has it, if the hub gives it the same value.
+fn variable_for_hub(name: &str, written: &str, syntax: Syntax) -> Option<String> {
+    // What the hub takes for something else than a variable of the environment.
+    const WORDS: [&str; 5] = ["root", "roots", "workspaceFolder", "userHome", "pathSeparator"];
+    const OF_EDITORS: [&str; 4] = ["workspaceFolder", "userHome", "pathSeparator", "/"];
+    let of_environment = name.strip_prefix("env:");
+    match syntax {
+        Syntax::Shell | Syntax::Gemini => (!WORDS.contains(&name)).then(|| written.to_owned()),
+        Syntax::Editor => (of_environment.is_some() || OF_EDITORS.contains(&name)).then(|| written.to_owned()),
+        // One that is not set is empty there.
+        Syntax::Opencode => of_environment.map(|name| format!("${{{name}:-}}")),
+        Syntax::Nothing => None,
+    }
+}
+
+fn pieces(text: &str, syntax: Syntax) -> Vec<Piece<'_>> {
+    let (open, sign) = match syntax {
+        Syntax::Nothing => return vec![Piece::Literal(text)],
         Syntax::Shell | Syntax::Gemini | Syntax::Editor => ("${", "$"),
         Syntax::Opencode => ("{", "{"),
     };
-    let mut filled = String::with_capacity(text.len());
+    let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some(start) = rest.find(names) {
-        filled.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let braced = rest.strip_prefix(open).and_then(|behind| behind.split_once('}'));
-        let bare = rest[1..].find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        let bare = &rest[1..bare.map_or(rest.len(), |end| end + 1)];
-        match braced {
+    while let Some(start) = rest.find(sign) {
+        let (before, from) = rest.split_at(start);
+        pieces.push(Piece::Literal(before));
+        let braced = from.strip_prefix(open).and_then(|behind| behind.split_once('}'));
+        let bare = from[1..].find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let bare = &from[1..bare.map_or(from.len(), |end| end + 1)];
+        let (piece, length) = match braced {
             Some((name, behind)) => {
-                let written = &rest[..rest.len() - behind.len()];
-                filled.push_str(&value(name, written, syntax, environment, around)?);
-                rest = behind;
+                let length = from.len() - behind.len();
+                (Piece::Braced { name, written: &from[..length] }, length)
             }
-            None if syntax == Syntax::Gemini && !bare.is_empty() => {
-                match environment.get(bare).and_then(|value| value.to_str()) {
-                    Some(value) => filled.push_str(value),
-                    None => filled.push_str(&rest[..=bare.len()]),
-                }
-                rest = &rest[1 + bare.len()..];
-            }
-            None => {
-                filled.push_str(names);
-                rest = &rest[names.len()..];
-            }
-        }
+            None if syntax == Syntax::Gemini && !bare.is_empty() => (Piece::Bare(bare), 1 + bare.len()),
+            None => (Piece::Literal(sign), sign.len()),
+        };
+        pieces.push(piece);
+        rest = &from[length..];
     }
-    filled.push_str(rest);
-    Ok(filled)
+    pieces.push(Piece::Literal(rest));
+    pieces
 }
 
 fn value(
@@ -106,6 +171,28 @@ mod tests {
         check(Form::VsCode, "${input:key}", Err("${input:key}"));
         check(Form::Windsurf, "${file:/x}", Err("${file:/x}"));
         check(Form::Opencode, "{env:KEY}-{env:NO}-{\"a\": 1} {", Ok("abc--{\"a\": 1} {"));
+        check(Form::Opencode, "{file:./x}", Err("{file:./x}"));
+        check(Form::Codex, "", Ok(""));
+    }
+    #[test]
+    fn variables_are_written_as_the_hub_has_them() {
+        let check = |form, text: &str, expect: Result<&str, &str>| {
+            let written = for_hub(text, form);
+            assert_eq!(written, expect.map(str::to_owned).map_err(|name| Unfilled(name.to_owned())), "{text}");
+        };
+        check(Form::ClaudeDesktop, "a ${KEY} $KEY $${", Ok("a $${KEY} $KEY $$${"));
+        check(Form::ClaudeState, "a ${KEY}/${NO:-x} $KEY ${open", Ok("a ${KEY}/${NO:-x} $KEY $${open"));
+        check(Form::ClaudeState, "${roots}", Err("${roots}"));
+        check(Form::ClaudeState, "$${KEY}", Err("${KEY}"));
+        check(Form::Gemini, "$KEY ${KEY} $", Ok("${KEY} ${KEY} $"));
+        check(
+            Form::VsCode,
+            "${env:KEY} ${userHome}${/}x ${workspaceFolder}",
+            Ok("${env:KEY} ${userHome}${/}x ${workspaceFolder}"),
+        );
+        check(Form::VsCode, "${input:key}", Err("${input:key}"));
+        check(Form::VsCode, "${workspaceFolderBasename}", Err("${workspaceFolderBasename}"));
+        check(Form::Opencode, "{env:KEY} {\"a\": 1} ${KEY} {", Ok("${KEY:-} {\"a\": 1} $${KEY} {"));
         check(Form::Opencode, "{file:./x}", Err("{file:./x}"));
         check(Form::Codex, "", Ok(""));
     }

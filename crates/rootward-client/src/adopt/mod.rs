@@ -1,10 +1,11 @@
-//! Puts `rootward wrap` before the servers in other clients' config files, and takes it out again.
+//! Puts `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place, and takes it out again.
 //!
-//! A file is edited in place: only the words of a server's command change. Comments, order, white space and keys that nobody knows stay
+//! A file is edited in place: only the words of a server's command change, or servers give way to the entry of a hub. Comments, order, white space and keys that nobody knows stay
 //! as they are. Before a file is replaced, a backup and a record of the change are written to Rootward's state directory.
 //!
 //! - [`judge`]: what becomes of one server; [`Wrapping`]: the words that come before its command.
 //! - [`plan`]: a file's text with every server wrapped that can be. [`recognise`]: which client's file a text is.
+//! - [`plan_hub`]: a file's text with one entry for the hub in the place of the servers that the hub can run.
 //! - [`ConfigFile`]: a file that is read safely and replaced only if it is still the same.
 //! - [`Shelf`]: the records and backups; [`Shelf::adopt_ambient`] and [`Shelf::undo_ambient`] change files.
 //! - [`masked`]: a file's text as it may be shown.
@@ -29,6 +30,11 @@ mod config_file;
 mod disk_tests;
 mod edit;
 mod filling;
+mod hub;
+mod hub_entry;
+mod hub_file;
+#[cfg(test)]
+mod hub_tests;
 mod masking;
 mod plan;
 mod recognise;
@@ -43,6 +49,7 @@ mod wrapping;
 pub use config_file::{ConfigFile, FileError};
 pub use edit::{Arguments, EditError};
 pub use filling::{Unfilled, fill};
+pub use hub::{AdoptedHub, HubTerms, PlannedHub, plan_hub};
 pub use masking::masked;
 pub use plan::{Plan, PlanError, Planned, plan, plan_found};
 pub use recognise::recognise;

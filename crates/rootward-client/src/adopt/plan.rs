@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::edit::{self, Change, Document, EditError};
+use super::hub::PlannedHub;
 use super::record::Adopted;
 use super::wrapping::{Caller, NotHeld, Verdict, judge};
 use crate::import::{Around, Form, Found, Holder, Scope, Server, parse};
@@ -19,6 +20,15 @@ pub struct Plan {
     pub text: String,
     /// What is different in it, for the record.
     pub changes: Vec<Adopted>,
+    /// The hubs that take the place of servers.
+    pub hubs: Vec<PlannedHub>,
+}
+
+impl Plan {
+    /// How many servers it changes.
+    pub fn changed_servers(&self) -> usize {
+        self.changes.len() + self.hubs.iter().map(|hub| hub.adopted.servers.len()).sum::<usize>()
+    }
 }
 
 /// A server and what becomes of it.
@@ -67,7 +77,7 @@ pub fn plan_found(form: Form, text: &str, found: Found, holder: Holder, caller: 
     let edits: Vec<(&[String], Change<'_>)> =
         changes.iter().map(|change| (change.place.as_slice(), Change::Put(&change.before))).collect();
     let text = edit::edit(form, text, &edits)?;
-    Ok(Plan { servers, not_understood: found.not_understood, text, changes })
+    Ok(Plan { servers, not_understood: found.not_understood, text, changes, hubs: Vec::new() })
 }
 
 /// The change of one entry, if the text has it where it is expected and says what was read.
@@ -83,12 +93,17 @@ fn adopted(document: &Document<'_>, form: Form, server: &Server, before: &[Strin
 }
 
 /// The keys that lead to a server's entry.
-fn place_of(form: Form, server: &Server) -> Option<Vec<String>> {
+pub(super) fn place_of(form: Form, server: &Server) -> Option<Vec<String>> {
+    let mut place = table_of(form, server)?;
+    place.push(server.name.clone());
+    Some(place)
+}
+
+/// The keys that lead to the table that has a server's entry.
+pub(super) fn table_of(form: Form, server: &Server) -> Option<Vec<String>> {
     let key = form.servers_key()?.to_owned();
     Some(match (form, &server.scope) {
-        (Form::ClaudeState, Scope::Project(project)) => {
-            vec!["projects".to_owned(), project.clone(), key, server.name.clone()]
-        }
-        _ => vec![key, server.name.clone()],
+        (Form::ClaudeState, Scope::Project(project)) => vec!["projects".to_owned(), project.clone(), key],
+        _ => vec![key],
     })
 }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::edit::Arguments;
+use super::hub::AdoptedHub;
 use crate::import::Form;
 
 /// The version that is written and read.
@@ -21,6 +22,8 @@ pub struct Record {
     pub form: Form,
     /// The entries that were wrapped.
     pub entries: Vec<Adopted>,
+    /// The hubs that took the place of servers.
+    pub hubs: Vec<AdoptedHub>,
     /// The hash of the text that was written.
     pub written: String,
 }
@@ -62,6 +65,8 @@ struct Kept {
     form: String,
     written: String,
     entries: Vec<Adopted>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hubs: Vec<AdoptedHub>,
 }
 
 #[derive(Deserialize)]
@@ -92,7 +97,10 @@ impl Record {
         for entry in &kept.entries {
             entry.check(form)?;
         }
-        Ok(Record { file, form, entries: kept.entries, written: kept.written })
+        for hub in &kept.hubs {
+            hub.check(form)?;
+        }
+        Ok(Record { file, form, entries: kept.entries, hubs: kept.hubs, written: kept.written })
     }
 
     /// The text that is kept; none where the file's path is not UTF-8.
@@ -103,6 +111,7 @@ impl Record {
             form: self.form.name().to_owned(),
             written: self.written.clone(),
             entries: self.entries.clone(),
+            hubs: self.hubs.clone(),
         };
         serde_json::to_string_pretty(&kept).ok()
     }
@@ -126,25 +135,32 @@ impl Adopted {
 
     /// Whether Rootward could have written it.
     fn check(&self, form: Form) -> Result<(), RecordError> {
-        let is_rootward = |program: &str| program == "rootward" || program.ends_with("/rootward");
         let is_wrap = match &self.before[..] {
             [program, verb, .., end] => is_rootward(program) && verb == "wrap" && end == "--",
             _ => false,
         };
-        let key = form.servers_key();
-        let is_place = match &self.place[..] {
-            [servers, _] => Some(servers.as_str()) == key,
-            [projects, _, servers, _] => {
-                form == Form::ClaudeState && projects == "projects" && Some(servers.as_str()) == key
-            }
-            _ => false,
-        };
+        let is_place = self.place.split_last().is_some_and(|(_, table)| is_table(form, table));
         match (is_wrap, is_place, self.words.is_empty()) {
             (true, true, false) => Ok(()),
             (false, ..) => Err(RecordError::Foreign("its words are not those of `rootward wrap`")),
             (_, false, _) => Err(RecordError::Foreign("its place has no server")),
             (.., true) => Err(RecordError::Foreign("its command is empty")),
         }
+    }
+}
+
+/// Whether a word names this program.
+pub(super) fn is_rootward(program: &str) -> bool {
+    program == "rootward" || program.ends_with("/rootward")
+}
+
+/// Whether servers are in the table at this place.
+pub(super) fn is_table(form: Form, place: &[String]) -> bool {
+    let key = form.servers_key();
+    match place {
+        [servers] => Some(servers.as_str()) == key,
+        [projects, _, servers] => form == Form::ClaudeState && projects == "projects" && Some(servers.as_str()) == key,
+        _ => false,
     }
 }
 

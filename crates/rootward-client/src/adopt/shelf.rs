@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::config_file::{ConfigFile, FileError};
 use super::edit::EditError;
+use super::hub_file::NewFiles;
 use super::plan::Plan;
 use super::record::{Record, RecordError, hash};
 use super::undo::{Left, Undone};
@@ -26,6 +27,8 @@ const LARGEST: u64 = 64 << 20;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shelf {
     directory: PathBuf,
+    /// Where the configurations of hubs are.
+    pub(super) hubs: Option<PathBuf>,
 }
 
 /// A record with its backup.
@@ -70,7 +73,8 @@ pub enum ShelfError {
 impl Shelf {
     /// The shelf of one user; none where the environment names no state directory.
     pub fn of(directories: &Directories) -> Option<Shelf> {
-        Some(Shelf { directory: directories.state.as_ref()?.join("adopt") })
+        let hubs = directories.settings.as_ref().map(|settings| settings.join("hub"));
+        Some(Shelf { directory: directories.state.as_ref()?.join("adopt"), hubs })
     }
 
     /// Every record, and those that cannot be used.
@@ -114,7 +118,12 @@ impl Shelf {
         let before = self.record_ambient(&config.place)?;
         let after = merged(before.as_ref(), config, form, plan)?;
         // In this order: a record of words that are not in the file does no harm, words without a record cannot be taken out.
-        let written = self.write_held_ambient(&after).and_then(|()| Ok(config.replace(&plan.text)?));
+        let written = self.write_held_ambient(&after).and_then(|()| {
+            let files = NewFiles::write_ambient(&plan.hubs)?;
+            config.replace(&plan.text)?;
+            files.keep();
+            Ok(())
+        });
         if written.is_err() {
             let _ = match &before {
                 Some(before) => self.write_held_ambient(before),
@@ -124,8 +133,9 @@ impl Shelf {
         written
     }
 
-    /// Writes what undoing made of a file, and removes the record if nothing of it is left.
-    pub fn undo_ambient(&self, held: &Held, config: &ConfigFile, undone: &Undone) -> Result<(), ShelfError> {
+    /// Writes what undoing made of a file, and removes the record if nothing of it is left. Returns the configurations of hubs that stay,
+    /// because somebody changed them since or took their entry out.
+    pub fn undo_ambient(&self, held: &Held, config: &ConfigFile, undone: &Undone) -> Result<Vec<PathBuf>, ShelfError> {
         let _lock = self.lock_ambient()?;
         config.is_unchanged()?;
         if self.record_ambient(&held.record.file)?.as_ref() != Some(held) {
@@ -134,13 +144,17 @@ impl Shelf {
         if undone.text != config.text() {
             config.replace(&undone.text)?;
         }
-        let left = undone.left.iter().filter(|(_, left)| !left.is_settled());
-        let entries: Vec<_> = left.map(|(entry, _)| entry.clone()).collect();
-        if entries.is_empty() {
-            return self.remove_ambient(&held.record.file);
+        let changed = undone.hubs.iter().filter(|hub| !self.remove_hub_ambient(hub));
+        let gone = undone.hubs_left.iter().filter(|(_, left)| left.is_settled()).map(|(hub, _)| hub);
+        let kept = changed.chain(gone).map(|hub| hub.file.clone()).collect();
+        let (entries, hubs) = (unsettled(&undone.left), unsettled(&undone.hubs_left));
+        if entries.is_empty() && hubs.is_empty() {
+            self.remove_ambient(&held.record.file)?;
+        } else {
+            let record = Record { entries, hubs, written: hash(undone.text.as_bytes()), ..held.record.clone() };
+            self.write_held_ambient(&Held { record, backup: held.backup.clone() })?;
         }
-        let record = Record { entries, written: hash(undone.text.as_bytes()), ..held.record.clone() };
-        self.write_held_ambient(&Held { record, backup: held.backup.clone() })
+        Ok(kept)
     }
 
     fn write_held_ambient(&self, held: &Held) -> Result<(), ShelfError> {
@@ -182,24 +196,32 @@ impl Shelf {
     }
 }
 
+/// Those that the record still has to do with.
+fn unsettled<E: Clone>(left: &[(E, Left)]) -> Vec<E> {
+    left.iter().filter(|(_, left)| !left.is_settled()).map(|(entry, _)| entry.clone()).collect()
+}
+
 /// The record and the backup after this plan, with what earlier ones put into the file.
 fn merged(before: Option<&Held>, config: &ConfigFile, form: Form, plan: &Plan) -> Result<Held, ShelfError> {
-    let mut entries = Vec::new();
+    let (mut entries, mut hubs) = (Vec::new(), Vec::new());
     let mut backup = config.text().to_owned();
     if let Some(before) = before {
         let undone = before.record.undo(config.text(), before.backup.as_deref())?;
-        let unsettled = undone.left.into_iter().filter(|(_, left)| *left == Left::Changed || !left.is_settled());
+        entries.extend(unsettled(&undone.left));
         entries.extend(undone.entries);
-        entries.extend(unsettled.map(|(entry, _)| entry));
         entries.retain(|entry| !plan.changes.iter().any(|change| change.place == entry.place));
+        entries.retain(|entry| !plan.hubs.iter().any(|hub| hub.adopted.took(&entry.place)));
+        hubs.extend(unsettled(&undone.hubs_left));
+        hubs.extend(undone.hubs);
         backup = undone.text;
     }
     entries.extend(plan.changes.iter().cloned());
-    let record = Record { file: config.place.clone(), form, entries, written: hash(plan.text.as_bytes()) };
+    hubs.extend(plan.hubs.iter().map(|hub| hub.adopted.clone()));
+    let record = Record { file: config.place.clone(), form, entries, hubs, written: hash(plan.text.as_bytes()) };
     Ok(Held { record, backup: Some(backup) })
 }
 
-fn system(path: &Path, source: io::Error) -> ShelfError {
+pub(super) fn system(path: &Path, source: io::Error) -> ShelfError {
     ShelfError::System { path: path.to_owned(), source }
 }
 
@@ -218,7 +240,7 @@ fn held_ambient(path: &Path) -> Result<Option<Held>, ShelfError> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
-fn read_ambient(path: &Path) -> io::Result<Option<String>> {
+pub(super) fn read_ambient(path: &Path) -> io::Result<Option<String>> {
     // Neither through a link nor from a FIFO, which would keep the program waiting.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -258,7 +280,7 @@ fn write_ambient(path: &Path, text: &str) -> io::Result<()> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
-fn remove_ambient(path: &Path) -> io::Result<()> {
+pub(super) fn remove_ambient(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,

@@ -16,7 +16,13 @@ fn planned(form: Form, text: &str) -> Plan {
 }
 
 fn record(form: Form, plan: &Plan) -> Record {
-    Record { file: "/x".into(), form, entries: plan.changes.clone(), written: hash(plan.text.as_bytes()) }
+    Record {
+        file: "/x".into(),
+        form,
+        entries: plan.changes.clone(),
+        hubs: Vec::new(),
+        written: hash(plan.text.as_bytes()),
+    }
 }
 
 /// What the file becomes, and that undoing gives it back: with the backup, and without.

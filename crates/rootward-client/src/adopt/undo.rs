@@ -1,8 +1,9 @@
 //! Takes the words out again that were put before commands.
 
 use super::edit::{self, Change, Document, EditError};
+use super::hub::AdoptedHub;
 use super::record::{Adopted, Record, hash};
-use crate::import::tree;
+use crate::import::{Node, Value, tree};
 
 /// What a file would become without Rootward's words.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +14,17 @@ pub struct Undone {
     pub entries: Vec<Adopted>,
     /// The entries that stay as they are.
     pub left: Vec<(Adopted, Left)>,
+    /// The hubs that give way to their servers.
+    pub hubs: Vec<AdoptedHub>,
+    /// The hubs that stay.
+    pub hubs_left: Vec<(AdoptedHub, Left)>,
+}
+
+impl Undone {
+    /// How many servers it changes.
+    pub fn changed_servers(&self) -> usize {
+        self.entries.len() + self.hubs.iter().map(|hub| hub.servers.len()).sum::<usize>()
+    }
 }
 
 /// Why an entry stays as it is.
@@ -58,15 +70,36 @@ impl Record {
             }
         });
         let edits: Vec<_> = entries.iter().map(edit_of).collect();
-        let edited = edit::edit(self.form, text, &edits)?;
-        let is_as_written = left.is_empty() && hash(text.as_bytes()) == self.written;
+        let mut edited = edit::edit(self.form, text, &edits)?;
+        let (mut hubs, mut hubs_left) = (Vec::new(), Vec::new());
+        for hub in &self.hubs {
+            match self.without_hub(&edited, hub) {
+                Ok(text) => {
+                    edited = text;
+                    hubs.push(hub.clone());
+                }
+                Err(why) => hubs_left.push((hub.clone(), why)),
+            }
+        }
+        let is_as_written = left.is_empty() && hubs_left.is_empty() && hash(text.as_bytes()) == self.written;
         let text = match backup {
             // SECURITY: the backup is put back only if it says what undoing says: it must not bring other words into the file
             // (test: a_planted_backup_is_not_put_back)
             Some(backup) if is_as_written && says_the_same(self, backup, &edited) => backup.to_owned(),
             _ => edited,
         };
-        Ok(Undone { text, entries, left })
+        Ok(Undone { text, entries, left, hubs, hubs_left })
+    }
+
+    /// The text with a hub's servers in its place.
+    fn without_hub(&self, text: &str, hub: &AdoptedHub) -> Result<String, Left> {
+        let unclear = |error: EditError| Left::Unclear(error.to_string());
+        let document = Document::parse(self.form, text).map_err(unclear)?;
+        let entry = document.entry(self.form, &hub.place()).map_err(unclear)?.ok_or(Left::Gone)?;
+        if entry.words() != hub.words {
+            return Err(Left::Changed);
+        }
+        edit::swap(self.form, text, &hub.table, std::slice::from_ref(&hub.name), &hub.entries).map_err(unclear)
     }
 }
 
@@ -74,9 +107,27 @@ fn edit_of(entry: &Adopted) -> (&[String], Change<'_>) {
     (&entry.place, Change::Take(entry.before.len(), entry.arguments))
 }
 
+/// In whatever order: the servers of a hub come back together.
 fn says_the_same(record: &Record, backup: &str, edited: &str) -> bool {
     match (tree(record.form, backup), tree(record.form, edited)) {
-        (Ok(backup), Ok(edited)) => edit::is_same(record.form, &backup, &edited),
+        (Ok(mut backup), Ok(mut edited)) => {
+            sort(&mut backup);
+            sort(&mut edited);
+            edit::is_same(record.form, &backup, &edited)
+        }
         _ => false,
+    }
+}
+
+fn sort(node: &mut Node) {
+    match &mut node.value {
+        Value::Table(entries) => {
+            entries.sort_by(|one, other| one.name.cmp(&other.name));
+            for entry in entries {
+                sort(&mut entry.node);
+            }
+        }
+        Value::List(list) => list.iter_mut().for_each(sort),
+        _ => {}
     }
 }

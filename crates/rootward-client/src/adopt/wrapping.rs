@@ -23,11 +23,16 @@ pub enum Called {
 }
 
 impl Caller {
+    /// The first word of a command.
+    pub(super) fn word(&self) -> String {
+        if self.called == Called::ByName { "rootward".to_owned() } else { self.path.clone() }
+    }
+
     /// The first word of a wrapped command.
-    fn word(&self, line: &CommandLine) -> String {
+    fn word_before(&self, line: &CommandLine) -> String {
         // Clients look a bare name up on the `PATH` of the entry's own variables.
         let moved = line.variables.iter().chain(line.from_file.known()).any(|(name, _)| name == "PATH");
-        if self.called == Called::ByName && !moved { "rootward".to_owned() } else { self.path.clone() }
+        if moved { self.path.clone() } else { self.word() }
     }
 }
 
@@ -45,6 +50,8 @@ pub struct Extras {
 pub enum Verdict {
     /// It is wrapped.
     Wrap(Wrapping),
+    /// It moves behind the hub. [`judge`] never says so, [`plan_hub`](super::plan_hub) does.
+    Hub,
     /// `rootward wrap` is before it already.
     Wrapped,
     /// It is Rootward itself.
@@ -75,6 +82,8 @@ pub enum NotHeld {
     Steered(Vec<String>),
     /// A confined server may be able to write this file, whose variables decide what Rootward itself does.
     SteeredByFile(String),
+    /// The hub cannot run it.
+    NotByHub(String),
     /// The entry cannot be edited without guessing.
     Unclear(String),
 }
@@ -93,7 +102,7 @@ impl fmt::Display for NotHeld {
                 "a confined server may be able to write `{file}`, whose variables would decide what Rootward itself does; keep that file \
                  where no server can write"
             ),
-            NotHeld::Unclear(why) => f.write_str(why),
+            NotHeld::NotByHub(why) | NotHeld::Unclear(why) => f.write_str(why),
         }
     }
 }
@@ -106,6 +115,7 @@ impl NotHeld {
             NotHeld::Container => "container",
             NotHeld::Steered(_) => "steered",
             NotHeld::SteeredByFile(_) => "steered_by_file",
+            NotHeld::NotByHub(_) => "not_by_hub",
             NotHeld::Unclear(_) => "unclear",
         }
     }
@@ -149,7 +159,7 @@ pub fn usual_roots(server: &Server, client: Client) -> Vec<String> {
 impl CommandLine {
     /// The words that hold this server.
     pub fn wrapping(&self, caller: &Caller, extras: &Extras) -> Wrapping {
-        let mut before = vec![caller.word(self), "wrap".to_owned()];
+        let mut before = vec![caller.word_before(self), "wrap".to_owned()];
         let mut option = |name: &str, value: &str| {
             // A value that looks like an option must be part of the same word.
             if value.starts_with('-') {
@@ -197,7 +207,7 @@ impl CommandLine {
 }
 
 /// Whether a variable of an entry is passed to the server.
-fn is_passed(name: &str) -> bool {
+pub(super) fn is_passed(name: &str) -> bool {
     let is_name = !name.is_empty() && !name.contains(['=', '*', '\0']);
     is_name && !steers_rootward(name) && !matches!(name, "PATH" | "TMPDIR")
 }

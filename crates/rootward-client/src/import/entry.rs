@@ -73,6 +73,12 @@ impl Form {
         [self.dialect().variables, self.dialect().headers]
     }
 
+    /// The keys of a command that are read, besides `command` and `args`.
+    pub(crate) fn command_keys(self) -> impl Iterator<Item = &'static str> {
+        let Dialect { variables, passed, variables_file, .. } = self.dialect();
+        ["type", "cwd", "enabled", "disabled", variables].into_iter().chain(passed).chain(variables_file)
+    }
+
     /// How an entry writes its command.
     pub(crate) fn command_shape(self) -> CommandShape {
         self.dialect().command

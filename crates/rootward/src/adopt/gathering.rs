@@ -15,8 +15,17 @@ use rootward_client::store::Mistake;
 use rootward_core::Shown;
 
 use super::trying::Tried;
-use super::{Desk, another, not_read, recipe};
+use super::{Desk, another, hubs, not_read, recipe};
 use crate::message::Hinted;
+
+/// How servers are held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// Each by `rootward wrap`.
+    Wrap,
+    /// All by one `rootward hub`.
+    Hub,
+}
 
 /// What was named on the command line.
 #[derive(PartialEq, Eq, Debug)]
@@ -119,16 +128,22 @@ impl Gathered {
         self.files.is_empty() && self.unread.is_empty()
     }
 
-    /// How many servers would be wrapped.
-    pub(super) fn to_wrap(&self) -> usize {
-        self.files.iter().map(|file| file.plan.changes.len()).sum()
+    /// How many servers would be adopted.
+    pub(super) fn to_adopt(&self) -> usize {
+        self.files.iter().map(|file| file.plan.changed_servers()).sum()
+    }
+
+    /// The configurations of hubs that would be written.
+    fn hub_files(&self) -> Vec<PathBuf> {
+        let hubs = self.files.iter().flat_map(|file| &file.plan.hubs);
+        hubs.map(|hub| hub.adopted.file.clone()).collect()
     }
 
     pub(super) fn servers(&self) -> impl Iterator<Item = (&Adoptable, &Listed)> {
         self.files.iter().flat_map(|file| file.servers.iter().map(move |server| (file, server)))
     }
 
-    fn take(&mut self, candidate: Candidate, desk: &Desk, caller: &Caller) -> Option<()> {
+    fn take(&mut self, candidate: Candidate, way: Way, desk: &Desk, caller: &Caller) -> Option<()> {
         let Candidate { form, file, holder, project } = candidate;
         let unread = |mistake: Option<Mistake>, says: String| Unread {
             client: form.client(),
@@ -153,7 +168,10 @@ impl Gathered {
         let planned = parse(form, config.text(), &around).map_err(PlanError::Damaged).and_then(|mut found| {
             let read = |server: &mut Server| read_variables_ambient(server, form, holder, &around, desk).err();
             unread_variables = found.servers.iter_mut().map(read).collect();
-            plan_found(form, config.text(), found, holder, caller)
+            match way {
+                Way::Wrap => plan_found(form, config.text(), found, holder, caller),
+                Way::Hub => hubs::plan_ambient((form, holder), &config, found, caller, &self.hub_files(), desk),
+            }
         });
         match planned {
             Ok(plan) => {
@@ -185,7 +203,7 @@ fn listed(planned: &Planned, caller: &Caller, project: Option<&Path>, desk: &Des
     // (test: a_program_that_calls_itself_rootward_is_not_trusted)
     let another = calls_rootward && line.is_some_and(|line| another::is_another_ambient(line, caller, project));
     let recipe = match (&planned.verdict, line) {
-        (Verdict::Wrap(_), Some(line)) => recipe::recipe_of_ambient(line, desk),
+        (Verdict::Wrap(_) | Verdict::Hub, Some(line)) => recipe::recipe_of_ambient(line, desk),
         _ => None,
     };
     Listed { planned: planned.clone(), another, recipe, unread_variables: None, tried: None }
@@ -216,11 +234,11 @@ fn mistake_of(error: &FileError) -> Option<Mistake> {
 }
 
 /// Reads the files that are there.
-pub(super) fn gather_ambient(target: &Target, desk: &Desk, caller: &Caller) -> Result<Gathered> {
+pub(super) fn gather_ambient(target: &Target, way: Way, desk: &Desk, caller: &Caller) -> Result<Gathered> {
     let mut gathered = Gathered::default();
     if let Target::File(file) = target {
         let candidate = named_ambient(file, desk)?;
-        let missing = gathered.take(candidate, desk, caller).is_none();
+        let missing = gathered.take(candidate, way, desk, caller).is_none();
         return if missing { Err(not_found(file, desk)) } else { Ok(gathered) };
     }
     let own = user_files(Platform::NATIVE, &desk.environment).into_iter();
@@ -235,7 +253,7 @@ pub(super) fn gather_ambient(target: &Target, desk: &Desk, caller: &Caller) -> R
     });
     for candidate in own.chain(of_project) {
         if candidate.form.servers_key().is_some() && target.takes(candidate.form.client()) {
-            gathered.take(candidate, desk, caller);
+            gathered.take(candidate, way, desk, caller);
         }
     }
     Ok(gathered)

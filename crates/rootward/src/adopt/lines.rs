@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use rootward_client::adopt::Verdict;
-use rootward_client::import::{Enabled, Holder, Scope, Transport};
+use rootward_client::import::{Enabled, Form, Holder, Scope, Transport};
 
 use super::gathering::{Adoptable, Gathered, Listed};
 use super::{Desk, diff, name};
@@ -24,9 +24,12 @@ pub(super) fn write(out: &mut impl Write, gathered: &Gathered, desk: &Desk) -> i
         for mistake in &file.plan.not_understood {
             writeln!(out, "  left as it is: {mistake}")?;
         }
-        if !file.plan.changes.is_empty() {
+        if file.plan.changed_servers() > 0 {
             writeln!(out)?;
             diff::write(out, &path, file.form, file.config.text(), &file.plan.text)?;
+        }
+        for hub in &file.plan.hubs {
+            diff::write(out, &desk.shown(&hub.adopted.file), Form::ClaudeProject, "", &hub.config)?;
         }
         writeln!(out)?;
     }
@@ -74,11 +77,17 @@ fn says(server: &Listed) -> String {
             }
             "will be held".to_owned()
         }
+        Verdict::Hub => "will move behind the hub".to_owned(),
         Verdict::Wrapped => "already wrapped".to_owned(),
+        Verdict::Rootward if is_hub(server) => "the hub, already".to_owned(),
         Verdict::Rootward => "Rootward itself".to_owned(),
         Verdict::NotHeld(why) => format!("not held: {}", name(&why.to_string())),
     };
     if notes.is_empty() { says } else { format!("{says} ({})", notes.join("; ")) }
+}
+
+fn is_hub(server: &Listed) -> bool {
+    matches!(&server.planned.server.transport, Transport::Command(line) if line.rootward_verb() == Some("hub"))
 }
 
 /// The files that cannot be adopted.

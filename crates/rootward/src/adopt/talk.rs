@@ -1,4 +1,4 @@
-//! One short conversation with a wrapped server, as its client would begin it: `initialize`, then the list of its tools.
+//! One short conversation with a wrapped server or a hub, as its client would begin it: `initialize`, then the list of its tools.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rootward_core::{PathStyle, RootUri};
 use rootward_protocol::frame::{Envelope, Kind, Message};
-use rootward_protocol::{era, message, method};
+use rootward_protocol::{era, keys, message, method};
 use serde_json::{Value, json};
 
 use super::trying::Tried;
@@ -28,6 +28,12 @@ const LONGEST: u64 = 64 << 20;
 /// How much of what is said on standard error is kept.
 const LAST_WORDS: usize = 4096;
 
+/// How long a hub may take for its lists: it waits this long for slow servers, and a little more.
+const ROUND: Duration = Duration::from_secs(6);
+
+/// How often a hub's lists are asked for again because of a server without tools.
+const ROUNDS_WITHOUT_TOOLS: usize = 2;
+
 /// The most pages of tools that are asked for.
 const MOST_PAGES: usize = 100;
 
@@ -43,10 +49,32 @@ pub(super) struct Start {
     pub(super) root: PathBuf,
 }
 
-/// Starts a server, talks to it, and ends it.
+/// A server behind a hub.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Behind {
+    pub(super) name: String,
+    /// What the names of its tools begin with.
+    pub(super) begins: String,
+}
+
+/// Starts a wrapped server, talks to it, and ends it.
 pub(super) fn talk_ambient(start: &Start) -> Tried {
+    match conversation_ambient(start, Talk::run) {
+        Ok(tools) => Tried::Works { tools },
+        Err(tried) => tried,
+    }
+}
+
+/// Starts a hub, and tells what became of each of its servers.
+pub(super) fn talk_to_hub_ambient(start: &Start, servers: &[Behind]) -> Vec<Tried> {
+    let tried = conversation_ambient(start, |talk| talk.run_hub(servers));
+    tried.unwrap_or_else(|tried| vec![tried; servers.len()])
+}
+
+/// Starts a program, talks to it, and ends it.
+fn conversation_ambient<T>(start: &Start, talk: impl FnOnce(&mut Talk) -> Result<T, Trouble>) -> Result<T, Tried> {
     let Ok(uri) = RootUri::from_path(&start.root, PathStyle::NATIVE) else {
-        return Tried::Skipped { why: "the directory cannot be shared".to_owned() };
+        return Err(Tried::Skipped { why: "the directory cannot be shared".to_owned() });
     };
     let mut command = Command::new(&start.program);
     command.args(&start.arguments).current_dir(&start.directory);
@@ -54,30 +82,37 @@ pub(super) fn talk_ambient(start: &Start) -> Tried {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return Tried::Fails { why: format!("`{}` cannot be started: {error}", start.program) },
+        Err(error) => return Err(Tried::Fails { why: format!("`{}` cannot be started: {error}", start.program) }),
     };
     let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Tried::Fails { why: "it has no pipes".to_owned() };
+        return Err(Tried::Fails { why: "it has no pipes".to_owned() });
     };
     let lines = lines_of(output);
     let last_words = last_words_of(errors);
     let roots = json!({"roots": [{"uri": uri.as_str()}]}).to_string();
-    let mut talk = Talk { input, lines, roots, deadline: Instant::now() + LIMIT };
-    let tried = talk.run();
-    drop(talk);
+    let mut it = Talk { input, lines, roots, deadline: Instant::now() + LIMIT };
+    let told = talk(&mut it);
+    drop(it);
     end(&mut child);
-    match tried {
-        Ok(tools) => Tried::Works { tools },
-        Err(Trouble::Says(Says { message, .. })) => Tried::Fails { why: message },
-        Err(Trouble::Late) => Tried::Fails { why: format!("no answer within {} s", LIMIT.as_secs()) },
-        Err(Trouble::Ended) => {
-            let words = last_words.recv_timeout(END).unwrap_or_default();
-            let line = words.lines().rev().find(|line| line.starts_with("error: ")).or_else(|| words.lines().last());
-            let line = line.map(|line| line.strip_prefix("error: ").unwrap_or(line));
-            Tried::Fails { why: line.unwrap_or("it ended without a word").to_owned() }
-        }
-    }
+    told.map_err(|trouble| {
+        let why = match trouble {
+            Trouble::Says(Says { message, .. }) => message,
+            Trouble::Late => late(),
+            Trouble::Ended => {
+                let words = last_words.recv_timeout(END).unwrap_or_default();
+                let line =
+                    words.lines().rev().find(|line| line.starts_with("error: ")).or_else(|| words.lines().last());
+                let line = line.map(|line| line.strip_prefix("error: ").unwrap_or(line));
+                line.unwrap_or("it ended without a word").to_owned()
+            }
+        };
+        Tried::Fails { why }
+    })
+}
+
+fn late() -> String {
+    format!("no answer within {} s", LIMIT.as_secs())
 }
 
 /// Why a conversation ended early.
@@ -108,15 +143,44 @@ struct Talk {
 
 impl Talk {
     fn run(&mut self) -> Result<usize, Trouble> {
-        let hello = era::own_hello("rootward-adopt", env!("CARGO_PKG_VERSION"));
-        self.ask("1", method::INITIALIZE, Some(&hello))?;
-        self.say(&message::notification(method::INITIALIZED))?;
-        let mut tools = self.list("2")?;
+        self.greet()?;
+        let mut tools = self.list("2")?.len();
         self.prove(tools)?;
         if tools == 0 && self.is_announced()? {
-            tools = self.list("3")?;
+            tools = self.list("3")?.len();
         }
         Ok(tools)
+    }
+
+    /// Lists a hub's tools until each server has begun, or cannot.
+    fn run_hub(&mut self, servers: &[Behind]) -> Result<Vec<Tried>, Trouble> {
+        self.greet()?;
+        let mut round = 0;
+        loop {
+            let mut tools = vec![0; servers.len()];
+            for name in self.list(&format!("tools-{round}"))? {
+                let fitting = servers.iter().zip(&mut tools).filter(|(server, _)| name.starts_with(&server.begins));
+                // `a__b__c` is a tool of the server `a__b`, if there is one, and not of `a`.
+                if let Some((_, tools)) = fitting.max_by_key(|(server, _)| server.begins.len()) {
+                    *tools += 1;
+                }
+            }
+            let id = format!("\"roots-{round}\"");
+            let told = self.ask(&id, method::CALL_TOOL, Some(r#"{"name": "get-roots", "arguments": {}}"#))?;
+            let told = told[keys::STRUCTURED_CONTENT]["servers"].as_array().map_or(&[][..], Vec::as_slice);
+            let tried = servers.iter().zip(tools).map(|(server, tools)| server.tried(told, tools, round));
+            let tried: Vec<Option<Tried>> = tried.collect();
+            if tried.iter().all(Option::is_some) || Instant::now() + ROUND > self.deadline {
+                return Ok(tried.into_iter().map(|tried| tried.unwrap_or(Tried::Fails { why: late() })).collect());
+            }
+            round += 1;
+        }
+    }
+
+    fn greet(&mut self) -> Result<(), Trouble> {
+        let hello = era::own_hello("rootward-adopt", env!("CARGO_PKG_VERSION"));
+        self.ask("1", method::INITIALIZE, Some(&hello))?;
+        self.say(&message::notification(method::INITIALIZED))
     }
 
     /// Waits for an answer of the server itself: Rootward answers `initialize` and lists from memory.
@@ -129,12 +193,13 @@ impl Talk {
         }
     }
 
-    /// Counts the tools, page by page.
-    fn list(&mut self, id: &str) -> Result<usize, Trouble> {
-        let (mut tools, mut params) = (0, None);
+    /// The names of the tools, page by page.
+    fn list(&mut self, id: &str) -> Result<Vec<String>, Trouble> {
+        let (mut tools, mut params) = (Vec::new(), None);
         for page in 0..MOST_PAGES {
             let answer = self.ask(&format!("\"{id}-{page}\""), method::LIST_TOOLS, params.as_deref())?;
-            tools += answer["tools"].as_array().map_or(0, Vec::len);
+            let page = answer["tools"].as_array().map_or(&[][..], Vec::as_slice);
+            tools.extend(page.iter().map(|tool| tool["name"].as_str().unwrap_or_default().to_owned()));
             match &answer["nextCursor"] {
                 Value::String(cursor) => params = Some(json!({"cursor": cursor}).to_string()),
                 _ => break,
@@ -204,6 +269,24 @@ impl Talk {
             RecvTimeoutError::Timeout => Trouble::Late,
             RecvTimeoutError::Disconnected => Trouble::Ended,
         })
+    }
+}
+
+impl Behind {
+    /// What became of it, by what `get-roots` tells of the servers; none if that is not known yet.
+    fn tried(&self, told: &[Value], tools: usize, round: usize) -> Option<Tried> {
+        let Some(told) = told.iter().find(|told| told["name"] == self.name.as_str()) else {
+            return Some(Tried::Fails { why: "the hub cannot run it; `rootward hub --check` says why".to_owned() });
+        };
+        if let Some(error) = told["error"].as_str() {
+            return Some(Tried::Fails { why: error.to_owned() });
+        }
+        match told["state"].as_str().unwrap_or_default() {
+            "starting" | "not used yet" => None,
+            // Its list may be on the way.
+            _ if tools == 0 && round < ROUNDS_WITHOUT_TOOLS => None,
+            _ => Some(Tried::Works { tools }),
+        }
     }
 }
 

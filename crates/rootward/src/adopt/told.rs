@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
-use rootward_client::adopt::Verdict;
+use rootward_client::adopt::{AdoptedHub, Verdict};
 use rootward_client::import::{Enabled, Transport, secrets};
 use serde::Serialize;
 
@@ -33,7 +33,18 @@ struct ToldFile<'g> {
     /// Why it was not.
     error: Option<&'g str>,
     servers: Vec<ToldServer<'g>>,
+    /// The entries for the hub that take the place of servers.
+    hubs: Vec<ToldHub<'g>>,
     not_understood: Vec<ToldMistake<'g>>,
+}
+
+#[derive(Serialize)]
+struct ToldHub<'g> {
+    name: &'g str,
+    /// The file that the servers move to.
+    config: Cow<'g, str>,
+    /// Their names.
+    servers: &'g [String],
 }
 
 #[derive(Serialize)]
@@ -42,9 +53,9 @@ struct ToldServer<'g> {
     /// Null where the client has it everywhere.
     project: Option<&'g str>,
     enabled: bool,
-    /// `wrap`, `wrapped`, `rootward` or `not_held`.
+    /// `wrap`, `hub`, `wrapped`, `rootward` or `not_held`.
     verdict: &'static str,
-    /// Why it is not held: `remote`, `container`, `steered`, `steered_by_file`, `unclear` or `another_rootward`.
+    /// Why it is not held: `remote`, `container`, `steered`, `steered_by_file`, `not_by_hub`, `unclear` or `another_rootward`.
     reason: Option<&'static str>,
     says: Option<String>,
     recipe: Option<&'g str>,
@@ -84,8 +95,13 @@ fn of_file<'g>(file: &'g Adoptable, desk: &Desk) -> ToldFile<'g> {
         backup,
         error: file.error.as_deref(),
         servers: file.servers.iter().map(of_server).collect(),
+        hubs: file.plan.hubs.iter().map(|hub| of_hub(&hub.adopted)).collect(),
         not_understood: file.plan.not_understood.iter().map(ToldMistake::from).collect(),
     }
+}
+
+fn of_hub(hub: &AdoptedHub) -> ToldHub<'_> {
+    ToldHub { name: &hub.name, config: text(hub.file.as_os_str()), servers: &hub.servers }
 }
 
 fn of_server(server: &Listed) -> ToldServer<'_> {
@@ -93,7 +109,7 @@ fn of_server(server: &Listed) -> ToldServer<'_> {
     let (reason, says) = match verdict {
         _ if server.another => (Some("another_rootward"), None),
         Verdict::NotHeld(why) => (Some(why.code()), Some(why.to_string())),
-        Verdict::Wrap(_) | Verdict::Wrapped | Verdict::Rootward => (None, None),
+        Verdict::Wrap(_) | Verdict::Hub | Verdict::Wrapped | Verdict::Rootward => (None, None),
     };
     let was = match &server.planned.server.transport {
         Transport::Command(line) => Some(line.words()),

@@ -1,10 +1,10 @@
-//! `rootward adopt --undo`: takes Rootward's words out of the files that it put them into.
+//! `rootward adopt --undo`: takes Rootward's words and hubs out of the files that it put them into.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rootward_client::adopt::{Adopted, ConfigFile, Held, Left, Undone};
+use rootward_client::adopt::{Adopted, AdoptedHub, ConfigFile, Held, Left, Undone};
 use serde::Serialize;
 
 use super::gathering::Target;
@@ -19,6 +19,8 @@ struct Undoable {
     config: ConfigFile,
     undone: Undone,
     changed: bool,
+    /// The configurations of hubs that were kept.
+    kept: Vec<PathBuf>,
     error: Option<String>,
 }
 
@@ -38,6 +40,8 @@ struct ToldFile<'u> {
     /// The servers that get their own command back.
     restored: Vec<&'u str>,
     left: Vec<ToldLeft<'u>>,
+    /// The configurations of hubs that were kept, because somebody changed them.
+    kept: Vec<std::borrow::Cow<'u, str>>,
 }
 
 #[derive(Serialize)]
@@ -81,7 +85,7 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
             }
         }
     }
-    let restored: usize = files.iter().map(|file| file.undone.entries.len()).sum();
+    let restored: usize = files.iter().map(|file| file.undone.changed_servers()).sum();
     if !adopt.scripted.json {
         let mut out = io::stdout().lock();
         for file in &files {
@@ -94,9 +98,13 @@ pub(super) fn run(adopt: &Adopt, target: &Target, desk: &Desk) -> Result<Outcome
     if agreed {
         outcome = outcome.and(carry_out(&mut files, desk));
         if !adopt.scripted.json {
-            let done: usize = files.iter().filter(|file| file.changed).map(|file| file.undone.entries.len()).sum();
+            let done: usize = files.iter().filter(|file| file.changed).map(|file| file.undone.changed_servers()).sum();
             let says = if done == 0 { "nothing to undo".to_owned() } else { format!("undone: {}", counted(done)) };
-            writeln!(io::stdout().lock(), "{says}")?;
+            let mut out = io::stdout().lock();
+            for kept in files.iter().flat_map(|file| &file.kept) {
+                writeln!(out, "`{}` stays: it was changed since, or its entry was", desk.shown(kept))?;
+            }
+            writeln!(out, "{says}")?;
         }
     } else {
         outcome = outcome.and(Outcome::Denied);
@@ -122,14 +130,17 @@ fn read_ambient(held: Held, desk: &Desk) -> Result<Undoable, (String, String)> {
     }
     let undone = held.record.undo(config.text(), held.backup.as_deref());
     let undone = undone.map_err(|error| failed(error.to_string()))?;
-    Ok(Undoable { held, config, undone, changed: false, error: None })
+    Ok(Undoable { held, config, undone, changed: false, kept: Vec::new(), error: None })
 }
 
 fn carry_out(files: &mut [Undoable], desk: &Desk) -> Outcome {
     let mut outcome = Outcome::Done;
     for file in files {
         match desk.shelf.undo_ambient(&file.held, &file.config, &file.undone) {
-            Ok(()) => file.changed = !file.undone.entries.is_empty(),
+            Ok(kept) => {
+                file.changed = file.undone.changed_servers() > 0;
+                file.kept = kept;
+            }
             Err(error) => {
                 let says = not_replaced(&error);
                 message::error(&format!("`{}` stays as it is: {says}", desk.shown(&file.config.path)));
@@ -137,7 +148,8 @@ fn carry_out(files: &mut [Undoable], desk: &Desk) -> Outcome {
                 outcome = Outcome::Failed;
             }
         }
-        if file.undone.left.iter().any(|(_, left)| !left.is_settled()) {
+        let hubs_left = file.undone.hubs_left.iter().map(|(_, left)| left);
+        if file.undone.left.iter().map(|(_, left)| left).chain(hubs_left).any(|left| !left.is_settled()) {
             outcome = outcome.and(Outcome::Denied);
         }
     }
@@ -150,8 +162,16 @@ fn write(out: &mut impl Write, file: &Undoable, desk: &Desk) -> io::Result<()> {
     for entry in &file.undone.entries {
         writeln!(out, "  {}: gets its own command back", label(entry, desk))?;
     }
+    for hub in &file.undone.hubs {
+        let servers: Vec<String> = hub.servers.iter().map(|server| name(server)).collect();
+        writeln!(out, "  {}: gives way to {}", label_of_hub(hub, desk), servers.join(", "))?;
+    }
     for (entry, left) in &file.undone.left {
         writeln!(out, "  {}: {}", label(entry, desk), name(&why(left)))?;
+    }
+    for (hub, left) in &file.undone.hubs_left {
+        let config = desk.shown(&hub.file);
+        writeln!(out, "  {}: {}; its servers are in `{config}`", label_of_hub(hub, desk), name(&why(left)))?;
     }
     if file.undone.text != file.config.text() {
         writeln!(out)?;
@@ -168,6 +188,13 @@ fn label(entry: &Adopted, desk: &Desk) -> String {
     }
 }
 
+fn label_of_hub(hub: &AdoptedHub, desk: &Desk) -> String {
+    match &hub.table[..] {
+        [_, project, _] => format!("{} (in {})", name(&hub.name), desk.shown(Path::new(project))),
+        _ => name(&hub.name),
+    }
+}
+
 fn why(left: &Left) -> String {
     match left {
         Left::Gone => "it is not in the file any more".to_owned(),
@@ -178,12 +205,17 @@ fn why(left: &Left) -> String {
 }
 
 fn told(file: &Undoable) -> ToldFile<'_> {
+    let undone = &file.undone;
+    let behind_hubs = undone.hubs.iter().flat_map(|hub| &hub.servers).map(String::as_str);
+    let left = undone.left.iter().map(|(entry, left)| (entry.name(), left));
+    let left = left.chain(undone.hubs_left.iter().map(|(hub, left)| (hub.name.as_str(), left)));
     ToldFile {
         client: file.held.record.form.client().name(),
         file: text(file.config.path.as_os_str()),
         changed: file.changed,
         error: file.error.as_deref(),
-        restored: file.undone.entries.iter().map(Adopted::name).collect(),
-        left: file.undone.left.iter().map(|(entry, left)| ToldLeft { name: entry.name(), why: why(left) }).collect(),
+        restored: undone.entries.iter().map(Adopted::name).chain(behind_hubs).collect(),
+        left: left.map(|(name, left)| ToldLeft { name, why: why(left) }).collect(),
+        kept: file.kept.iter().map(|kept| text(kept.as_os_str())).collect(),
     }
 }

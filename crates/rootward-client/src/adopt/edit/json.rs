@@ -1,10 +1,11 @@
-//! Where an entry's words are in JSON, with or without comments.
+//! Where entries and their words are in JSON, with or without comments.
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::{EditError, Entry, Keys, Word, Written};
+use super::swap::{INSEPARABLE, NO_ENTRY, NO_TABLE};
+use super::{EditError, Entry, Keys, Splice, Word, Written};
 use crate::import::{CommandShape, JSON};
 
 /// A parsed text; none where it is empty.
@@ -27,13 +28,7 @@ pub(super) fn entry(
     place: &[String],
     shape: CommandShape,
 ) -> Result<Option<Entry>, EditError> {
-    let Some(mut value) = parsed.0.as_ref() else { return Ok(None) };
-    for key in place {
-        let Value::Object(object) = value else { return Ok(None) };
-        let Some(property) = property(object, key)? else { return Ok(None) };
-        value = &property.value;
-    }
-    let Value::Object(mut object) = value.clone() else { return Ok(None) };
+    let Some(mut object) = object(parsed, place)?.cloned() else { return Ok(None) };
     let mut is_table = false;
     if shape == CommandShape::Table
         && let Some(ObjectProp { value: Value::Object(table), .. }) = property(&object, "command")?
@@ -64,20 +59,111 @@ fn of_object(text: &str, object: &Object<'_>, keys: Keys) -> Result<Option<Entry
         }
         Some(_) => return Err(EditError::Unclear("`args` is not a list")),
     };
-    let start = program.range.start;
-    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let addition = if line > 0 && text[line..start].chars().all(char::is_whitespace) {
-        let newline = if text[..line].ends_with("\r\n") { "\r\n" } else { "\n" };
-        format!(",{newline}{}\"args\": ", &text[line..start])
-    } else {
-        ", \"args\": ".to_owned()
-    };
+    let addition = format!("{}\"args\": ", between(text, program.range.start));
     Ok(Some(Entry {
         program: Some((range.start..range.end, word.value.to_string())),
         arguments,
         property: cut,
         addition: (range.end, addition),
     }))
+}
+
+/// The object at a place.
+fn object<'p, 't>(parsed: &'p Parsed<'t>, place: &[String]) -> Result<Option<&'p Object<'t>>, EditError> {
+    let Some(mut value) = parsed.0.as_ref() else { return Ok(None) };
+    for key in place {
+        let Value::Object(object) = value else { return Ok(None) };
+        let Some(property) = property(object, key)? else { return Ok(None) };
+        value = &property.value;
+    }
+    match value {
+        Value::Object(object) => Ok(Some(object)),
+        _ => Ok(None),
+    }
+}
+
+/// What separates the property that starts here from another one behind it: that is on a line of its own where this one is.
+fn between(text: &str, start: usize) -> String {
+    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    if line == 0 || !text[line..start].chars().all(char::is_whitespace) {
+        return ", ".to_owned();
+    }
+    let newline = if text[..line].ends_with("\r\n") { "\r\n" } else { "\n" };
+    format!(",{newline}{}", &text[line..start])
+}
+
+/// These entries of a table, as an object of their own.
+pub(super) fn taken(text: &str, parsed: &Parsed<'_>, table: &[String], names: &[String]) -> Result<String, EditError> {
+    let object = object(parsed, table)?.ok_or(NO_TABLE)?;
+    let one = |name: &String| property(object, name)?.ok_or(NO_ENTRY).map(|found| written(text, found));
+    let taken = names.iter().map(one).collect::<Result<Vec<&str>, EditError>>()?;
+    Ok(format!("{{{}}}", taken.join(",\n")))
+}
+
+/// How some entries of a table give way to those of the object `new`.
+pub(super) fn swapped(
+    text: &str,
+    parsed: &Parsed<'_>,
+    table: &[String],
+    gone: &[String],
+    new: &str,
+) -> Result<Vec<Splice>, EditError> {
+    let table = object(parsed, table)?.ok_or(NO_TABLE)?;
+    let found = gone.iter().map(|name| property(table, name)?.ok_or(NO_ENTRY));
+    let mut found = found.collect::<Result<Vec<&ObjectProp<'_>>, EditError>>()?;
+    found.sort_by_key(|property| property.range.start);
+    let Some((first, others)) = found.split_first() else { return Err(NO_ENTRY) };
+    let added = Parsed::read(new)?;
+    let added = object(&added, &[])?.ok_or(NO_TABLE)?;
+    let mut texts = Vec::new();
+    for property in &added.properties {
+        let name = property.name.as_str();
+        let is_kept = |known: &ObjectProp<'_>| known.name.as_str() == name && !gone.iter().any(|gone| gone == name);
+        if !table.properties.iter().any(is_kept) {
+            texts.push(written(new, property));
+        }
+    }
+    let cut = |range: std::ops::Range<usize>| Splice { range, with: String::new() };
+    let mut splices = vec![match texts[..] {
+        [] => cut(without(text, table, first).ok_or(INSEPARABLE)?),
+        _ => Splice { range: first.range.start..first.range.end, with: texts.join(&between(text, first.range.start)) },
+    }];
+    for property in others {
+        let (start, end) = (property.range.start, property.range.end);
+        let before = table.properties.iter().map(|other| other.range.end).filter(|end| *end <= start).max();
+        let before = before.ok_or(INSEPARABLE)?;
+        if text[before..start].contains('/') {
+            // A comment between the two stays, and so does the comma before it, if there is another to cut.
+            let next = table.properties.iter().find(|other| other.range.start >= end);
+            let behind = match next {
+                Some(next) if gone.iter().any(|gone| gone == next.name.as_str()) => None,
+                next => comma(text, end, next.map_or(table.range.end, |next| next.range.start)),
+            };
+            let at = behind.or_else(|| comma(text, before, start)).ok_or(INSEPARABLE)?;
+            splices.extend([cut(at..at + 1), cut(start..end)]);
+        } else {
+            splices.push(cut(before..end));
+        }
+    }
+    Ok(splices)
+}
+
+fn written<'t>(text: &'t str, property: &ObjectProp<'_>) -> &'t str {
+    &text[property.range.start..property.range.end]
+}
+
+/// Where the comma between two properties is. Comments may have commas, too.
+fn comma(text: &str, start: usize, end: usize) -> Option<usize> {
+    let mut position = start;
+    loop {
+        let rest = text.get(position..end)?;
+        position += match rest.chars().next()? {
+            ',' => return Some(position),
+            '/' if rest.starts_with("//") => rest.find('\n')?,
+            '/' => rest.find("*/")? + 2,
+            other => other.len_utf8(),
+        };
+    }
 }
 
 /// The property of this name.

@@ -1,10 +1,11 @@
-//! Edits the words of servers' commands in a file's text, and nothing else in it.
+//! Edits the words of servers' commands in a file's text, or has servers give way to others (`swap.rs`), and changes nothing else in it.
 //!
 //! JSON and TOML only find where the words are; the edit is the same for both. Afterwards the new text is read again: it must say what the
 //! old one said, except for the words that were to change.
 
 mod json;
 mod same;
+mod swap;
 mod toml;
 
 use std::ops::Range;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::import::{CommandShape, Form, Node};
+
+pub(super) use swap::{swap, taken};
 
 /// Why an entry cannot be edited.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

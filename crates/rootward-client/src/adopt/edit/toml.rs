@@ -1,9 +1,10 @@
-//! Where an entry's words are in TOML.
+//! Where entries and their words are in TOML.
 
 use std::ops::Range;
 
-use toml_edit::{Array, Document, Item, Key, TableLike, Value};
+use toml_edit::{Array, Decor, Document, DocumentMut, Item, Key, Table, TableLike, Value};
 
+use super::swap::{NO_ENTRY, NO_TABLE};
 use super::{EditError, Entry, Keys, Word, Written};
 use crate::import::CommandShape;
 
@@ -100,5 +101,73 @@ fn within_line(text: &str, table: &dyn TableLike, key: &Range<usize>, value: &Ra
         (Some(before), _) => plain(before..key.start).map(|_| before..value.end),
         (None, Some(next)) => plain(value.end..next).map(|_| key.start..next),
         (None, None) => Some(key.start..value.end),
+    }
+}
+
+fn editable(text: &str) -> Result<DocumentMut, EditError> {
+    text.parse().map_err(|_| EditError::Damaged)
+}
+
+/// The table at a place.
+fn table<'d>(document: &'d mut DocumentMut, place: &[String]) -> Result<&'d mut Table, EditError> {
+    let mut table = document.as_table_mut();
+    for key in place {
+        let Some(Item::Table(next)) = table.get_mut(key) else { return Err(NO_TABLE) };
+        table = next;
+    }
+    Ok(table)
+}
+
+/// These entries of a table, as a document of their own.
+pub(super) fn taken(text: &str, place: &[String], names: &[String]) -> Result<String, EditError> {
+    let mut document = editable(text)?;
+    let table = table(&mut document, place)?;
+    let mut taken = DocumentMut::new();
+    for name in names {
+        taken.insert(name, table.remove(name).ok_or(NO_ENTRY)?);
+    }
+    Ok(taken.to_string())
+}
+
+/// The text, in which some entries of a table give way to those of the document `new`.
+pub(super) fn swapped(text: &str, place: &[String], gone: &[String], new: &str) -> Result<String, EditError> {
+    let (mut document, added) = (editable(text)?, editable(new)?);
+    let table = table(&mut document, place)?;
+    let mut first: Option<(Option<isize>, Decor)> = None;
+    for name in gone {
+        let entry = table.remove(name).ok_or(NO_ENTRY)?;
+        if let Item::Table(entry) = entry {
+            first.get_or_insert_with(|| (entry.position(), entry.decor().clone()));
+        }
+    }
+    let (position, mut decor) = first.map_or((None, None), |(position, decor)| (position, Some(decor)));
+    for (name, entry) in added.iter() {
+        if table.contains_key(name) {
+            continue;
+        }
+        let mut entry = entry.clone();
+        put_at(&mut entry, position);
+        if let Item::Table(entry) = &mut entry {
+            // A comment above the entries that go stays, unless the new one has its own.
+            let above = decor.take().unwrap_or_else(|| Decor::new("\n", ""));
+            if entry.decor().prefix().and_then(|prefix| prefix.as_str()).is_none_or(str::is_empty) {
+                *entry.decor_mut() = above;
+            }
+        }
+        table.insert(name, entry);
+    }
+    let edited = document.to_string();
+    // The writer ends every line alike.
+    let is_dos = text.contains("\r\n");
+    Ok(if is_dos { edited.replace("\r\n", "\n").replace('\n', "\r\n") } else { edited })
+}
+
+/// Moves tables to a position in the document.
+fn put_at(item: &mut Item, position: Option<isize>) {
+    if let Item::Table(table) = item {
+        table.set_position(position);
+        for (_, nested) in table.iter_mut() {
+            put_at(nested, position);
+        }
     }
 }

@@ -63,7 +63,7 @@ impl View {
     /// The command that holds a server to the directories it has.
     pub(super) fn held(&self, server: &Server, client: Client, holder: Holder) -> Holding {
         match judge(server, client, holder, &self.caller) {
-            Verdict::Wrap(_) => {}
+            Verdict::Wrap(_) | Verdict::Hub => {}
             Verdict::Wrapped => return Holding::Wrapped,
             Verdict::Rootward => return Holding::Rootward,
             Verdict::NotHeld(why) => return Holding::NotHeld(why),

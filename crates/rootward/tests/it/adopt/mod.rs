@@ -2,6 +2,7 @@
 
 mod attacks;
 mod hardship;
+mod hub;
 mod undo;
 mod variables;
 
@@ -182,16 +183,16 @@ fn a_person_says_yes_and_every_server_works() {
     assert_eq!(run.code, Some(0), "{told}");
     for line in [
         "adopted 10 servers; `rootward adopt --undo` takes it out again\n",
-        "  Claude Code, one: works, with 13 tools\n",
-        "  Claude Code, local (in [STAGE]/project): works, with 13 tools\n",
-        "  Claude Code, shared: works, with 13 tools\n",
-        "  Cursor, one: works, with 13 tools\n",
+        "  Claude Code, one: works, with 16 tools\n",
+        "  Claude Code, local (in [STAGE]/project): works, with 16 tools\n",
+        "  Claude Code, shared: works, with 16 tools\n",
+        "  Cursor, one: works, with 16 tools\n",
         "  VS Code, one: not started: only the client knows `${input:key}`\n",
-        "  Codex, one: works, with 13 tools\n",
-        "  Gemini CLI, one: works, with 13 tools\n",
-        "  opencode, one: works, with 13 tools\n",
+        "  Codex, one: works, with 16 tools\n",
+        "  Gemini CLI, one: works, with 16 tools\n",
+        "  opencode, one: works, with 16 tools\n",
         "  Windsurf, one: not started: it is switched off\n",
-        "  Zed, one: works, with 13 tools\n",
+        "  Zed, one: works, with 16 tools\n",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
@@ -210,7 +211,7 @@ fn a_flag_starts_no_server_of_a_project() {
     assert_eq!(project["servers"][0]["works"], Value::Null, "{project}");
     assert!(project["servers"][0]["why"].as_str().unwrap().starts_with("a project's file names it"), "{project}");
     let own = &files.iter().find(|file| file["client"] == "claude-code").unwrap()["servers"][0];
-    assert_eq!((&own["works"], &own["tools"]), (&json!(true), &json!(13)), "{own}");
+    assert_eq!((&own["works"], &own["tools"]), (&json!(true), &json!(16)), "{own}");
     assert_eq!(own["becomes"], json!(["rootward", "wrap", "--env", "API_TOKEN", "--", "python3", server()]));
     // The same without starting anything.
     let stage = self::stage();
@@ -253,7 +254,7 @@ fn a_server_that_does_not_work_is_named_with_the_reason() {
     for line in [
         "  Cursor, gone: does not work: command `no-such-program` was not found",
         "  Cursor, dies: does not work: the server ended (exit code 5) before it answered",
-        "  Cursor, good: works, with 13 tools\n",
+        "  Cursor, good: works, with 16 tools\n",
     ] {
         assert!(run.stdout.contains(line), "{line}: {}", run.stdout);
     }
@@ -275,7 +276,7 @@ fn the_home_is_not_given_to_servers_that_are_tried() {
         let run = command.output().unwrap();
         let told = String::from_utf8_lossy(&run.stdout);
         assert_eq!(run.status.code(), Some(0), "{told}");
-        assert!(told.contains("  Cursor, a: works, with 13 tools\n"), "{told}");
+        assert!(told.contains("  Cursor, a: works, with 16 tools\n"), "{told}");
         let says = String::from_utf8_lossy(&run.stderr);
         assert_eq!(says.contains("in an empty directory"), !from_here, "{says}");
         // What the server hears goes to a file in the directory that it runs in.

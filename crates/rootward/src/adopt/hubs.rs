@@ -1,0 +1,55 @@
+//! Plans `rootward hub` in the place of a file's servers: where its configuration goes, and whether the hub takes it.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use rootward_client::adopt::{Caller, ConfigFile, HubTerms, Plan, PlanError, plan_hub};
+use rootward_client::import::{Form, Found, Holder};
+use rootward_core::{Shown, follow_ambient};
+use rootward_hub::config::HubConfig;
+
+use super::Desk;
+use crate::message::Hinted;
+
+/// Refuses a settings directory in which a confined server could have written the hub's configuration.
+pub(super) fn check_directory_ambient(desk: &Desk) -> Result<()> {
+    let settings = desk.directories.settings.as_ref().ok_or_else(|| Hinted {
+        says: "there is no place for the hub's configuration".to_owned(),
+        hint: "set `HOME` or `XDG_CONFIG_HOME` to an absolute path".to_owned(),
+    })?;
+    let place = follow_ambient(settings).map_or_else(|| settings.clone(), |found| found.place);
+    // SECURITY: the configuration names commands that run (test: a_settings_directory_that_a_server_could_write_is_refused)
+    if desk.material.holds(&place) || desk.material.planted_link_ambient(settings).is_some() {
+        return Err(Hinted {
+            says: format!(
+                "a confined server could have written `{}`, where the hub's configuration goes",
+                Shown::new(settings)
+            ),
+            hint: "set `XDG_CONFIG_HOME` to a directory that was never shared for writing".to_owned(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Plans a hub for each table of servers in a file. `taken` are configurations that other files of this run have.
+pub(super) fn plan_ambient(
+    (form, holder): (Form, Holder),
+    config: &ConfigFile,
+    found: Found,
+    caller: &Caller,
+    taken: &[PathBuf],
+    desk: &Desk,
+) -> Result<Plan, PlanError> {
+    // A record that cannot be used keeps the file from being replaced later.
+    let held = desk.shelf.record_ambient(&config.place).ok().flatten();
+    let undone = held.and_then(|held| held.record.undo(config.text(), held.backup.as_deref()).ok());
+    let bare = undone.map_or_else(|| config.text().to_owned(), |undone| undone.text);
+    let terms = HubTerms {
+        caller,
+        bare: &bare,
+        file: &|table| desk.shelf.hub_path_ambient((form, holder), &config.place, table, taken),
+        refuses: &|text| HubConfig::read(text).err().map(|error| error.says),
+    };
+    plan_hub(form, config.text(), found, holder, &terms)
+}
