@@ -21,6 +21,8 @@ mod explain;
 mod following;
 mod ground;
 mod hint;
+#[cfg(feature = "wrap")]
+mod hub;
 mod message;
 #[cfg(feature = "wrap")]
 mod recipe;
@@ -35,6 +37,8 @@ mod saved;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+#[cfg(feature = "wrap")]
+mod status;
 mod treat;
 #[cfg(feature = "wrap")]
 mod withheld;
@@ -60,12 +64,15 @@ const AFTER_HELP: &str = "Exit codes: 0 allowed or done, 1 denied or broken, 2 w
 #[derive(Subcommand)]
 #[command(defer = true)]
 enum Verb {
-    /// Put `rootward wrap` before the servers in other clients' config files
+    /// Put `rootward wrap` before the servers in other clients' config files, or one `rootward hub` in their place
     #[cfg(feature = "adopt")]
     Adopt(adopt::Adopt),
     /// Run an MCP server that is held to the roots
     #[cfg(feature = "wrap")]
     Wrap(wrap::Wrap),
+    /// Run many MCP servers behind one, each held to the roots
+    #[cfg(feature = "wrap")]
+    Hub(hub::Hub),
     /// Serve files over MCP, on standard input and output
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
@@ -85,6 +92,9 @@ enum Verb {
     Audit(audit::Audit),
     /// List or remove the packages that servers were started from
     Cache(cache::Cache),
+    /// Show which servers run now, and what each may touch
+    #[cfg(feature = "wrap")]
+    Status(status::Status),
     /// Say what this machine can enforce and which settings are in force
     Doctor(doctor::Doctor),
 }
@@ -141,9 +151,16 @@ fn main() -> ExitCode {
         Verb::Recipe(recipe) => recipe.run(),
         Verb::Audit(audit) => audit.run(),
         Verb::Cache(cache) => cache.run(),
+        #[cfg(feature = "wrap")]
+        Verb::Status(status) => status.run(),
         Verb::Doctor(doctor) => doctor.run(),
         // These end with the command's own code.
         Verb::Sandbox(sandbox) => match sandbox.run() {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
+        #[cfg(feature = "wrap")]
+        Verb::Hub(hub) => match hub.run() {
             Ok(code) => return ExitCode::from(code),
             Err(error) => Err(error),
         },

@@ -1,5 +1,6 @@
 //! Recipes as the command line uses them: the one for a command, what it adds to a confinement, and what a person is told of that.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,11 +189,11 @@ fn place_ambient(recipe: &Recipe, path: &Path, ground: &Ground) -> Result<Option
 /// The variables that a recipe sets. One that the user sets and that is `passed` on counts more. One that names a place in the user's
 /// home is set only if the place exists, one from the configuration of git only if that has it.
 pub(crate) fn set_variables_ambient(
-    recipe: &Recipe,
+    set: &BTreeMap<String, String>,
     ground: &Ground,
     passed: &[PassedVariable],
 ) -> Vec<(OsString, OsString)> {
-    let set = recipe.set.iter().filter(|(name, _)| !is_users(name, passed));
+    let set = set.iter().filter(|(name, _)| !is_users(name, passed));
     let filled = set.filter_map(|(name, value)| match value.strip_prefix(USER_HOME) {
         None if Recipe::is_from_git(value) => {
             Some((name.into(), Recipe::git_value_ambient(value, ground.home()?)?.into()))

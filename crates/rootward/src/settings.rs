@@ -16,6 +16,8 @@ use rootward_core::{Closed, Mode};
 
 use crate::message::Hinted;
 use crate::treat::Treat;
+#[cfg(feature = "wrap")]
+pub(crate) use file::read_text_ambient;
 pub(crate) use sandbox::SandboxSettings;
 
 /// Where a value came from.
@@ -119,6 +121,8 @@ pub(crate) struct Settings {
     pub(crate) revoked_grace: Setting<Duration>,
     pub(crate) restrict: Setting<Vec<Restrict>>,
     pub(crate) treat: Setting<Vec<Treat>>,
+    /// Whether `wrap` offers `get-roots`.
+    pub(crate) get_roots: Setting<bool>,
     pub(crate) sandbox: SandboxSettings,
 }
 
@@ -165,6 +169,7 @@ impl Settings {
             revoked_grace: Setting::first(said.revoked_grace, written.revoked_grace, default.revoked_grace),
             restrict: Setting::first(None, written.restrict, Vec::new()),
             treat: Setting::first(None, written.treat, Vec::new()),
+            get_roots: Setting::first(None, written.get_roots, false),
             sandbox: written.sandbox.into(),
         };
         settings.refuse_contradiction()?;

@@ -1,6 +1,6 @@
 //! `rootward wrap`: one server, held to the roots.
 
-mod arguments;
+pub(crate) mod arguments;
 mod learning;
 
 use std::ffi::{OsStr, OsString};
@@ -13,10 +13,13 @@ use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
 use rootward_core::{Material, PlacedRoot, RootSet, Validation};
+use rootward_hub::config::PathPairs;
+use rootward_hub::hub::StdioHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Treatments, Wrap as Wrapped,
+    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Tells, TreatedBy, Treatments,
+    Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 
@@ -75,6 +78,10 @@ pub(crate) struct Wrap {
     /// Tell what the server tried and was refused, when it ends. It slows down every opening of a file
     #[arg(long)]
     trace: bool,
+    /// Offer the tool `get-roots` beside the server's own tools: it tells which directories the server gets. The client then speaks with
+    /// Rootward's handshake instead of the server's, and the exit code is 0
+    #[arg(long)]
+    get_roots: bool,
     #[command(flatten)]
     recording: Recording,
     /// The server's command. Everything after its first word belongs to it, also what looks like an option of Rootward's
@@ -147,7 +154,7 @@ impl Wrap {
                     if let Some(line) = recipes::line(recipe, &told) {
                         message::line_in_passing(&line);
                     }
-                    variables.extend(recipes::set_variables_ambient(recipe, &ground, &options.variables));
+                    variables.extend(recipes::set_variables_ambient(&recipe.set, &ground, &options.variables));
                 }
                 Confine::To(Box::new(options))
             }
@@ -176,10 +183,12 @@ impl Wrap {
         let launch = Launch {
             program: program.clone(),
             arguments: [arguments, &appended].concat(),
+            typed_in: None,
             variables,
             withheld,
             file_server,
             inject: self.inject(recipe),
+            paths: PathPairs::default(),
             confine,
             homes: self.homes_ambient(recipe, &ground, program, arguments),
             trace: if self.trace || learning.is_some() { Trace::On } else { Trace::Off },
@@ -188,14 +197,17 @@ impl Wrap {
         let withheld = launch.withheld.clone();
         let rules = self.rules(&ground, recipe, ceiling, launch.held())?;
         let handshakes = ground.directories.state.as_ref().map(|state| state.join("handshakes"));
+        let status = ground.directories.state.as_ref().map(|state| state.join(crate::status::DIRECTORY));
         let home = ground.home().map(Path::to_owned);
         let closed = Arc::new(ground.restrictions().for_processes());
+        let offers_roots = self.get_roots || ground.settings.get_roots.value;
         let follow = self.follow_ambient(ground, &rules);
-        let wrapped = Wrapped { rules, launch, handshakes, longest: LONGEST, follow };
         message::never_wait();
         let trace = if self.trace { Trace::On } else { Trace::Off };
-        let mut terminal = Terminal { program, home: home.as_deref(), trace, refused: Vec::new() };
-        let code = wrapped.run(&mut terminal)?;
+        let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new() };
+        let wrapped = Wrapped { rules, launch, handshakes, status, longest: LONGEST, follow };
+        let code =
+            if offers_roots { StdioHub::of_one(wrapped).run(&mut terminal)? } else { wrapped.run(&mut terminal)? };
         if let Some(learning) = learning {
             // By now, what the servers were given is on record.
             let material = validation.material_ambient();
@@ -257,6 +269,9 @@ impl Wrap {
                 Enforcing::Report => Enforce::Report,
             },
             treatments: self.treatments(ground, recipe),
+            treated_by: TreatedBy::default(),
+            paths: PathPairs::default(),
+            tells: Tells::default(),
             audit: self.recording.open_ambient(ground)?,
         })
     }
@@ -277,7 +292,7 @@ impl Wrap {
 }
 
 impl Treat {
-    fn treatment(&self) -> Treatment {
+    pub(crate) fn treatment(&self) -> Treatment {
         match self.treated_as {
             TreatedAs::Text => Treatment::Text,
             TreatedAs::Read => Treatment::Path(Need::READ),
@@ -287,7 +302,7 @@ impl Treat {
 }
 
 /// What variables and `~` mean to the server.
-fn expansion() -> Expansion {
+pub(crate) fn expansion() -> Expansion {
     let text = |value: OsString| value.into_string().ok();
     let variables = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
     Expansion { home: std::env::var("HOME").ok(), variables: variables.collect() }
@@ -307,7 +322,7 @@ const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED
 
 /// The values of variables that nobody but the server may read: those that were passed by name, or, where all are passed, those that
 /// are called like secrets.
-fn secrets(confine: &Confine) -> Vec<String> {
+pub(crate) fn secrets(confine: &Confine) -> Vec<String> {
     let is_given = |name: &OsStr| match confine {
         Confine::To(options) => options.variables.iter().any(|given| given.passes(name)),
         Confine::Off => {
@@ -320,7 +335,6 @@ fn secrets(confine: &Confine) -> Vec<String> {
 
 /// The operator, who reads standard error.
 struct Terminal<'t> {
-    program: &'t OsStr,
     home: Option<&'t Path>,
     /// Whether to tell what was refused.
     trace: Trace,
@@ -333,8 +347,8 @@ impl Operator for Terminal<'_> {
         told::enforcement(enforcement);
     }
 
-    fn not_started(&mut self, error: StartError) -> String {
-        let error = told::not_started(self.program, error);
+    fn not_started(&mut self, launch: &Launch, error: StartError) -> String {
+        let error = told::not_started(&launch.program, error);
         message::failure(&error);
         message::in_one_line(&error)
     }

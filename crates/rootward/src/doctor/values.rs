@@ -83,6 +83,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
             ..value("restrict", &all.restrict, &restrict, restrict_shown)
         },
         list("treat", &all.treat, &all.treat.value.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        plain("get_roots", &all.get_roots, all.get_roots.value),
     ];
     lines.extend(sandbox(&all.sandbox));
     lines

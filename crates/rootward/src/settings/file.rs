@@ -1,6 +1,6 @@
 //! What `config.toml` says. Every mistake is told with its line and column.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ pub(super) struct Written {
     pub(super) revoked_grace: Option<Duration>,
     pub(super) restrict: Option<Vec<Restrict>>,
     pub(super) treat: Option<Vec<Treat>>,
+    pub(super) get_roots: Option<bool>,
     pub(super) sandbox: WrittenSandbox,
 }
 
@@ -55,6 +56,7 @@ struct Keys {
     revoked_grace_ms: Option<u64>,
     restrict: Option<Vec<RestrictKeys>>,
     treat: Option<Vec<Spanned<String>>>,
+    get_roots: Option<bool>,
     #[serde(default)]
     sandbox: SandboxKeys,
 }
@@ -102,11 +104,8 @@ impl Mistake {
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// The file's text; none where there is no file.
-#[expect(clippy::disallowed_methods, reason = "Rootward's own settings file, not a path of a peer")]
 pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
-    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
-    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    match OpenOptions::new().read(true).custom_flags(without_waiting).open(path).and_then(text_of) {
+    match read_text_ambient(path, LARGEST_FILE) {
         Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         // SECURITY: settings that are there and cannot be read may hold a ceiling; to go on without them would widen what
@@ -115,15 +114,20 @@ pub(super) fn read_ambient(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-fn text_of(file: File) -> io::Result<String> {
+/// Reads a file that the user named, if it is a regular one of at most so many bytes.
+#[expect(clippy::disallowed_methods, reason = "the operator's own file")]
+pub(crate) fn read_text_ambient(path: &Path, most: u64) -> io::Result<String> {
+    // A FIFO would keep its reader waiting for a writer: it is opened without waiting, and then refused (open(2)).
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
     let refused = |says: &str| Err(io::Error::other(says));
     if !file.metadata()?.is_file() {
         return refused("not a regular file");
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return refused("more than 1 MiB");
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return refused(&format!("more than {} MiB", most >> 20));
     }
     String::from_utf8(bytes).or_else(|_| refused("not UTF-8"))
 }
@@ -179,6 +183,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         revoked_grace: keys.revoked_grace_ms.map(Duration::from_millis),
         restrict: keys.restrict.map(|all| all.iter().map(restrict).collect::<Result<_, Mistake>>()).transpose()?,
         treat: keys.treat.map(|spots| treats(text, &spots)).transpose()?,
+        get_roots: keys.get_roots,
         sandbox: keys.sandbox.read(text, home)?,
     })
 }

@@ -14,16 +14,16 @@ use crate::settings::Source;
 
 /// What is known about a server's command, and the ceiling that it is held to.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(crate) struct Read {
     /// The server's recipe.
-    pub(super) known: Option<Match>,
-    pub(super) file_server: Option<FileServer>,
-    pub(super) ceiling: RootSet,
+    pub(crate) known: Option<Match>,
+    pub(crate) file_server: Option<FileServer>,
+    pub(crate) ceiling: RootSet,
 }
 
 /// Reads a command line: the directories in it narrow `operator`, the ceiling of the flags, the environment or the settings file.
 /// `find` finds the recipe for the command where confined commands could have written this material.
-pub(super) fn read_ambient(
+pub(crate) fn read_ambient(
     ground: &Ground,
     operator: RootSet,
     arguments: &[OsString],

@@ -7,6 +7,7 @@ mod giving;
 mod homes;
 mod learning;
 mod life;
+mod limits;
 mod modern;
 mod packages;
 mod pressure;
@@ -16,7 +17,7 @@ mod recording;
 mod roots;
 mod saved;
 pub(crate) mod scene;
-mod stress;
+pub(crate) mod stress;
 mod treating;
 mod working_directory;
 

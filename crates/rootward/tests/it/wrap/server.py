@@ -17,7 +17,7 @@ import time
 
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {}}}
-    for name in ("read", "echo", "where", "roots", "crash", "big", "ask", "slow", "noise", "write_file", "raw", "flood", "hold")
+    for name in ("read", "echo", "where", "roots", "crash", "big", "ask", "slow", "noise", "write_file", "raw", "flood", "hold", "process", "variable", "words")
 ]
 ENVIRONMENT = os.environ
 # Calls that are answered when `free` is called.

@@ -18,10 +18,10 @@ fn goes_on(round: u32, begun: Instant) -> bool {
 }
 
 /// Numbers that look random and are the same each time (xorshift).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn next(&mut self, sides: u64) -> u64 {
+    pub(crate) fn next(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -119,16 +119,15 @@ fn session(dice: &mut Dice, strength: &str, end: End) {
     mark.is_gone();
 }
 
-/// Kills a server, unless it is gone already: its number may be another's by now.
-fn kill(number: &str) {
+/// Kills a server, unless it is gone already: its number may be another's by now. Whether it did.
+pub(crate) fn kill(number: &str) -> bool {
     let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
-    if String::from_utf8_lossy(&words).contains("wrap/server.py") {
-        let _ = Command::new("kill").args(["-KILL", number]).stderr(Stdio::null()).status();
-    }
+    String::from_utf8_lossy(&words).contains("wrap/server.py")
+        && Command::new("kill").args(["-KILL", number]).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
 }
 
 /// Takes the next message.
-fn hear(client: &mut Client, open: &mut BTreeSet<u64>) -> Value {
+pub(crate) fn hear(client: &mut Client, open: &mut BTreeSet<u64>) -> Value {
     let message = client.next();
     assert!(message.is_some(), "the end came, and these wait: {open:?}");
     let message = message.unwrap();

@@ -1,0 +1,251 @@
+//! `rootward hub`: many servers behind one endpoint, each held to the roots.
+
+mod preparing;
+mod reloading;
+mod told;
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use rootward_core::session::Sources;
+use rootward_core::{PlacedRoot, Shown, Validation};
+use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA, ServerKind};
+use rootward_hub::hub::{HubServer, StdioHub, Terms};
+use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
+use rootward_sandbox::{Enforcement, Refused, StartError};
+
+use crate::Outcome;
+use crate::ground::Ground;
+use crate::message::{self, Hinted};
+use crate::recipes;
+use crate::recording::Recording;
+use crate::sandbox::told as sandbox_told;
+use crate::saved::AskingAs;
+use crate::settings::read_text_ambient;
+use preparing::Preparing;
+use reloading::{Reloading, Stamp};
+
+/// The configuration in the settings directory.
+const FILE: &str = "mcp.json";
+
+/// Run many MCP servers behind one, each held to the roots
+///
+/// The servers are those of a file that you may already have: `mcpServers` of Claude Desktop, Claude Code or Cursor, or `servers` of VS Code.
+/// Each server starts when it is needed, in the roots that the client names. Their tools, prompts and resources are offered as one
+/// list. The tool `get-roots` tells which directories each server gets.
+#[derive(Args, Debug)]
+#[command(after_help = "Exit codes: 0 the client left, 2 wrong use or failure")]
+pub(crate) struct Hub {
+    /// The file that names the servers. Without it, `mcp.json` in the settings directory. If that does not exist, the hub serves
+    /// Rootward's own file tools
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A directory or file that bounds what the client may share, with `:ro`, `:rw`, `:add` or `:rwx` at its end; may be repeated. If the
+    /// client names no roots, these are the roots. Without any, those of `ROOTWARD_ROOTS`, else those of the settings file. If nobody
+    /// names any, the saved roots (`rootward roots`)
+    #[arg(long = "root", value_name = "DIR")]
+    roots: Vec<OsString>,
+    #[command(flatten)]
+    asking: AskingAs,
+    /// Print what would run, with which directories, variables and network, and end
+    #[arg(long)]
+    check: bool,
+    /// With `--check`, print JSON
+    #[arg(long, requires = "check")]
+    json: bool,
+    /// Print the JSON Schema of the file, for editors, and end
+    #[arg(long, conflicts_with_all = ["check", "config"])]
+    schema: bool,
+    #[command(flatten)]
+    recording: Recording,
+}
+
+impl Hub {
+    pub(crate) fn run(self) -> Result<u8> {
+        if self.schema {
+            writeln!(io::stdout().lock(), "{}", SCHEMA.trim_end())?;
+            return Ok(Outcome::Done.into());
+        }
+        let ground = Ground::load_ambient()?;
+        let Some((path, seen, config)) = self.config_ambient(&ground)? else {
+            return self.serve_files(&ground);
+        };
+        for note in &config.notes {
+            message::warning(&note.to_string());
+        }
+        let operator = ground.in_force_of_operator(&self.roots)?;
+        operator.warn();
+        let book = recipes::book_ambient(&ground)?;
+        let audit = if self.check { None } else { self.recording.open_ambient(&ground)? };
+        let saved = ground.saved(self.asking.name());
+        let fallback = ground.fallback();
+        fallback.warn();
+        if !operator.set.names_any() {
+            saved.warn();
+        }
+        let sources = Sources { ceiling: operator.set, saved: saved.set, fallback: fallback.set };
+        let environment = std::env::vars_os().collect();
+        let preparing = Preparing {
+            ground: &ground,
+            book: &book,
+            sources: &sources,
+            environment: &environment,
+            audit: audit.clone(),
+        };
+        let mut servers: Vec<HubServer> = Vec::new();
+        let mut checked = Vec::new();
+        for server in config.enabled() {
+            let prepared = match &server.what {
+                ServerKind::Http(_) => Err(anyhow!(Hinted {
+                    says: format!("server `{}` is remote, which the hub cannot use yet", Shown::new(&server.name)),
+                    hint: "configure it in the client itself".to_owned(),
+                })),
+                ServerKind::Stdio(_) => preparing.server_ambient(server),
+            };
+            checked.push(told::Checked::new(server, prepared.as_ref()));
+            match prepared {
+                Ok(prepared) => servers.push(prepared),
+                // One that cannot run costs no other.
+                Err(error) if !self.check => message::failure(&error),
+                Err(_) => {}
+            }
+        }
+        if self.check {
+            return Ok(told::write(&checked, self.json, &mut io::stdout().lock())?.into());
+        }
+        if config.enabled().next().is_some() && servers.is_empty() {
+            return Err(anyhow!("no server of the configuration can run"));
+        }
+        // The other one goes to the code that follows the saved roots.
+        let reload = Reloading {
+            path,
+            ground: Ground::load_ambient()?,
+            book,
+            sources: sources.clone(),
+            environment,
+            audit: audit.clone(),
+            config: config.clone(),
+            seen,
+        };
+        let guard = ground.guard_options(ground.base_of_server());
+        let hub = StdioHub {
+            servers,
+            settings: config.hub.clone(),
+            terms: Terms::new_ambient(ground.settings.policy(), guard.clone(), Validation::of(&ground.directories)),
+            given: Given { sources: sources.clone(), restrictions: Arc::clone(&guard.restrictions) },
+            handshakes: ground.directories.state.as_ref().map(|state| state.join("handshakes")),
+            status: ground.directories.state.as_ref().map(|state| state.join(crate::status::DIRECTORY)),
+            longest: LONGEST,
+            audit,
+            follow: self.follow_ambient(ground, sources),
+            reload: Some(Box::new(reload)),
+        };
+        message::never_wait();
+        let code = hub.run(&mut Terminal)?;
+        Ok(code.try_into().unwrap_or(u8::MAX))
+    }
+
+    /// Without a configuration, the hub offers its own file tools.
+    #[cfg(feature = "serve")]
+    fn serve_files(self, ground: &Ground) -> Result<u8> {
+        message::line_in_passing(&format!(
+            "note: no server is configured, so this serves Rootward's own file tools; name servers in `{}` or with `--config FILE`",
+            usual_file(ground)
+        ));
+        if self.check {
+            return Ok(told::write(&[], self.json, &mut io::stdout().lock())?.into());
+        }
+        Ok(crate::serve::Serve::new(self.roots, self.asking, self.recording).run()?.into())
+    }
+
+    #[cfg(not(feature = "serve"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn serve_files(self, ground: &Ground) -> Result<u8> {
+        let says = format!("no server is configured: `{}` does not exist", usual_file(ground));
+        let hint = "name the file of your client with `--config FILE`, or write one there".to_owned();
+        Err(Hinted { says, hint }.into())
+    }
+
+    /// The configuration, where it is and what its file was when it was read; none if none is named and the usual one does not exist.
+    fn config_ambient(&self, ground: &Ground) -> Result<Option<(PathBuf, Option<Stamp>, HubConfig)>> {
+        let usual = ground.directories.settings.as_ref().map(|settings| settings.join(FILE));
+        let (path, is_named) = match (&self.config, usual) {
+            (Some(named), _) => (ground.typed_path(named.as_os_str())?, true),
+            (None, Some(usual)) => (usual, false),
+            (None, None) => return Ok(None),
+        };
+        // Before it is read: what changes meanwhile is read again.
+        let seen = Stamp::of_ambient(&path);
+        let text = match read_text_ambient(&path, LONGEST_FILE as u64) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => return Ok(None),
+            Err(error) => return Err(anyhow!("configuration `{}` cannot be read: {error}", Shown::new(&path))),
+        };
+        refuse_planted(ground, &path)?;
+        let config = HubConfig::read(&text).map_err(|error| wrong(&path, &error))?;
+        Ok(Some((path, seen, config)))
+    }
+
+    #[cfg(feature = "roots")]
+    fn follow_ambient(&self, ground: Ground, sources: Sources) -> Option<Box<dyn Lookout>> {
+        let peer = self.asking.name().map(str::to_owned);
+        let asked = crate::following::Asked::begin_ambient(ground, peer, sources)?;
+        Some(Box::new(asked))
+    }
+
+    #[cfg(not(feature = "roots"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: Sources) -> Option<Box<dyn Lookout>> {
+        None
+    }
+}
+
+fn wrong(path: &Path, error: &ConfigError) -> anyhow::Error {
+    let says = format!("configuration `{}`, {error}", Shown::new(path));
+    anyhow!(Hinted { says, hint: error.hint.clone() })
+}
+
+/// Refuses a configuration that a confined server could have written: it names commands that run, and what they are given.
+// SECURITY: whatever it is called: `.mcp.json` is closed for writing in a root, but the kernel cannot close a name that did not exist yet
+// (test: a_configuration_that_a_server_could_write_is_refused)
+fn refuse_planted(ground: &Ground, path: &Path) -> Result<()> {
+    let material = Validation::of(&ground.directories).material_ambient();
+    let link = material.planted_link_ambient(path);
+    if !material.holds(path) && link.is_none() {
+        return Ok(());
+    }
+    let says = format!("configuration `{}` lies where a confined server could have written it", Shown::new(path));
+    let hint = format!("look it over and copy it to `{}`", usual_file(ground));
+    Err(Hinted { says, hint }.into())
+}
+
+/// Where the configuration is if no other is named.
+fn usual_file(ground: &Ground) -> String {
+    let usual = ground.directories.settings.as_ref().map(|settings| Shown::new(&settings.join(FILE)).to_string());
+    usual.unwrap_or_else(|| FILE.to_owned())
+}
+
+/// The operator, who reads standard error.
+struct Terminal;
+
+impl Operator for Terminal {
+    fn started(&mut self, _: &[PlacedRoot], enforcement: &Enforcement) {
+        sandbox_told::enforcement(enforcement);
+    }
+
+    fn not_started(&mut self, launch: &Launch, error: StartError) -> String {
+        let error = sandbox_told::not_started(&launch.program, error);
+        message::failure(&error);
+        message::in_one_line(&error)
+    }
+
+    fn refused(&mut self, _: &[Refused]) {}
+
+    fn says(&mut self, text: &str) {
+        message::line_in_passing(&format!("rootward: {text}"));
+    }
+}

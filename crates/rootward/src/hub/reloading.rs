@@ -1,0 +1,140 @@
+//! The configuration read again when its file changes. A file that became invalid changes nothing, and is reported.
+
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rootward_core::session::Sources;
+use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, ServerKind, changes};
+use rootward_hub::hub::{Reload, Reloaded};
+use rootward_hub::recipe::Book;
+use std::sync::Arc;
+
+use rootward_core::Audit;
+
+use super::preparing::Preparing;
+use super::{refuse_planted, wrong};
+use crate::ground::Ground;
+use crate::message;
+use crate::settings::read_text_ambient;
+
+/// A configuration that is followed.
+pub(super) struct Reloading {
+    pub(super) path: PathBuf,
+    pub(super) config: HubConfig,
+    pub(super) ground: Ground,
+    pub(super) book: Book,
+    pub(super) sources: Sources,
+    pub(super) environment: Environment,
+    pub(super) audit: Option<Arc<dyn Audit>>,
+    pub(super) seen: Option<Stamp>,
+}
+
+/// By which a changed file is told from the one before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+    changed: (i64, i64),
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// That of a file, if it exists.
+    #[expect(clippy::disallowed_methods, reason = "the operator's own file")]
+    pub(super) fn of_ambient(path: &Path) -> Option<Stamp> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Stamp {
+            device: found.dev(),
+            inode: found.ino(),
+            length: found.len(),
+            changed: (found.ctime(), found.ctime_nsec()),
+            modified: found.modified().ok(),
+        })
+    }
+}
+
+impl std::fmt::Debug for Reloading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reloading").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Reloading {
+    /// The configuration as it is now; an error where it is not valid.
+    fn read_ambient(&self) -> anyhow::Result<HubConfig> {
+        let text = match read_text_ambient(&self.path, LONGEST as u64) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => anyhow::bail!("the configuration was removed"),
+            Err(error) => return Err(error.into()),
+        };
+        refuse_planted(&self.ground, &self.path)?;
+        HubConfig::read(&text).map_err(|error| wrong(&self.path, &error))
+    }
+}
+
+impl Reload for Reloading {
+    fn look_ambient(&mut self) -> Option<Reloaded> {
+        let stamp = Stamp::of_ambient(&self.path);
+        if stamp == self.seen {
+            return None;
+        }
+        self.seen = stamp;
+        let config = match self.read_ambient() {
+            Ok(config) => config,
+            Err(error) => {
+                let says = message::in_one_line(&error);
+                message::line_in_passing(&format!("rootward: the servers stay as they are: {says}"));
+                return None;
+            }
+        };
+        let changes = changes(&self.config, &config);
+        if changes.is_empty() {
+            return None;
+        }
+        let preparing = Preparing {
+            ground: &self.ground,
+            book: &self.book,
+            sources: &self.sources,
+            environment: &self.environment,
+            audit: self.audit.clone(),
+        };
+        let is_new = |name: &str| {
+            changes.iter().any(|change| matches!(change, Change::Added(of) | Change::Changed(of) if of == name))
+        };
+        let mut prepared = Vec::new();
+        let mut names = Vec::new();
+        for server in config.enabled().filter(|server| matches!(server.what, ServerKind::Stdio(_))) {
+            if !is_new(&server.name) {
+                names.push(server.name.clone());
+                continue;
+            }
+            match preparing.server_ambient(server) {
+                Ok(ready) => {
+                    names.push(server.name.clone());
+                    prepared.push(ready);
+                }
+                // One that cannot run costs no other.
+                Err(error) => message::failure(&error),
+            }
+        }
+        let told: Vec<String> = changes.iter().map(told).collect();
+        message::line_in_passing(&format!("rootward: the configuration changed: {}", told.join(", ")));
+        let settings = config.hub.clone();
+        self.config = config;
+        Some(Reloaded { names, changed: prepared, settings })
+    }
+}
+
+fn told(change: &Change) -> String {
+    let shown = |name: &str| rootward_core::Shown::new(name).to_string();
+    match change {
+        Change::Added(name) => format!("server `{}` is new", shown(name)),
+        Change::Changed(name) => format!("server `{}` changed", shown(name)),
+        Change::Removed(name) => format!("server `{}` is gone", shown(name)),
+        Change::Hub => "the hub's own settings changed".to_owned(),
+        Change::Order => "the order changed".to_owned(),
+    }
+}

@@ -1,0 +1,128 @@
+//! What `rootward hub --check` tells: what would run, with which directories, variables and network.
+
+use std::io::{self, Write};
+
+use anyhow::Error;
+use rootward_core::Shown;
+use rootward_core::session::Follow;
+use rootward_hub::config::ServerConfig;
+use rootward_hub::hub::HubServer;
+use rootward_hub::wrap::Confine;
+use rootward_sandbox::{Network, UnixSockets};
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::message;
+
+/// A server as it would run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Checked {
+    name: String,
+    /// The command, secrets hidden.
+    command: Vec<String>,
+    /// The names of its variables that the configuration sets.
+    variables: Vec<String>,
+    /// The names of variables of the environment that it is passed.
+    passed: Vec<String>,
+    /// Which directories it gets.
+    directories: &'static str,
+    ceiling: Vec<String>,
+    network: &'static str,
+    unix_sockets: String,
+    confined: bool,
+    read: Vec<String>,
+    write: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Checked {
+    pub(super) fn new(server: &ServerConfig, prepared: Result<&HubServer, &Error>) -> Checked {
+        let masked = server.masked();
+        let address = masked.url.into_iter();
+        let command = masked.command.into_iter().chain(masked.args).chain(address).collect();
+        let mut checked = Checked {
+            name: server.name.clone(),
+            command,
+            variables: masked.env.into_iter().map(|(name, _)| name).collect(),
+            passed: Vec::new(),
+            directories: "",
+            ceiling: Vec::new(),
+            network: "on",
+            unix_sockets: String::new(),
+            confined: false,
+            read: Vec::new(),
+            write: Vec::new(),
+            error: None,
+        };
+        match prepared {
+            Ok(prepared) => checked.add(prepared),
+            Err(error) => checked.error = Some(message::in_one_line(error)),
+        }
+        checked
+    }
+
+    fn add(&mut self, prepared: &HubServer) {
+        let ceiling = &prepared.rules.sources.ceiling;
+        let shown = |path: &std::path::Path| Shown::new(path).to_string();
+        self.ceiling =
+            ceiling.roots().iter().map(|root| format!("{} ({})", shown(&root.place), root.root.access)).collect();
+        self.directories = match (prepared.rules.policy.follow, ceiling.names_any()) {
+            (Follow::IgnoreClient, true) => "these, whatever the client names",
+            (Follow::IgnoreClient, false) => "none",
+            (_, true) => "those that the client names, within these",
+            (_, false) => "those that the client names",
+        };
+        self.variables = prepared.launch.variables.iter().map(|(name, _)| Shown::new(name).to_string()).collect();
+        let Confine::To(options) = &prepared.launch.confine else { return };
+        self.confined = true;
+        self.passed = options.variables.iter().map(ToString::to_string).collect();
+        self.network = if options.network == Network::On { "on" } else { "off" };
+        self.unix_sockets = match &options.unix_sockets {
+            UnixSockets::Open => "all".to_owned(),
+            UnixSockets::None => "none".to_owned(),
+            UnixSockets::Named(named) => named.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", "),
+        };
+        self.read = options.filesystem.allow_read.iter().map(|path| shown(path)).collect();
+        self.write = options.filesystem.allow_write.iter().map(|path| shown(path)).collect();
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let names = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
+        writeln!(out, "{}: {}", Shown::new(&self.name), Shown::new(&self.command.join(" ")))?;
+        if let Some(error) = &self.error {
+            return writeln!(out, "  cannot run: {error}");
+        }
+        writeln!(out, "  directories: {}", self.directories)?;
+        for root in &self.ceiling {
+            writeln!(out, "    {root}")?;
+        }
+        writeln!(out, "  sets: {}; passes: {}", names(&self.variables), names(&self.passed))?;
+        let held = if self.confined { "held by the kernel" } else { "not confined: only its calls are checked" };
+        writeln!(out, "  network: {}; {held}", self.network)?;
+        for (what, list) in [("reads", &self.read), ("writes", &self.write)] {
+            if !list.is_empty() {
+                writeln!(out, "  also {what}: {}", list.join(", "))?;
+            }
+        }
+        if !self.unix_sockets.is_empty() && self.unix_sockets != "none" {
+            writeln!(out, "  connects to: {}", self.unix_sockets)?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints what was found; failed where a server cannot run.
+pub(super) fn write(checked: &[Checked], json: bool, out: &mut impl Write) -> anyhow::Result<Outcome> {
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(checked)?)?;
+    } else if checked.is_empty() {
+        writeln!(out, "no server is configured")?;
+    } else {
+        for checked in checked {
+            checked.write(out)?;
+        }
+    }
+    Ok(if checked.iter().any(|checked| checked.error.is_some()) { Outcome::Failed } else { Outcome::Done })
+}

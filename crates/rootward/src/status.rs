@@ -1,0 +1,75 @@
+//! `rootward status`: what every running `wrap` and `hub` may touch.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use rootward_core::Shown;
+use rootward_hub::status::{Kind, Running, running_ambient};
+use rootward_sandbox::Strength;
+
+use crate::Outcome;
+use crate::ground::Ground;
+
+/// Show which servers run now, and what each may touch
+///
+/// Every running `rootward wrap` and `rootward hub` of this user, with the servers that they run, their directories and how they are held.
+#[derive(Args, Debug)]
+#[command(after_help = "Exit codes: 0 something runs, 1 nothing does, 2 failure")]
+pub(crate) struct Status {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The directory of what runs, below the state directory.
+pub(crate) const DIRECTORY: &str = "running";
+
+impl Status {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        let ground = Ground::load_ambient()?;
+        let Some(state) = &ground.directories.state else {
+            return Err(anyhow!("the state directory cannot be found: neither `HOME` nor `XDG_STATE_HOME` is set"));
+        };
+        let directory = state.join(DIRECTORY);
+        let running = running_ambient(&directory)
+            .map_err(|error| anyhow!("`{}` cannot be read: {error}", Shown::new(&directory)))?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string_pretty(&running)?)?;
+        } else if running.is_empty() {
+            writeln!(out, "nothing runs")?;
+        } else {
+            for running in &running {
+                write(running, &mut out)?;
+            }
+        }
+        Ok(if running.is_empty() { Outcome::Denied } else { Outcome::Done })
+    }
+}
+
+fn write(running: &Running, out: &mut impl Write) -> io::Result<()> {
+    let verb = match running.kind {
+        Kind::Wrap => "wrap",
+        Kind::Hub => "hub",
+    };
+    writeln!(out, "rootward {verb}, process {}", running.process)?;
+    if running.servers.is_empty() {
+        writeln!(out, "  no server runs")?;
+    }
+    for server in &running.servers {
+        let held = match server.strength {
+            Strength::Off => "not confined".to_owned(),
+            strength => format!("held by {strength}"),
+        };
+        let network = if server.network { "network on" } else { "network off" };
+        writeln!(out, "  {}, process {}: {held}, {network}", Shown::new(&server.name), server.process)?;
+        if server.roots.is_empty() {
+            writeln!(out, "    no directory")?;
+        }
+        for root in &server.roots {
+            writeln!(out, "    {} ({})", Shown::new(&root.place), root.access)?;
+        }
+    }
+    Ok(())
+}
