@@ -1,7 +1,7 @@
 """The steps of a case, the same for every Python client.
 
 A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as a
-line of JSON; what is right is known to whoever started this (`xtask/src/peers`).
+line of JSON; only the program that starts this knows what is right (`xtask/src/peers`, `xtask/src/hub`).
 """
 
 import json
@@ -123,6 +123,18 @@ async def describe(client):
     return {"description": next(tool.description for tool in tools if tool.name == CASE["tool"])}
 
 
+async def names(client, count):
+    """The names of all tools once there are so many, and how often they were listed: those of slow servers come when they are up."""
+    lists = 0
+    while True:
+        NEWS.event = anyio.Event()
+        lists += 1
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        if len(listed) >= count:
+            return {"names": listed, "lists": lists}
+        await NEWS.event.wait()
+
+
 async def read_beside_list(client, answers, path):
     """A call that waits for roots must not hold one that needs none."""
     outcomes = []
@@ -170,6 +182,8 @@ async def run(client, answers):
             say(**await take_back(client, step["take_back"]))
         elif "describe" in step:
             say(**await describe(client))
+        elif "names" in step:
+            say(**await names(client, step["names"]))
         elif "hear" in step:
             await NEWS.event.wait()
             say(heard=True)

@@ -1,7 +1,7 @@
 // The steps of a case, the same for every TypeScript client.
 //
 // A case is one JSON argument: where the server is, and what to do in which order. Each step that has an outcome prints it as
-// a line of JSON; what is right is known to whoever started this (`xtask/src/peers`).
+// a line of JSON; only the program that starts this knows what is right (`xtask/src/peers`, `xtask/src/hub`).
 
 import { pathToFileURL } from 'node:url';
 
@@ -102,6 +102,16 @@ async function read(client, path, options) {
   }
 }
 
+/** The names of all tools once there are so many, and how often they were listed: those of slow servers come when they are up. */
+async function names(client, count) {
+  for (let lists = 1; ; lists += 1) {
+    changed = event();
+    const { tools } = await client.listTools();
+    if (tools.length >= count) return { names: tools.map((tool) => tool.name), lists };
+    await changed.happened;
+  }
+}
+
 async function isListed(client) {
   const { tools } = await client.listTools();
   return tools.some((tool) => tool.name === testCase.tool);
@@ -144,6 +154,8 @@ export async function run(client) {
       say(await takeBack(client, step.take_back));
     } else if (step.describe) {
       say(await describe(client));
+    } else if (step.names) {
+      say(await names(client, step.names));
     } else if (step.hear) {
       await changed.happened;
       say({ heard: true });

@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::files;
 use crate::host;
 use crate::hosts;
+use crate::hub;
 use crate::peers;
 use crate::popular;
 use crate::serve;
@@ -67,6 +68,7 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         Step::here("hosts", hosts_again(form), move |top| hosts::run_form(top, form)),
         Step::here("adopt", hosts::adopt::repeat(form), move |top| hosts::adopt::run(top, form, &[])),
         Step::here("wrap", "cargo xtask wrap", |top| wrap::run(top, &[])),
+        Step::here("hub", hub::repeat(form), move |top| hub::run(top, form, &[])),
         Step::here("files", "cargo xtask files", |top| files::run(top, &[])),
         Step::here("conformance", "cargo xtask conformance", crate::conformance::run),
         Step::test("fuzz", fuzz(form), AtLeast::One),

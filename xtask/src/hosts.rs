@@ -1,4 +1,4 @@
-//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap`.
+//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap` and `rootward hub`.
 //!
 //! Each host is configured the way its user would configure it, runs without a network, and talks to a scripted model. The test reads what
 //! the host sends to that model: the content of a file inside the roots, and the sentence of the refusal for a file outside.

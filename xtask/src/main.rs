@@ -28,6 +28,8 @@ mod host;
 #[cfg(feature = "check")]
 mod hosts;
 #[cfg(feature = "check")]
+mod hub;
+#[cfg(feature = "check")]
 mod inspector;
 mod install;
 #[cfg(feature = "check")]
@@ -77,6 +79,8 @@ usage: cargo xtask VERB
                    each TEXT; --short for those of `check`
   serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
+  hub [TEXT]...    five real servers behind `rootward hub`, before MCP clients of other languages, and each method of server-everything;
+                   only cases whose name holds each TEXT; --short for those of `check`
   files [TEXT]...  `rootward serve` against the reference file server, call by call; only cases whose name holds each TEXT
   conformance      the MCP conformance suite against `examples/conformance-server`
   corpus DIR       runs a folder of path cases, with openat2 and with it taken away
@@ -134,6 +138,8 @@ fn check(top: &Path, words: &[&str]) -> Option<Result<()>> {
         ["adopt", ref parts @ ..] => told(hosts::adopt::run(top, check::Form::Long, parts)),
         ["serve", ref parts @ ..] => told(serve::run(top, parts)),
         ["wrap", ref parts @ ..] => told(wrap::run(top, parts)),
+        ["hub", "--short", ref parts @ ..] => told(hub::run(top, check::Form::Short, parts)),
+        ["hub", ref parts @ ..] => told(hub::run(top, check::Form::Long, parts)),
         ["files", ref parts @ ..] => told(files::run(top, parts)),
         ["conformance"] => told(conformance::run(top)),
         ["tidy"] => told(tidy::run(top)),

@@ -4,10 +4,10 @@
 //! The clients are the small programs in `peers/`, one for each generation of an SDK. Each is put into every situation, over
 //! every transport, in every era that it knows.
 
-mod case;
+pub(crate) mod case;
 mod files;
 mod situation;
-mod step;
+pub(crate) mod step;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,7 +28,7 @@ use step::Era;
 
 /// An SDK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sdk {
+pub(crate) enum Sdk {
     Python,
     PythonV1,
     TypeScript,
@@ -63,7 +63,7 @@ const WAYS: [(Route, Era); 11] = [
 const OF_FILES: [&str; 3] = ["two roots", "other roots", "none to begin with"];
 
 impl Sdk {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Sdk::Python => "Python",
             Sdk::PythonV1 => "Python 1.x",
@@ -77,7 +77,7 @@ impl Sdk {
     }
 
     /// A call of one of the scripts in `peers/`, without its arguments.
-    fn command(self, top: &Path, installed: &Installed, script: &str) -> Command {
+    pub(crate) fn command(self, top: &Path, installed: &Installed, script: &str) -> Command {
         let (program, script) = match self {
             Sdk::Python => (installed.python.as_path(), top.join(format!("peers/python/{script}.py"))),
             Sdk::PythonV1 => (installed.python_v1.as_path(), top.join(format!("peers/python/{script}_v1.py"))),

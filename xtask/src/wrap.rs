@@ -4,9 +4,9 @@
 //! it. More of its peers are in `peers` and `servers`.
 
 mod escapes;
-mod fidelity;
+pub(crate) mod fidelity;
 mod listener;
-mod script;
+pub(crate) mod script;
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -21,7 +21,7 @@ pub(super) static HOST: Host = Host {
     talk: Talk::Model {
         list: &["mcp", "list"],
         well: "Connected",
-        converse: &["-p", PROMPT, "--allowedTools", "mcp__serve,mcp__npm,mcp__python"],
+        converse: &["-p", PROMPT, "--allowedTools", "mcp__serve,mcp__npm,mcp__python,mcp__hub"],
     },
 };
 

@@ -14,8 +14,8 @@ const BEGIN: &str = "<!-- begin: hosts -->";
 const END: &str = "<!-- end: hosts -->";
 
 const HEADING: &str = "\
-| host | version | first message | roots it shares | roots come from | `rootward serve` | npm server, wrapped | Python server, wrapped |
-|---|---|---|---|---|---|---|---|";
+| host | version | first message | roots it shares | roots come from | `rootward serve` | npm server, wrapped | Python server, wrapped | both behind `rootward hub` |
+|---|---|---|---|---|---|---|---|---|";
 
 /// The row of a host.
 pub(super) fn row(host: &Host, report: &Report) -> String {
@@ -66,7 +66,7 @@ mod tests {
         let failures = vec![("npm".to_owned(), "a reason".to_owned())];
         let report = Report { version: "1.2".to_owned(), heard, failures };
         let expect = format!(
-            "| {} | 1.2 | `initialize`, 2025-11-25 | none | the host | answered, refused | **fails** | answered, refused |",
+            "| {} | 1.2 | `initialize`, 2025-11-25 | none | the host | answered, refused | **fails** | answered, refused | answered, refused |",
             HOSTS[0].name
         );
         assert_eq!(row(HOSTS[0], &report), expect);

@@ -1,4 +1,4 @@
-//! A host at work: in each project, twice, it lists its servers and calls a tool of each, with a path inside the roots and one outside.
+//! A host at work: in each project, twice, it lists its servers and calls tools of each, with a path inside the roots and one outside.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::heard::Heard;
 use super::host::{Host, Talk};
 use super::model::{Model, Outcome, ToolCall, words};
 use super::running::{run, succeed};
-use super::stage::{PROJECTS, Programs, SERVERS, Stage, build, proof};
+use super::stage::{PROJECTS, Programs, SERVERS, Stage, TOOLS, Tool, build, proof};
 
 /// How often a host starts in each project. The second start uses what the first one left on disk.
 const TIMES: usize = 2;
@@ -65,7 +65,9 @@ pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Pat
     build(directory)?;
     let model = Model::start()?;
     let session = |home: &str| -> Result<Session<'_>> {
-        Ok(Session { host, stage: Stage::new(host, directory, home, programs, &model.address)?, model: &model })
+        let stage = Stage::new(host, directory, home, programs, &model.address)?;
+        stage.configure_hub()?;
+        Ok(Session { host, stage, model: &model })
     };
     let listening = session("home-of-listening")?;
     let (version, heard) = (listening.version()?, listening.listen()?);
@@ -103,7 +105,7 @@ impl Session<'_> {
             server.command = tee.chain([log.display().to_string()]).chain(server.command.drain(..)).collect();
         }
         (self.host.configure)(&self.stage, &servers)?;
-        let outcomes = self.carry_out("one", vec![self.stage.call(SERVERS[0], "one")])?;
+        let outcomes = self.carry_out("one", vec![self.stage.call(TOOLS[0], "one")])?;
         let lines = fs::read_to_string(&log).with_context(|| format!("the server heard nothing: {outcomes:?}"))?;
         Ok(Heard::read(&lines, &self.stage.project("one")))
     }
@@ -113,12 +115,12 @@ impl Session<'_> {
         let mut failures = self.list(project)?;
         let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
         let places = [(Place::Inside, project), (Place::Outside, other)];
-        let planned: Vec<(&'static str, Place, &str)> =
-            SERVERS.into_iter().flat_map(|server| places.map(|(place, of)| (server, place, of))).collect();
-        let calls = planned.iter().map(|(server, _, of)| self.stage.call(server, of)).collect();
-        for ((server, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
-            if let Err(error) = judge(place, &self.stage.named(server, of), &proof(server, of), &outcome) {
-                failures.push((server, format!("{place:?}: {error:#}")));
+        let planned: Vec<(Tool, Place, &str)> =
+            TOOLS.into_iter().flat_map(|tool| places.map(|(place, of)| (tool, place, of))).collect();
+        let calls = planned.iter().map(|(tool, _, of)| self.stage.call(*tool, of)).collect();
+        for ((tool, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
+            if let Err(error) = judge(place, &self.stage.named(tool.does, of), &proof(tool.does, of), &outcome) {
+                failures.push((tool.server, format!("`{}`, {place:?}: {error:#}", tool.name)));
             }
         }
         Ok(failures)
@@ -135,7 +137,8 @@ impl Session<'_> {
             Talk::User { list, .. } => {
                 for server in SERVERS {
                     let ran = run(self.stage.command(project, list(&self.stage, project, server)))?;
-                    lists.push((server, ran.all(), [self.stage.call(server, project).tool; 2]));
+                    let tools = TOOLS.iter().filter(|tool| tool.server == server);
+                    lists.extend(tools.map(|tool| (server, ran.all(), [tool.name; 2])));
                 }
             }
         }

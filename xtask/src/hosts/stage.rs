@@ -14,8 +14,40 @@ use super::model::ToolCall;
 /// The two projects. For a host that works in one, the other is outside the roots.
 pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// The servers' names in a host's settings: `rootward serve`, and two servers behind `rootward wrap`.
-pub(super) const SERVERS: [&str; 3] = ["serve", "npm", "python"];
+/// The servers' names in a host's settings: `rootward serve`, two servers behind `rootward wrap`, and the same two behind `rootward hub`.
+pub(super) const SERVERS: [&str; 4] = ["serve", "npm", "python", HUB];
+
+/// The hub.
+const HUB: &str = "hub";
+
+/// A tool of a server, under the name that the host sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tool {
+    pub(super) server: &'static str,
+    pub(super) name: &'static str,
+    pub(super) does: Does,
+}
+
+/// What a tool does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Does {
+    /// Reads a file.
+    Reads,
+    /// Tells the last commit of a repository.
+    Logs,
+}
+
+/// The tools that are called. Those behind the hub have their server's name before their own.
+pub(super) const TOOLS: [Tool; 5] = [
+    Tool { server: "serve", name: "read_text_file", does: Does::Reads },
+    Tool { server: "npm", name: "read_text_file", does: Does::Reads },
+    Tool { server: "python", name: "git_log", does: Does::Logs },
+    Tool { server: HUB, name: "files__read_text_file", does: Does::Reads },
+    Tool { server: HUB, name: "git__git_log", does: Does::Logs },
+];
+
+/// The hub's configuration, below the home.
+const HUB_FILE: &str = "both.json";
 
 /// Time limit for one run of a host, in seconds.
 const LIMIT: u32 = 120;
@@ -108,6 +140,21 @@ impl Stage {
         Ok(Stage { host, home, programs, model, limit: LIMIT, directory: directory.to_owned() })
     }
 
+    /// Writes the hub's configuration.
+    pub(super) fn configure_hub(&self) -> Result<()> {
+        self.write(HUB_FILE, &self.behind_hub().to_string())
+    }
+
+    /// The hub's configuration: the servers that are also behind `rootward wrap`.
+    fn behind_hub(&self) -> Value {
+        let Programs { npm, python, .. } = &self.programs;
+        let entry = |command: &[PathBuf]| {
+            let (program, arguments) = (command.first(), command.get(1..));
+            json!({"command": program, "args": arguments})
+        };
+        json!({"mcpServers": {"files": entry(npm), "git": entry(python)}})
+    }
+
     pub(super) fn project(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -145,43 +192,52 @@ impl Stage {
     /// The servers for the host's settings.
     pub(super) fn servers(&self) -> Vec<Server> {
         let Programs { rootward, npm, python, .. } = &self.programs;
-        let directory: &[&str] = match self.host.roots {
-            RootsFrom::Host => &[],
-            RootsFrom::CommandLine => &["."],
+        let (directory, root): (&[&str], &[&str]) = match self.host.roots {
+            RootsFrom::Host => (&[], &[]),
+            RootsFrom::CommandLine => (&["."], &["--root", "."]),
         };
-        let words = |verb: &str, wrapped: &[PathBuf]| {
+        let words = |verb: &str, options: &[&str], wrapped: &[PathBuf]| {
             let before = [rootward.display().to_string(), verb.to_owned()];
-            let mut words: Vec<String> =
-                before.into_iter().chain(directory.iter().copied().map(str::to_owned)).collect();
+            let mut words: Vec<String> = before.into_iter().chain(options.iter().copied().map(str::to_owned)).collect();
             if !wrapped.is_empty() {
                 words.push("--".to_owned());
             }
             words.extend(wrapped.iter().map(|word| word.display().to_string()));
             words
         };
-        let commands = [words("serve", &[]), words("wrap", npm), words("wrap", python)];
+        let mut hub = words("hub", root, &[]);
+        hub.extend(["--config".to_owned(), self.home.join(HUB_FILE).display().to_string()]);
+        let commands =
+            [words("serve", directory, &[]), words("wrap", directory, npm), words("wrap", directory, python), hub];
         SERVERS.into_iter().zip(commands).map(|(name, command)| Server { name, command }).collect()
     }
 
-    /// A call of a server's tool with a path in a project.
-    pub(super) fn call(&self, server: &'static str, project: &str) -> ToolCall {
-        let project = self.project(project);
-        match server {
-            "python" => ToolCall { server, tool: "git_log", arguments: json!({"repo_path": project, "max_count": 1}) },
-            _ => ToolCall { server, tool: "read_text_file", arguments: json!({"path": project.join("file.txt")}) },
-        }
+    /// A call of a tool with a path in a project.
+    pub(super) fn call(&self, tool: Tool, project: &str) -> ToolCall {
+        let path = self.named(tool.does, project);
+        let arguments = match tool.does {
+            Does::Reads => json!({"path": path}),
+            Does::Logs => json!({"repo_path": path, "max_count": 1}),
+        };
+        ToolCall { server: tool.server, tool: tool.name, arguments }
     }
 
     /// The path in that call.
-    pub(super) fn named(&self, server: &str, project: &str) -> PathBuf {
+    pub(super) fn named(&self, does: Does, project: &str) -> PathBuf {
         let project = self.project(project);
-        if server == "python" { project } else { project.join("file.txt") }
+        match does {
+            Does::Reads => project.join("file.txt"),
+            Does::Logs => project,
+        }
     }
 }
 
 /// Text that the answer contains if the server carried out that call.
-pub(super) fn proof(server: &str, project: &str) -> String {
-    if server == "python" { commit(project) } else { content(project) }
+pub(super) fn proof(does: Does, project: &str) -> String {
+    match does {
+        Does::Reads => content(project),
+        Does::Logs => commit(project),
+    }
 }
 
 #[cfg(test)]
@@ -210,14 +266,29 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for host in HOSTS {
             let stage = Stage::new(host, directory.path(), host.name, &programs(), "http://127.0.0.1:1").unwrap();
-            let commands: Vec<String> = stage.servers().iter().map(|server| server.command.join(" ")).collect();
+            let commands = stage.servers().into_iter().map(|server| server.command.join(" "));
+            let commands: Vec<String> =
+                commands.map(|command| command.replace(stage.home.to_str().unwrap(), "HOME")).collect();
             let expect = match host.roots {
-                RootsFrom::Host => ["rootward serve", "rootward wrap -- node a.js", "rootward wrap -- python"],
-                RootsFrom::CommandLine => {
-                    ["rootward serve .", "rootward wrap . -- node a.js", "rootward wrap . -- python"]
-                }
+                RootsFrom::Host => [
+                    "rootward serve",
+                    "rootward wrap -- node a.js",
+                    "rootward wrap -- python",
+                    "rootward hub --config HOME/both.json",
+                ],
+                RootsFrom::CommandLine => [
+                    "rootward serve .",
+                    "rootward wrap . -- node a.js",
+                    "rootward wrap . -- python",
+                    "rootward hub --root . --config HOME/both.json",
+                ],
             };
             assert_eq!(commands, expect, "{}", host.name);
+            let behind = json!({"mcpServers": {
+                "files": {"command": "node", "args": ["a.js"]},
+                "git": {"command": "python", "args": []},
+            }});
+            assert_eq!(stage.behind_hub(), behind);
         }
     }
 }

@@ -221,20 +221,25 @@ fn judge(printed: &str, situation: &Situation, era: Era, route: Route) -> Result
 
 /// Runs a client to its end; what it printed.
 pub(crate) fn printed(client: &mut Command) -> Result<String> {
+    printed_within(client, LONGEST)
+}
+
+/// The same with another limit.
+pub(crate) fn printed_within(client: &mut Command, longest: Duration) -> Result<String> {
     // Files rather than pipes: nobody has to read while the client writes.
     let directory = tempfile::tempdir()?;
     let (output, errors) = (directory.path().join("output"), directory.path().join("errors"));
     client.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(&errors)?);
     let mut child = client.spawn().with_context(|| format!("cannot run `{}`", client.get_program().display()))?;
     // A server that it started ends with its standard input.
-    let status = ended_within(&mut child, LONGEST)?;
+    let status = ended_within(&mut child, longest)?;
     let said = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let printed = said(&output)?;
     match status {
         Some(status) if status.success() => Ok(printed),
         Some(status) => bail!("it ended with {status}; it printed\n{printed}{}", said(&errors)?.trim_end()),
         None => {
-            bail!("it did not end within {} s; it printed\n{printed}{}", LONGEST.as_secs(), said(&errors)?.trim_end())
+            bail!("it did not end within {} s; it printed\n{printed}{}", longest.as_secs(), said(&errors)?.trim_end())
         }
     }
 }

@@ -44,12 +44,23 @@ impl Installed {
     }
 }
 
-/// Which folder of `peers` locks the servers of a form, and which files there lock those of Python. The long form has both.
-const SHORT: (&str, &[&str]) = ("popular", &["requirements", "requirements-sqlite"]);
-const LONG: (&str, &[&str]) = ("popular-long", &["requirements", "requirements-v1"]);
+/// A folder of `peers` that locks servers, and the files there that lock those of Python.
+pub(crate) type Folder = (&'static str, &'static [&'static str]);
+
+/// The servers of the short form, and those that the long form has besides.
+const SHORT: Folder = ("popular", &["requirements", "requirements-sqlite"]);
+const LONG: Folder = ("popular-long", &["requirements", "requirements-v1"]);
+
+/// The servers of `cargo xtask hub`.
+pub(crate) const OF_HUB: Folder = ("servers", &["requirements-uvx"]);
 
 /// Fetches what is not there yet for a form of the check and what else it needs, and builds the program under test.
 pub(crate) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Result<Installed> {
+    fetch(top, if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG] }, needed, build)
+}
+
+/// The same for the servers of these folders.
+pub(crate) fn fetch(top: &Path, folders: &[Folder], needed: &[Runtime], build: Call) -> Result<Installed> {
     let runtimes_needed: Vec<Runtime> =
         [Runtime::Node, Runtime::Python].into_iter().chain(needed.iter().copied()).collect();
     runtimes(top, &runtimes_needed)?;
@@ -64,7 +75,7 @@ pub(crate) fn run(top: &Path, form: Form, needed: &[Runtime], build: Call) -> Re
     }
     fs::set_permissions(programs.path(), fs::Permissions::from_mode(0o755))?;
     let (mut locks, mut files) = (Vec::new(), Vec::new());
-    for (folder, requirements) in if form == Form::Short { &[SHORT][..] } else { &[SHORT, LONG] } {
+    for (folder, requirements) in folders {
         locks.push(top.join("peers").join(folder).join("package-lock.json"));
         files.push(archives(top, folder)?);
         for name in *requirements {

@@ -18,8 +18,10 @@ use super::script::{Script, Step};
 
 /// How a script is played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Run {
+pub(crate) enum Run {
     Direct,
+    /// Through `rootward hub`, which knows nothing of the server the first time.
+    Hub,
     /// Through `rootward wrap`, for the first time: a first server answers `initialize`, a second one works in the roots.
     First,
     /// Through `rootward wrap`, which knows the server's answer to `initialize`.
@@ -63,7 +65,7 @@ pub(super) fn play(script: &Script, installed: &Installed) -> Result<usize> {
 }
 
 /// Plays a script once, in a directory that is as it was before; every line that the client heard.
-fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Result<Vec<String>> {
+pub(crate) fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Result<Vec<String>> {
     let root = stage.join("root");
     if root.exists() {
         fs::remove_dir_all(&root)?;
@@ -76,6 +78,21 @@ fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Resul
         Run::Direct => {
             let mut command = Command::new(&installed.node);
             command.arg(program).args(script.arguments.iter().map(|argument| filled(argument)));
+            command
+        }
+        Run::Hub => {
+            let variable = script.variable.map(|(name, value)| (name.to_owned(), Value::from(filled(value))));
+            let config = json!({"mcpServers": {"server": {
+                "command": installed.node,
+                "args": [program],
+                "env": variable.into_iter().collect::<serde_json::Map<_, _>>(),
+                "rootward": {"prefix": ""},
+            }}});
+            let file = stage.join("servers.json");
+            fs::write(&file, config.to_string())?;
+            let mut command = Command::new(&installed.rootward);
+            command.arg("hub").arg("--config").arg(file);
+            command.env("XDG_STATE_HOME", stage.join("state")).env("XDG_CONFIG_HOME", stage.join("config"));
             command
         }
         Run::First | Run::Remembered => {
@@ -98,6 +115,8 @@ fn once(script: &Script, installed: &Installed, stage: &Path, run: Run) -> Resul
                 let params = format!(r#"{{"name":"{tool}","arguments":{}}}"#, filled(arguments));
                 client.ask(&number.to_string(), "tools/call", &params)
             }
+            // Behind the hub a server starts with the first call.
+            Step::Hear(part) if run == Run::Hub && part.starts_with("Roots updated") => Ok(()),
             Step::Say(line) => client.say(line),
             Step::Hear(part) => client.hear(part, |message| message.to_string().contains(part)),
         };
@@ -153,7 +172,7 @@ impl Heard {
                     *line = in_servers_envelope(line).unwrap_or_else(|| line.clone());
                 }
             }
-            Run::Direct => {}
+            Run::Direct | Run::Hub => {}
         }
         Ok(())
     }
@@ -183,7 +202,7 @@ fn same(when: &str, direct: &Heard, other: &Heard) -> Result<()> {
 }
 
 /// A line in which every time of day is the same one: `2:05:09` in any of its forms, and the date before it.
-fn without_time(line: &str) -> String {
+pub(crate) fn without_time(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {

@@ -1,21 +1,21 @@
-//! What is said to the servers, the same directly and through `rootward wrap`.
+//! What is said to the servers, the same directly, through `rootward wrap` and through `rootward hub`.
 
 /// A server, and what is said to it. `$ROOT` stands for the directory that the client shares.
 #[derive(Debug)]
-pub(super) struct Script {
-    pub(super) name: &'static str,
+pub(crate) struct Script {
+    pub(crate) name: &'static str,
     /// The script below `node_modules`.
     pub(super) program: &'static str,
     /// What it is given directly; behind `rootward wrap` it gets its directories from there.
     pub(super) arguments: &'static [&'static str],
     /// A variable that it needs.
     pub(super) variable: Option<(&'static str, &'static str)>,
-    pub(super) steps: &'static [Step],
+    pub(crate) steps: &'static [Step],
 }
 
 /// What the client does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Asks, and waits for the answer: method and params.
     Ask(&'static str, &'static str),
     /// The same, with an id of its own.
@@ -30,7 +30,7 @@ pub(super) enum Step {
 
 use Step::{Ask, AskAs, Call, Hear, Say};
 
-pub(super) const SCRIPTS: [Script; 3] = [
+pub(crate) const SCRIPTS: [Script; 3] = [
     Script {
         name: "server-everything",
         program: "@modelcontextprotocol/server-everything/dist/index.js",

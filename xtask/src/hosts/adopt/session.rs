@@ -14,7 +14,7 @@ use super::super::host::Talk;
 use super::super::model::{Model, Outcome, ToolCall};
 use super::super::running::{run, succeed};
 use super::super::session::{Place, judge, shortened};
-use super::super::stage::{Programs, Stage, build, proof};
+use super::super::stage::{Does, Programs, Stage, Tool, build, proof};
 use super::answer::Answer;
 use super::client::{Client, List};
 use super::servers::{Entry, Fate, Few, VARIABLE, ten};
@@ -247,7 +247,7 @@ impl Session<'_> {
         let file = self.stage.project(PROJECT).join("file.txt");
         let mut calls = vec![
             (ToolCall { server: "files", tool: "read_text_file", arguments: json!({"path": file}) }, Shows::Works),
-            (ToolCall { server: "git", ..self.stage.call("python", OTHER) }, Shows::IsHeld),
+            (self.stage.call(Tool { server: "git", name: "git_log", does: Does::Logs }, OTHER), Shows::IsHeld),
             (ToolCall { server: "everything", tool: "get-env", arguments: json!({}) }, Shows::HasItsVariable),
         ];
         if self.entries.iter().any(|entry| entry.fate == Fate::Broken) {
@@ -259,11 +259,11 @@ impl Session<'_> {
 
     fn judge(&self, now: Now, call: &ToolCall, shows: Shows, outcome: &Outcome) -> Result<()> {
         match shows {
-            Shows::Works => judge(Place::Inside, Path::new(""), &proof("files", PROJECT), outcome),
+            Shows::Works => judge(Place::Inside, Path::new(""), &proof(Does::Reads, PROJECT), outcome),
             Shows::IsHeld => {
                 // Without Rootward, nothing keeps the server in the project: the control.
                 let place = if now == Now::Bare { Place::Inside } else { Place::Outside };
-                judge(place, &self.stage.project(OTHER), &proof("python", OTHER), outcome)
+                judge(place, &self.stage.project(OTHER), &proof(Does::Logs, OTHER), outcome)
             }
             Shows::HasItsVariable => {
                 let entry = self.entries.iter().find(|entry| entry.name == call.server);

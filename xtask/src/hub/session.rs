@@ -1,0 +1,197 @@
+//! A session of a client with the hub: in one project, and after a change of its roots in the other.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::five::{Act, GET_ROOTS, INSIDE, OUTSIDE, SERVERS};
+use super::stage::{PROJECTS, Stage};
+use crate::peers::case::printed_within;
+use crate::peers::step::Era;
+
+/// A client that has not ended by then hangs. The first start fetches the servers.
+const LONGEST: Duration = Duration::from_mins(4);
+
+/// Whether the servers are known from an earlier session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known {
+    /// They have to be fetched, and slow ones are listed late.
+    Not,
+    /// All are in the first list.
+    FromBefore,
+}
+
+/// What the client must print.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Expect {
+    /// The names of all tools.
+    Tools(Known),
+    /// An answer that holds the first text and not the second.
+    Done(String, String),
+    /// A refusal of this path.
+    Refused(String),
+    /// What `get-roots` says in this directory.
+    Roots(String),
+}
+
+/// Plays the session; how many answers were as they should be.
+pub(super) fn play(mut client: Command, stage: &Stage<'_>, era: Era, known: Known) -> Result<usize> {
+    let plan = plan(stage, known)?;
+    let steps: Vec<&Value> = plan.iter().map(|(step, _)| step).collect();
+    let script = json!({"era": era.name(), "declares": true, "server": stage.server()?, "steps": steps});
+    let printed = printed_within(client.arg(script.to_string()).current_dir(stage.top()), LONGEST)?;
+    let lines: Vec<Value> = printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let expected: Vec<&Expect> = plan.iter().filter_map(|(_, expect)| expect.as_ref()).collect();
+    let [version, seen @ .., end] = lines.as_slice() else { bail!("it did nothing: {printed}") };
+    ensure!(version["version"] == "2025-11-25", "it agreed on {version}");
+    ensure!(seen.len() == expected.len(), "{} outcomes in place of {}: {printed}", seen.len(), expected.len());
+    for (line, expect) in seen.iter().zip(&expected) {
+        judge(line, expect)?;
+    }
+    let asked = end["asked"].as_u64().context("it does not say how often it was asked")?;
+    // At least once in each project. A server that is up late asks once more.
+    let most = 2 * (SERVERS.len() as u64 + 1);
+    ensure!((2..=most).contains(&asked), "it was asked for its roots {asked} times");
+    Ok(expected.len())
+}
+
+/// What the client does, and what it must print of it.
+fn plan(stage: &Stage<'_>, known: Known) -> Result<Vec<(Value, Option<Expect>)>> {
+    let mut plan = Vec::new();
+    for (position, project) in PROJECTS.into_iter().enumerate() {
+        plan.push((json!({"answer": {"roots": [stage.path(project)]}}), None));
+        if position == 0 {
+            let count: usize = SERVERS.iter().map(|(_, tools)| tools).sum();
+            plan.push((json!({"names": count + 1}), Some(Expect::Tools(known))));
+        } else {
+            plan.push((json!({"announce": true}), None));
+        }
+        let call = |act: &Act| -> Result<Value> {
+            let arguments: Value = serde_json::from_str(&stage.fill(act.arguments, project))?;
+            Ok(json!({"call": {"name": act.tool, "arguments": arguments}}))
+        };
+        let other = PROJECTS[1 - position];
+        for act in &INSIDE {
+            let expect = Expect::Done(stage.fill(act.proof, project), format!("of {other}"));
+            plan.push((call(act)?, Some(expect)));
+        }
+        for act in &OUTSIDE {
+            plan.push((call(act)?, Some(Expect::Refused(stage.fill(act.proof, project)))));
+        }
+        let roots = json!({"call": {"name": GET_ROOTS, "arguments": {}}});
+        plan.push((roots, Some(Expect::Roots(stage.path(project).display().to_string()))));
+    }
+    Ok(plan)
+}
+
+fn judge(line: &Value, expect: &Expect) -> Result<()> {
+    match expect {
+        Expect::Tools(known) => judge_tools(line, *known),
+        Expect::Done(proof, forbidden) => {
+            let shown = line["shown"].as_array().with_context(|| format!("no `{proof}` but {line}"))?;
+            let text: Vec<&str> = shown.iter().filter_map(|block| block["text"].as_str()).collect();
+            let text = text.join("\n");
+            ensure!(text.contains(proof), "no `{proof}` in {line}");
+            ensure!(!text.contains(forbidden), "`{forbidden}` in {line}");
+            Ok(())
+        }
+        Expect::Refused(path) => {
+            let refusal = format!("`{path}` is outside every root");
+            let says = line["failed"].as_str().with_context(|| format!("`{path}` was not refused: {line}"))?;
+            ensure!(says.contains(&refusal), "no `{refusal}` in {line}");
+            ensure!(line["code"] == "outside_roots", "another code: {line}");
+            Ok(())
+        }
+        Expect::Roots(root) => judge_roots(&line["data"], root).with_context(|| format!("`{GET_ROOTS}` said {line}")),
+    }
+}
+
+/// Every server's tools must be listed under its name, and nothing else but the hub's own.
+fn judge_tools(line: &Value, known: Known) -> Result<()> {
+    let names = line["names"].as_array().with_context(|| format!("no names: {line}"))?;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names.iter().filter_map(Value::as_str) {
+        let server = name.split_once("__").map_or(name, |(server, _)| server);
+        *counts.entry(server).or_default() += 1;
+    }
+    let expect: BTreeMap<&str, usize> = SERVERS.into_iter().chain([(GET_ROOTS, 1)]).collect();
+    ensure!(counts == expect, "tools by server: {counts:?}, expected {expect:?}: {line}");
+    ensure!(known == Known::Not || line["lists"] == 1, "the servers are known, and it took {} lists", line["lists"]);
+    Ok(())
+}
+
+/// It must name the one root, and each server with that root, running, held by the kernel.
+fn judge_roots(said: &Value, root: &str) -> Result<()> {
+    ensure!(said["filePaths"] == json!([root]), "other roots");
+    ensure!(said["roots"][0]["uri"] == format!("file://{root}"), "another address");
+    let servers = said["servers"].as_array().context("no servers")?;
+    ensure!(servers.iter().map(|server| &server["name"]).eq(SERVERS.map(|(name, _)| json!(name)).iter()), "others");
+    for server in servers {
+        ensure!(server["roots"] == json!([root]), "other roots of {server}");
+        ensure!(server["state"] == "running", "not running: {server}");
+        let held = server["confinement"].as_str().is_some_and(|held| held.contains("the kernel"));
+        ensure!(held, "not held by the kernel: {server}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &Value, expect: &Expect, fault: Option<&str>) {
+        let error = judge(line, expect).err().map(|error| format!("{error:#}"));
+        match (&error, fault) {
+            (None, None) => {}
+            (Some(error), Some(fault)) => assert!(error.contains(fault), "{error}"),
+            _ => panic!("{line}: {error:?}"),
+        }
+    }
+
+    #[test]
+    fn only_the_answer_of_this_project_will_do() {
+        let done = Expect::Done("the notes of one".to_owned(), "of two".to_owned());
+        let says = |text: &str| json!({"shown": [{"type": "text", "text": text}], "data": null});
+        check(&says("the notes of one"), &done, None);
+        check(&says("the notes of two"), &done, Some("no `the notes of one`"));
+        check(&says("the notes of one, the notes of two"), &done, Some("`of two` in"));
+        check(&json!({"failed": "the notes of one", "code": null}), &done, Some("but"));
+        let refused = Expect::Refused("/p/two".to_owned());
+        let fails = |text: &str, code: &str| json!({"failed": text, "code": code});
+        check(&fails("path `/p/two` is outside every root", "outside_roots"), &refused, None);
+        check(&fails("path `/p/one` is outside every root", "outside_roots"), &refused, Some("no `"));
+        check(&fails("path `/p/two` is outside every root", "no_roots"), &refused, Some("code"));
+        check(&says("the notes of two"), &refused, Some("not refused"));
+    }
+
+    #[test]
+    fn all_tools_of_all_servers_and_no_others() {
+        let all = SERVERS.iter().flat_map(|(name, count)| (0..*count).map(move |number| format!("{name}__{number}")));
+        let mut names: Vec<String> = [GET_ROOTS.to_owned()].into_iter().chain(all).collect();
+        let line = |names: &[String], lists: u64| json!({"names": names, "lists": lists});
+        check(&line(&names, 3), &Expect::Tools(Known::Not), None);
+        check(&line(&names, 1), &Expect::Tools(Known::FromBefore), None);
+        check(&line(&names, 2), &Expect::Tools(Known::FromBefore), Some("2 lists"));
+        names.push("other__tool".to_owned());
+        check(&line(&names, 1), &Expect::Tools(Known::Not), Some("other"));
+        names.truncate(10);
+        check(&line(&names, 1), &Expect::Tools(Known::Not), Some("expected"));
+    }
+
+    #[test]
+    fn each_server_has_the_root_and_is_held() {
+        let server = |name: &str, root: &str, held: &str| json!({"name": name, "roots": [root], "state": "running", "confinement": held});
+        let said = |root: &str, held: &str| {
+            let servers = SERVERS.map(|(name, _)| server(name, root, held));
+            json!({"data": {"filePaths": ["/p"], "roots": [{"uri": "file:///p"}], "servers": servers}})
+        };
+        let roots = Expect::Roots("/p".to_owned());
+        check(&said("/p", "the kernel holds it"), &roots, None);
+        check(&said("/q", "the kernel holds it"), &roots, Some("other roots of"));
+        check(&said("/p", "only its calls are checked"), &roots, Some("not held"));
+        check(&said("/p", "the kernel holds it"), &Expect::Roots("/q".to_owned()), Some("other roots"));
+    }
+}
