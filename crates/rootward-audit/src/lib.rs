@@ -14,6 +14,7 @@
 //! let occasion = Occasion {
 //!     time: std::time::SystemTime::now(),
 //!     session: "1",
+//!     principal: None,
 //!     client: Some("my-editor 1.0"),
 //!     server: Some("my-server"),
 //!     process: Some(std::process::id()),

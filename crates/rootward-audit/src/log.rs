@@ -184,6 +184,7 @@ mod tests {
         AuditEvent {
             time: SystemTime::UNIX_EPOCH,
             session: "1".to_owned(),
+            principal: None,
             client: Some("editor 1.0".to_owned()),
             server: Some("files".to_owned()),
             process: Some(7),

@@ -29,6 +29,9 @@ pub struct AuditEvent {
     pub time: SystemTime,
     /// The session it was made in.
     pub session: String,
+    /// Who asked, where a server has several users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
     /// What the client calls itself, if it says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
@@ -63,6 +66,8 @@ pub struct Occasion<'o> {
     pub time: SystemTime,
     /// In which session.
     pub session: &'o str,
+    /// Who asked, where a server has several users.
+    pub principal: Option<&'o str>,
     /// What the client calls itself, if it says.
     pub client: Option<&'o str>,
     /// The server, if it has a name.
@@ -163,6 +168,7 @@ impl AuditEvent {
         AuditEvent {
             time: occasion.time,
             session: occasion.session.to_owned(),
+            principal: occasion.principal.map(str::to_owned),
             client: occasion.client.map(str::to_owned),
             server: occasion.server.map(str::to_owned),
             process: occasion.process,

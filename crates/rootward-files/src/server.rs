@@ -28,11 +28,21 @@ pub struct FileServer {
     surroundings: Arc<Surroundings>,
     /// The roots that the list last named, by generation.
     listed: Arc<AtomicU64>,
+    tells: Tells,
+}
+
+/// When a client is told that the list of tools has changed with its roots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tells {
+    /// At once: a task follows the roots, and asks for them at the start.
+    AtOnce,
+    /// After a call. An idle session then has no task of its own, and no question leaves outside a call.
+    AfterCalls,
 }
 
 impl Default for FileServer {
     fn default() -> FileServer {
-        FileServer { surroundings: Arc::default(), listed: Arc::new(AtomicU64::new(NO_LIST)) }
+        FileServer { surroundings: Arc::default(), listed: Arc::new(AtomicU64::new(NO_LIST)), tells: Tells::AtOnce }
     }
 }
 
@@ -42,6 +52,31 @@ impl FileServer {
     #[must_use]
     pub fn with_confinement(self, confinement: Options) -> FileServer {
         FileServer { surroundings: Arc::new(Surroundings { confinement }), ..self }
+    }
+
+    /// A server for another session, with the same surroundings.
+    #[must_use]
+    pub fn for_another_session(&self) -> FileServer {
+        FileServer { surroundings: Arc::clone(&self.surroundings), ..FileServer::default() }
+    }
+
+    pub(crate) fn telling(self, tells: Tells) -> FileServer {
+        FileServer { tells, ..self }
+    }
+
+    /// Tells the client that the list of tools has changed, if the roots have since it was made.
+    async fn tell_if_changed(&self, peer: &Peer<RoleServer>) {
+        let Some(session) = session() else { return };
+        let before = self.listed.load(Ordering::Relaxed);
+        let now = generation(session.roots_cached().as_ref());
+        // Told once for each change: the list names these roots when it is made again.
+        if before != NO_LIST
+            && before != now
+            && self.listed.compare_exchange(before, NO_LIST, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            // A client that is gone is not told.
+            let _ = peer.notify_tool_list_changed().await;
+        }
     }
 }
 
@@ -106,18 +141,23 @@ impl ServerHandler for FileServer {
         let Some(tool) = TOOLS.iter().find(|tool| tool.about.name == request.name) else {
             return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
         };
-        match tool
-            .call(request.arguments.unwrap_or_default(), &Call::new(context, Arc::clone(&self.surroundings)))
-            .await
-        {
+        let peer = (self.tells == Tells::AfterCalls).then(|| context.peer.clone());
+        let call = Call::new(context, Arc::clone(&self.surroundings));
+        let answer = tool.call(request.arguments.unwrap_or_default(), &call).await;
+        if let Some(peer) = peer {
+            self.tell_if_changed(&peer).await;
+        }
+        match answer {
             Ok(answer) => Ok(CallToolResult::from(answer).into()),
             Err(failure) => failure.into_call_tool_result(),
         }
     }
 
-    /// Asks for the roots at once, so that descriptions can name them.
+    /// Asks for the roots at once, where that may be, so that descriptions can name them.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if let Some(session) = session() {
+        if self.tells == Tells::AtOnce
+            && let Some(session) = session()
+        {
             tokio::spawn(follow(session, context.peer, Arc::clone(&self.listed)));
         }
     }

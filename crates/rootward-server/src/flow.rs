@@ -7,7 +7,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ClientNotification, GetExtensions, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientNotification, GetExtensions, JsonRpcMessage, RequestId,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::sync::Notify;
 
@@ -105,6 +107,11 @@ impl UnderWay {
         }
     }
 
+    /// Whether every request was answered or taken back.
+    pub(crate) fn is_none_owed(&self) -> bool {
+        self.owed().is_empty()
+    }
+
     /// Waits until a request may have been answered since it was last asked.
     pub(crate) async fn fewer(&self) {
         self.fewer.notified().await;
@@ -163,6 +170,19 @@ impl Flow {
             request.request.extensions_mut().insert(slot);
         }
         Some(message)
+    }
+
+    /// Takes back a request whose client is gone, in the client's name: its handler stops. None when all were.
+    pub(crate) fn take_back(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        self.waiting = VecDeque::new();
+        self.bytes = 0;
+        let mut owed = self.under_way.owed();
+        let id = owed.iter().find(|(_, owed)| owed.answer == Answer::Awaited).map(|(id, _)| id.clone())?;
+        let gone = owed.remove(&id);
+        drop(owed);
+        drop(gone);
+        let parameters = CancelledNotificationParam::new(Some(id), Some("the client is gone".to_owned()));
+        Some(JsonRpcMessage::notification(CancelledNotification::new(parameters).into()))
     }
 
     pub(crate) fn is_waiting(&self) -> bool {

@@ -73,6 +73,7 @@
 //!   not Rootward's settings file; [`RootsService::new`] takes [`Settings`] that the author made.
 //! - [`Rooted::serve_stdio`]: standard output carries the protocol, so print nothing there. [`Rooted::serve`] takes any transport; rmcp's own
 //!   `serve` would hear changes of roots too late.
+//! - [`Rooted::serve_channels`] takes messages from channels, for a front of your own: one call for each session, or for each modern request.
 //! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
 //! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together,
@@ -83,7 +84,9 @@
 
 mod announce;
 mod argument;
+mod channels;
 mod error;
+mod exchange;
 mod flight;
 mod flow;
 mod given;
@@ -92,6 +95,7 @@ mod in_order;
 mod json;
 mod modern;
 mod path;
+mod principal;
 mod record;
 mod refusal;
 mod rooted;
@@ -107,6 +111,7 @@ pub use argument::{Argument, require_within_roots};
 pub use error::{PageError, PathError};
 pub use http::RootedHttp;
 pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};
+pub use principal::Principal;
 pub use refusal::RefusalAnswer;
 pub use rooted::Rooted;
 pub use roots::Roots;

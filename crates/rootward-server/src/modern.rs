@@ -92,7 +92,13 @@ pub(crate) fn parties(
     server: impl FnOnce() -> String,
 ) -> Arc<Parties> {
     let client = ground.client_name(|| context.client_info());
-    Arc::new(Parties { session: ground.number(), client, server: ground.server_name(server) })
+    let principal = Some(ground.settings.principal.of(context)).filter(|name| !name.is_empty());
+    Arc::new(Parties {
+        session: ground.number(),
+        principal: principal.map(|name| name.into()),
+        client,
+        server: ground.server_name(server),
+    })
 }
 
 /// Runs a call, or answers it with the question for the roots that it turns out to need.
@@ -109,7 +115,7 @@ where
     R: Rounds,
     F: Future<Output = Result<R, ErrorData>>,
 {
-    let binding = binding(&(ground.settings.principal)(&context), &format!("{name} {version}"), &parameters);
+    let binding = binding(&ground.settings.principal.of(&context), &format!("{name} {version}"), &parameters);
     let paging = wire::paging(context.client_capabilities().as_ref());
     let carried = match open(ground, &binding, &mut parameters, paging) {
         Ok(carried) => carried,

@@ -16,6 +16,8 @@ use crate::settings::Ground;
 pub(crate) struct Parties {
     /// The number of the session, or of the request in the modern era.
     pub(crate) session: u64,
+    /// Whose it is, where a server has several users.
+    pub(crate) principal: Option<Arc<str>>,
     /// What the client calls itself.
     pub(crate) client: Option<String>,
     /// What the server is called.
@@ -62,6 +64,7 @@ pub(crate) fn record(
     let occasion = Occasion {
         time: SystemTime::now(),
         session: &session,
+        principal: parties.principal.as_deref(),
         client: parties.client.as_deref(),
         server: parties.server.as_deref(),
         process: Some(std::process::id()),

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, CompleteRequestParams,
     CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams,
@@ -23,8 +24,10 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 use rootward_protocol::Refusal;
 use rootward_protocol::round::Said;
+use tokio::sync::mpsc;
 
 use crate::announce::{Limits, Paging, RootsResource};
+use crate::channels::channels;
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Retried, Rounds};
@@ -44,6 +47,16 @@ pub struct Rooted<H> {
     service: RootsService,
     resource: RootsResource,
     paging: Paging,
+    asks: Asks,
+}
+
+/// When a legacy client may be asked for its roots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asks {
+    /// At any time: the connection carries questions of its own.
+    AtOnce,
+    /// While one of its calls is under way: a question outside a call would leave on a stream that many HTTP clients do not open.
+    InCalls,
 }
 
 impl RootsService {
@@ -55,6 +68,7 @@ impl RootsService {
             service: self.clone(),
             resource: RootsResource::NotOffered,
             paging: Paging::NotDeclared,
+            asks: Asks::AtOnce,
         }
     }
 }
@@ -101,6 +115,23 @@ impl<H> Rooted<H> {
         Rooted { paging: Paging::Declared, ..self }.serve(stdio()).await
     }
 
+    /// Serves a session, or one modern request, whose messages a front moves over channels: one JSON message, or a batch of them, in
+    /// each item. To drop the front's sender says that the client sends no more; to drop its receiver, that the client is gone,
+    /// which ends the session and stops its calls.
+    ///
+    /// A legacy client is asked for its roots only while one of its calls is under way, so that the front has a stream for the question.
+    pub async fn serve_channels(
+        self,
+        to_client: mpsc::Sender<Bytes>,
+        from_client: mpsc::Receiver<Bytes>,
+    ) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
+    where
+        H: ServerHandler,
+    {
+        let rooted = Rooted { paging: Paging::Declared, asks: Asks::InCalls, ..self };
+        rooted.serve(channels(to_client, from_client)).await
+    }
+
     /// Who is at either end of a modern request.
     fn modern_parties(&self, context: &RequestContext<RoleServer>) -> Arc<Parties>
     where
@@ -121,9 +152,10 @@ impl<H> Rooted<H> {
         let posted = http::heard(&context.extensions);
         // Heard by another session, the change would be lost for this one.
         let mine = Heard(self.session.number());
-        if context.extensions.get() == Some(&mine) {
+        let heard = context.extensions.get() == Some(&mine);
+        if heard && self.asks == Asks::AtOnce {
             self.session.follow(&context.peer).await;
-        } else if posted == Some(&mine) {
+        } else if heard || posted == Some(&mine) {
             self.session.tell_cancelled().await;
         } else {
             self.session.list_changed().await;

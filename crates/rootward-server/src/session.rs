@@ -241,7 +241,8 @@ impl Session {
     }
 
     fn parties_with(&self, client: Option<String>) -> Parties {
-        Parties { session: self.0.number, client, server: self.0.server.clone() }
+        let principal = self.0.ground.settings.principal.name();
+        Parties { session: self.0.number, principal, client, server: self.0.server.clone() }
     }
 
     /// Makes the machine, now that the client has said what it can.

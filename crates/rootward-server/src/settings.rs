@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rmcp::model::RequestStateCodec;
-use rmcp::service::{RequestContext, RoleServer};
 use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{Audit, GuardOptions, Restriction, Restrictions, Root, RootSet, Validation};
 use rootward_protocol::session::Terms;
 
 use crate::given::GivenNow;
+use crate::principal::Principal;
 use crate::session::Session;
 
 /// The settings of all sessions of a server.
@@ -55,9 +55,8 @@ pub struct Settings {
     /// How a person names a root for this server: the end of the refusal that a client reads which shared no directories. For
     /// example ``name one in `ROOTWARD_ROOTS` ``, which [`Settings::from_environment`] says.
     pub way: Option<&'static str>,
-    /// Who a request comes from. A modern call that is sent again must come from the same. By default all requests come
-    /// from one: a server with several users says here how to tell them apart.
-    pub principal: fn(&RequestContext<RoleServer>) -> String,
+    /// Who requests come from. By default all come from one without a name.
+    pub principal: Principal,
     /// How long a modern client may take to send a call again.
     pub round_lifetime: Duration,
     /// Seals what a modern client carries from one round to the next. Without it a key is made that lasts as long as the
@@ -92,7 +91,7 @@ impl Settings {
             server: None,
             refusals: RefusalForm::default(),
             way: None,
-            principal: |_| String::new(),
+            principal: Principal::default(),
             round_lifetime: Duration::from_mins(10),
             request_state: None,
         }

@@ -1,37 +1,38 @@
 //! Messages as lines on standard input and output.
-//!
-//! In place of rmcp's own transport, which passes over in silence what it cannot read: a client that sent it would wait for
-//! ever. Here every request that cannot be taken is answered. Cursors of `roots/list` survive, which rmcp's types have no place for.
 
 use std::io;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use rmcp::ErrorData;
-use rmcp::model::{JsonRpcMessage, RequestId};
-use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
+use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
-use rootward_protocol::frame::{Awaited, IdFinder};
-use rootward_protocol::keep_next_cursor;
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::error::Category;
+use rootward_protocol::frame::IdFinder;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
-use crate::flow::{self, Flow};
+use crate::exchange::{Exchange, Incoming, LONGEST, More, Outgoing, Read, read, too_long};
+use crate::flow::UnderWay;
 use crate::json;
 
-/// The longest line that is taken.
-const LONGEST_LINE: usize = 16 << 20;
 const CHUNK: usize = 8 << 10;
 
 /// What the memory for lines may keep when a long one has passed.
 const KEPT: usize = 256 << 10;
 
-/// Messages as lines.
-pub(crate) struct Lines<R, W> {
+/// The transport of a server on standard input and output.
+pub(crate) fn stdio() -> Exchange<LinesIn<StdioReader>, LinesOut<StdioWriter>> {
+    let (read, write) = stdio_pipes();
+    lines(read, write)
+}
+
+/// Messages as lines of any stream.
+fn lines<R, W>(read: R, write: W) -> Exchange<LinesIn<R>, LinesOut<W>> {
+    let incoming = LinesIn { read, buffer: BytesMut::new(), searched: 0, oversized: None };
+    Exchange::new(incoming, LinesOut(Arc::new(Mutex::new(Write { into: write, line: Vec::new() }))))
+}
+
+/// Lines that are read.
+pub(crate) struct LinesIn<R> {
     read: R,
     /// What was read and is not taken yet.
     buffer: BytesMut,
@@ -39,12 +40,10 @@ pub(crate) struct Lines<R, W> {
     searched: usize,
     /// The line that is too long to be taken, while it passes.
     oversized: Option<IdFinder>,
-    write: Arc<Mutex<Write<W>>>,
-    /// The requests that were read and wait.
-    flow: Flow,
-    /// Whether the input has ended.
-    ended: bool,
 }
+
+/// Lines that are written.
+pub(crate) struct LinesOut<W>(Arc<Mutex<Write<W>>>);
 
 /// Where lines are written, and the memory in which each is made.
 struct Write<W> {
@@ -52,31 +51,12 @@ struct Write<W> {
     line: Vec<u8>,
 }
 
-/// The transport of a server on standard input and output.
-pub(crate) fn stdio() -> Lines<StdioReader, StdioWriter> {
-    let (read, write) = stdio_pipes();
-    Lines::new(read, write)
-}
-
-impl<R, W> Lines<R, W> {
-    fn new(read: R, write: W) -> Lines<R, W> {
-        Lines {
-            read,
-            buffer: BytesMut::new(),
-            searched: 0,
-            oversized: None,
-            write: Arc::new(Mutex::new(Write { into: write, line: Vec::new() })),
-            flow: Flow::default(),
-            ended: false,
-        }
-    }
-
-    /// What can be made of the bytes that are there.
+impl<R: AsyncRead + Send + Unpin> Incoming for LinesIn<R> {
     fn next(&mut self) -> Option<Read> {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|end| self.searched + end) else {
-                if self.oversized.is_some() || self.buffer.len() > LONGEST_LINE {
+                if self.oversized.is_some() || self.buffer.len() > LONGEST {
                     self.oversized.get_or_insert_default().add(&self.buffer);
                     self.buffer = BytesMut::new();
                 }
@@ -85,74 +65,36 @@ impl<R, W> Lines<R, W> {
             };
             self.searched = 0;
             let line = self.buffer.split_to(end + 1);
-            if self.oversized.is_some() || end > LONGEST_LINE {
+            let message = if self.oversized.is_some() || end > LONGEST {
                 let mut oversized = self.oversized.take().unwrap_or_default();
                 oversized.add(&line);
-                if let Some(read) = too_long(&oversized.awaited()) {
-                    return Some(read);
-                }
-                continue;
+                too_long(&oversized)
+            } else {
+                read(&line)
+            };
+            if message.is_some() {
+                return message;
             }
-            let line = line.trim_ascii();
-            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-            if line.is_empty() {
-                continue;
-            }
-            let kept = keep_next_cursor(line);
-            if let Some(read) = read(kept.as_deref().unwrap_or(line)) {
-                return Some(read);
-            }
+        }
+    }
+
+    async fn more(&mut self, _: &UnderWay) -> More {
+        if self.buffer.is_empty() && self.buffer.capacity() > KEPT {
+            self.buffer = BytesMut::new();
+        }
+        self.buffer.reserve(CHUNK);
+        // To drop this loses nothing: what was read is in the buffer, or was not read.
+        match self.read.read_buf(&mut self.buffer).await {
+            Ok(0) => More::Ended,
+            Ok(_) => More::Arrived,
+            Err(_) => More::Gone,
         }
     }
 }
 
-/// What a line turned out to be.
-enum Read {
-    /// A message, and how long its line is.
-    Message(Box<RxJsonRpcMessage<RoleServer>>, usize),
-    /// Not a message: whose it was, where that can be told, and what is wrong.
-    Wrong(Option<RequestId>, ErrorData),
-}
-
-fn too_long(awaited: &Awaited) -> Option<Read> {
-    let id = serde_json::from_str(awaited.id()?).ok();
-    let sentence =
-        format!("the message is longer than {LONGEST_LINE} bytes, the most that is taken; send less at a time");
-    Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))
-}
-
-/// Reads a line; nothing where it is a notification or an answer that means nothing here, which nobody waits for.
-fn read(line: &[u8]) -> Option<Read> {
-    let error = match serde_json::from_slice(line) {
-        Ok(message) => return Some(Read::Message(Box::new(message), line.len())),
-        Err(error) => error,
-    };
-    if matches!(error.classify(), Category::Syntax | Category::Eof) {
-        return Some(Read::Wrong(None, ErrorData::parse_error(format!("not JSON: {error}"), None)));
-    }
-    let Ok(Value::Object(members)) = serde_json::from_slice(line) else {
-        return Some(Read::Wrong(None, ErrorData::invalid_request("a message is a JSON object", None)));
-    };
-    let id = members.get("id").and_then(|id| RequestId::deserialize(id).ok());
-    match (members.contains_key("method"), members.contains_key("id")) {
-        (true, true) => Some(Read::Wrong(id, ErrorData::invalid_request("this is no request of MCP", None))),
-        (true, false) => None,
-        (false, _) if members.contains_key("result") || members.contains_key("error") => None,
-        (false, _) => Some(Read::Wrong(id, ErrorData::invalid_request("this is no message of MCP", None))),
-    }
-}
-
-impl<R, W> Transport<RoleServer> for Lines<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    type Error = io::Error;
-
+impl<W: AsyncWrite + Send + Unpin + 'static> Outgoing for LinesOut<W> {
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (write, under_way) = (Arc::clone(&self.write), self.flow.under_way());
-        let answered = flow::answers(&message);
-        under_way.writes(answered.as_ref());
+        let write = Arc::clone(&self.0);
         async move {
             let mut write = write.lock().await;
             let Write { into, line } = &mut *write;
@@ -163,60 +105,22 @@ where
             into.write_all(line).await?;
             line.clear();
             line.shrink_to(KEPT);
-            into.flush().await?;
-            under_way.answered(answered.as_ref());
-            Ok(())
-        }
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            if let Some(message) = self.flow.next() {
-                return Some(message);
-            }
-            if !self.flow.is_full() {
-                match self.next() {
-                    Some(Read::Message(message, length)) => match self.flow.take(*message, length) {
-                        Some(message) => return Some(message),
-                        None => continue,
-                    },
-                    Some(Read::Wrong(id, error)) => {
-                        self.send(JsonRpcMessage::error(error, id)).await.ok()?;
-                        continue;
-                    }
-                    None => {}
-                }
-            }
-            let under_way = self.flow.under_way();
-            if self.flow.is_full() || (self.ended && self.flow.is_waiting()) {
-                under_way.fewer().await;
-                continue;
-            }
-            if self.ended {
-                return None;
-            }
-            if self.buffer.is_empty() && self.buffer.capacity() > KEPT {
-                self.buffer = BytesMut::new();
-            }
-            self.buffer.reserve(CHUNK);
-            // Whoever drops this here loses nothing: what was read is in the buffer, or was not read.
-            let read = tokio::select! {
-                read = self.read.read_buf(&mut self.buffer) => read,
-                () = under_way.fewer(), if self.flow.is_waiting() => continue,
-            };
-            self.ended = read.ok()? == 0;
+            into.flush().await
         }
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.write.lock().await.into.shutdown().await
+        self.0.lock().await.into.shutdown().await
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::ClientRequest;
-    use serde_json::json;
+    use rmcp::ErrorData;
+    use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
+    use rmcp::service::RxJsonRpcMessage;
+    use rmcp::transport::Transport;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::flow::MOST_REQUESTS;
@@ -225,11 +129,11 @@ mod tests {
     async fn exchange(bytes: &[u8]) -> (Vec<RxJsonRpcMessage<RoleServer>>, Vec<Value>) {
         let mut answers = Vec::new();
         let mut received = Vec::new();
-        let mut lines = Lines::new(bytes, io::Cursor::new(Vec::new()));
+        let mut lines = lines(bytes, io::Cursor::new(Vec::new()));
         while let Some(message) = lines.receive().await {
             received.push(message);
         }
-        let written = Arc::into_inner(lines.write).unwrap().into_inner().into.into_inner();
+        let written = Arc::into_inner(lines.outgoing.0).unwrap().into_inner().into.into_inner();
         for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             answers.push(serde_json::from_slice(line).unwrap());
         }
@@ -274,7 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_answered_and_the_next_one_taken() {
-        let long = "x".repeat(LONGEST_LINE + 1);
+        let long = "x".repeat(LONGEST + 1);
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n";
         for (line, id) in [
             (
@@ -308,7 +212,7 @@ mod tests {
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": parameters}).to_string() + "\n"
         };
         text.push_str(&cancelled(MOST_REQUESTS));
-        let mut lines = Lines::new(text.as_bytes(), io::Cursor::new(Vec::new()));
+        let mut lines = lines(text.as_bytes(), io::Cursor::new(Vec::new()));
         let id = |message: Option<RxJsonRpcMessage<RoleServer>>| match message {
             Some(JsonRpcMessage::Request(request)) => request.id.to_string(),
             other => format!("{other:?}"),
@@ -333,7 +237,7 @@ mod tests {
     async fn cursors_are_kept() {
         let list = br#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"c","roots":[]}}"#;
         // However long the line is, as long as it is taken.
-        for padding in [0, CHUNK, LONGEST_LINE - list.len() - 1] {
+        for padding in [0, CHUNK, LONGEST - list.len() - 1] {
             let (received, _) = exchange(&[&b" ".repeat(padding), &list[..], b"\n"].concat()).await;
             let message = serde_json::to_string(&received[0]).unwrap();
             assert!(message.contains("rootward.dev/nextCursor"), "{message}");

@@ -113,6 +113,7 @@ fn an_audit_event_holds_the_whole_decision() {
     let occasion = Occasion {
         time: UNIX_EPOCH + Duration::from_millis(1500),
         session: "s1",
+        principal: Some("ada"),
         client: Some("editor 1.0"),
         server: Some("files"),
         process: Some(7),
@@ -127,11 +128,11 @@ fn an_audit_event_holds_the_whole_decision() {
     };
     assert_eq!(
         event(occasion, "top.txt", Access::READ),
-        r#"{"time":1500,"session":"s1","client":"editor 1.0","server":"files","process":7,"requester":"read_file","path":"top.txt","resolved":"T/root/top.txt","access":["read"],"decision":"allow","code":null,"root":"T/root","generation":0}"#
+        r#"{"time":1500,"session":"s1","principal":"ada","client":"editor 1.0","server":"files","process":7,"requester":"read_file","path":"top.txt","resolved":"T/root/top.txt","access":["read"],"decision":"allow","code":null,"root":"T/root","generation":0}"#
     );
     assert_eq!(
         event(
-            Occasion { client: None, server: None, process: None, ..occasion },
+            Occasion { principal: None, client: None, server: None, process: None, ..occasion },
             "../outside/secret.txt",
             Access::READ
         ),

@@ -186,6 +186,7 @@ impl Session {
         Occasion {
             time: SystemTime::now(),
             session: &self.name,
+            principal: None,
             client: self.client_name.as_deref(),
             server: Some(&self.links[link].name),
             process: None,

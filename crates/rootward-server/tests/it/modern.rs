@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_core::{Access, Origin, Root, RootSet, Validation};
-use rootward_server::{PathError, RootsService, Settings};
+use rootward_server::{PathError, Principal, RootsService, Settings};
 use rootward_testkit::client::message::{self, ROOTS_QUESTION, again};
 use serde_json::{Value, json};
 
@@ -178,9 +178,9 @@ async fn a_state_is_bound_to_its_time_and_its_client() {
     let codec = RequestStateCodec::try_new([7; 32]).unwrap();
     let mut alice = settings();
     alice.request_state = Some(codec);
-    alice.principal = |_| "alice".to_owned();
+    alice.principal = Principal::named("alice");
     let mut bob = alice.clone();
-    bob.principal = |_| "bob".to_owned();
+    bob.principal = Principal::OfRequest(|_| "bob".to_owned());
     let mut brief = alice.clone();
     brief.round_lifetime = Duration::ZERO;
 

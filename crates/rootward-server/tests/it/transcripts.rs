@@ -15,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_protocol::keep_next_cursor;
-use rootward_server::{RefusalForm, RootsService, Settings};
+use rootward_server::{Principal, RefusalForm, RootsService, Settings};
 use rootward_testkit::transcript::{self, Line, Received, Refusals, Server, Side};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
@@ -97,12 +97,7 @@ fn service(settings: &transcript::Settings) -> RootsService {
         Refusals::ToolError => RefusalForm::ToolError,
         Refusals::ProtocolError => RefusalForm::ProtocolError,
     };
-    own.principal = match &*settings.principal {
-        "" => own.principal,
-        "alice" => |_| "alice".to_owned(),
-        "bob" => |_| "bob".to_owned(),
-        other => panic!("nobody is called `{other}`"),
-    };
+    own.principal = Principal::named(&settings.principal);
     own.request_state = Some(RequestStateCodec::try_new([settings.key; 32]).unwrap());
     own.round_lifetime = settings.round_lifetime;
     RootsService::new(own)

@@ -56,7 +56,8 @@ enum Change {
 struct Decided {
     time: u64,
     session: String,
-    /// Absent in lines of older versions, and where nobody says it.
+    /// Absent in lines of older versions, and where nobody says it; the next two, too.
+    principal: Option<String>,
     client: Option<String>,
     server: Option<String>,
     requester: String,
@@ -202,7 +203,7 @@ impl Display for Changed {
 
 impl Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decided { time, session, client, server, requester, path, access, decision, code } = self;
+        let Decided { time, session, principal, client, server, requester, path, access, decision, code } = self;
         let decision = match decision {
             Decision::Allow => "allow",
             Decision::Deny => "deny",
@@ -214,6 +215,9 @@ impl Display for Decided {
         }
         if !requester.is_empty() {
             write!(f, "by {}, ", Quoted(requester))?;
+        }
+        if let Some(principal) = principal {
+            write!(f, "for {}, ", Quoted(&shortened(principal)))?;
         }
         if let Some(client) = client {
             write!(f, "from {}, ", Quoted(&shortened(without_version(client))))?;
@@ -286,6 +290,10 @@ mod tests {
         check(
             json!({"client": "claude-code 2.1.0", "server": "@modelcontextprotocol/server-filesystem", "process": 7}),
             "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, from `claude-code`, to `server-filesystem`, session 1",
+        );
+        check(
+            json!({"principal": "ada", "client": "editor"}),
+            "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, for `ada`, from `editor`, session 1",
         );
         check(
             json!({"client": "a`\u{1b}", "server": "x".repeat(100), "requester": ""}),

@@ -1,0 +1,186 @@
+//! The transport that lines and channels share: it answers bad messages, and lets requests wait their turn.
+//!
+//! In place of rmcp's own transports, which pass over in silence what they cannot read: a client that sent it would wait for
+//! ever. Here every request that cannot be taken is answered. Cursors of `roots/list` survive, which rmcp's types have no place for.
+
+use std::io;
+use std::pin::Pin;
+
+use rmcp::ErrorData;
+use rmcp::model::{JsonRpcMessage, RequestId};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rootward_protocol::frame::{Awaited, IdFinder};
+use rootward_protocol::keep_next_cursor;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::flow::{self, Flow, UnderWay};
+
+/// The longest message that is taken.
+pub(crate) const LONGEST: usize = 16 << 20;
+
+/// Where messages come from.
+pub(crate) trait Incoming: Send {
+    /// The next message of those that have arrived.
+    fn next(&mut self) -> Option<Read>;
+
+    /// Waits for more to arrive. To drop the future loses nothing.
+    fn more(&mut self, under_way: &UnderWay) -> impl Future<Output = More> + Send;
+}
+
+/// Where messages go to.
+pub(crate) trait Outgoing: Send {
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static;
+
+    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// What came of waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum More {
+    /// More has arrived.
+    Arrived,
+    /// The client says no more. It may still read.
+    Ended,
+    /// The client is gone: nobody reads an answer.
+    Gone,
+}
+
+/// What a message turned out to be.
+pub(crate) enum Read {
+    /// A message, and how long it is.
+    Message(Box<RxJsonRpcMessage<RoleServer>>, usize),
+    /// Not a message: whose it was, where that can be told, and what is wrong.
+    Wrong(Option<RequestId>, ErrorData),
+}
+
+/// Messages both ways.
+pub(crate) struct Exchange<I, O> {
+    pub(crate) incoming: I,
+    pub(crate) outgoing: O,
+    /// The requests that were read and wait.
+    pub(crate) flow: Flow,
+    /// The answer to a bad message, while it is sent. Kept here, because rmcp drops a `receive` that waits.
+    answering: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Ended,
+    Gone,
+}
+
+impl<I, O> Exchange<I, O> {
+    pub(crate) fn new(incoming: I, outgoing: O) -> Exchange<I, O> {
+        Exchange { incoming, outgoing, flow: Flow::default(), answering: None, state: State::Open }
+    }
+}
+
+/// The answer to a message that is too long, where somebody waits for one.
+pub(crate) fn too_long(message: &IdFinder) -> Option<Read> {
+    let awaited: Awaited = message.awaited();
+    let id = serde_json::from_str(awaited.id()?).ok();
+    let sentence = format!("the message is longer than {LONGEST} bytes, the most that is taken; send less at a time");
+    Some(Read::Wrong(id, ErrorData::invalid_request(sentence, None)))
+}
+
+/// Reads a message; nothing where it is empty, or a notification or an answer that means nothing here, which nobody waits for.
+pub(crate) fn read(text: &[u8]) -> Option<Read> {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    if text.is_empty() {
+        return None;
+    }
+    let kept = keep_next_cursor(text);
+    let text = kept.as_deref().unwrap_or(text);
+    let error = match serde_json::from_slice(text) {
+        Ok(message) => return Some(Read::Message(Box::new(message), text.len())),
+        Err(error) => error,
+    };
+    if matches!(error.classify(), Category::Syntax | Category::Eof) {
+        return Some(Read::Wrong(None, ErrorData::parse_error(format!("not JSON: {error}"), None)));
+    }
+    let Ok(Value::Object(members)) = serde_json::from_slice(text) else {
+        return Some(Read::Wrong(None, ErrorData::invalid_request("a message is a JSON object", None)));
+    };
+    let id = members.get("id").and_then(|id| RequestId::deserialize(id).ok());
+    match (members.contains_key("method"), members.contains_key("id")) {
+        (true, true) => Some(Read::Wrong(id, ErrorData::invalid_request("not a valid MCP request", None))),
+        (true, false) => None,
+        (false, _) if members.contains_key("result") || members.contains_key("error") => None,
+        (false, _) => Some(Read::Wrong(id, ErrorData::invalid_request("not a valid MCP message", None))),
+    }
+}
+
+impl<I: Incoming, O: Outgoing> Transport<RoleServer> for Exchange<I, O> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let under_way = self.flow.under_way();
+        let answered = flow::answers(&message);
+        under_way.writes(answered.as_ref());
+        let sent = self.outgoing.send(message);
+        async move {
+            let sent = sent.await;
+            under_way.answered(answered.as_ref());
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if self.state == State::Gone {
+                return self.flow.take_back();
+            }
+            if let Some(answering) = &mut self.answering {
+                let sent = answering.await;
+                self.answering = None;
+                if sent.is_err() {
+                    self.state = State::Gone;
+                    continue;
+                }
+            }
+            if let Some(message) = self.flow.next() {
+                return Some(message);
+            }
+            if !self.flow.is_full() {
+                match self.incoming.next() {
+                    Some(Read::Message(message, length)) => match self.flow.take(*message, length) {
+                        Some(message) => return Some(message),
+                        None => continue,
+                    },
+                    Some(Read::Wrong(id, error)) => {
+                        self.answering = Some(Box::pin(self.send(JsonRpcMessage::error(error, id))));
+                        continue;
+                    }
+                    None => {}
+                }
+            }
+            let under_way = self.flow.under_way();
+            if self.flow.is_full() || (self.state == State::Ended && self.flow.is_waiting()) {
+                under_way.fewer().await;
+                continue;
+            }
+            if self.state == State::Ended {
+                return None;
+            }
+            let more = tokio::select! {
+                more = self.incoming.more(&under_way) => more,
+                () = under_way.fewer(), if self.flow.is_waiting() => continue,
+            };
+            self.state = match more {
+                More::Arrived => State::Open,
+                More::Ended => State::Ended,
+                More::Gone => State::Gone,
+            };
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send {
+        self.outgoing.close()
+    }
+}
