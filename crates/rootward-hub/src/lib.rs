@@ -59,9 +59,11 @@ mod fold;
 mod front;
 pub mod hub;
 mod in_roots;
+mod principal;
 pub mod recipe;
 pub mod scan;
 pub mod status;
 pub mod wrap;
 
+pub use principal::Principal;
 pub use check::{Finding, GrantedPlace, Named, RefusedPath, Verdict, check, check_path};

@@ -35,7 +35,7 @@ pub use crate::front::{Confine, FileServer, Homes, Inject, Launch};
 pub use rootward_protocol::session::Given;
 
 use crate::engine::{Begin, Engine, Server};
-use crate::front::{Backing, Backings, Keeping, OneServer, Stdio};
+use crate::front::{Backing, Backings, Keeping, OneServer, Serving};
 use crate::status::{Kind, StatusFile};
 
 /// The longest message that is passed on, unless something else is said.
@@ -99,7 +99,7 @@ impl Wrap {
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
         let servers = Backings::from([(server, Backing::new(launch, keeping))]);
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Wrap));
-        let front = Stdio::new((OneServer { engine, server, session }, servers), audit, longest, operator)?;
+        let front = Serving::stdio(OneServer::CLIENT, (OneServer { engine, server, session }, servers), audit, longest, operator)?;
         front.following(follow).telling(status).run()
     }
 }

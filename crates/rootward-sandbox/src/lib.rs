@@ -33,6 +33,7 @@
 //! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
 //! - `sockets.rs`: the kinds of unix sockets, by their names. `own_proc.rs`: what a process may read about itself in `/proc`, by name.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
+//! - `sealed.rs`: a part of the program in a process of its own that can open no file.
 //! - `kept.rs`: a command that is not confined and ends with its host all the same.
 //! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
 
@@ -57,6 +58,7 @@ mod places;
 mod plan;
 mod profile;
 mod rights;
+mod sealed;
 pub mod seatbelt;
 mod sockets;
 mod split;
@@ -82,4 +84,5 @@ pub use profile::{
     KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, is_of_system, script_position,
     withheld_variables,
 };
+pub use sealed::{Seal, SealedProcess, spawn_sealed};
 pub use sockets::{SessionSockets, SocketKind};

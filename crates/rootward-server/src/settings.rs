@@ -115,6 +115,7 @@ impl Settings {
             ceiling: place(ceiling.unwrap_or_default()),
             saved: RootSet::default(),
             fallback: place(said.fallback_dir.map(|(named, _)| named.root).into_iter().collect()),
+            bound: None,
         };
         let own = directories.closed_ambient(settings.guard.resolver).map_err(|denial| EnvironmentError {
             says: denial.for_operator(),

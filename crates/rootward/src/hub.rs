@@ -14,7 +14,7 @@ use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
 use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA, ServerKind};
-use rootward_hub::hub::{HubServer, StdioHub, Terms};
+use rootward_hub::hub::{HubServer, ConfiguredHub, Terms};
 use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
@@ -87,7 +87,7 @@ impl Hub {
         if !operator.set.names_any() {
             saved.warn();
         }
-        let sources = Sources { ceiling: operator.set, saved: saved.set, fallback: fallback.set };
+        let sources = Sources { ceiling: operator.set, saved: saved.set, fallback: fallback.set, bound: None };
         let environment = std::env::vars_os().collect();
         let preparing = Preparing {
             ground: &ground,
@@ -132,7 +132,7 @@ impl Hub {
             seen,
         };
         let guard = ground.guard_options(ground.base_of_server());
-        let hub = StdioHub {
+        let hub = ConfiguredHub {
             servers,
             settings: config.hub.clone(),
             terms: Terms::new_ambient(ground.settings.policy(), guard.clone(), Validation::of(&ground.directories)),

@@ -72,9 +72,9 @@ impl Serve {
         let (service, peer) = (service.clone(), self.asking.name().map(str::to_owned));
         async move {
             tokio::time::sleep(AFTER_THE_START).await;
-            let Sources { ceiling, fallback, .. } = service.settings().sources.clone();
+            let before = service.settings().sources.clone();
             let _watched = Watched::begin_ambient(ground, peer, move |saved| {
-                let sources = Sources { ceiling: ceiling.clone(), saved: saved.roots, fallback: fallback.clone() };
+                let sources = Sources { saved: saved.roots, ..before.clone() };
                 service.change(sources, saved.restrictions);
             });
             std::future::pending::<()>().await;
@@ -99,7 +99,7 @@ impl Serve {
         let mut settings = Settings::with_guard(ground.guard_options(Base::FirstRoot));
         settings.validation = Validation::of(&ground.directories);
         settings.policy = ground.settings.policy();
-        settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set };
+        settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set, bound: None };
         settings.way = Some("name one as `rootward serve DIR`, or save one with `rootward roots add DIR`");
         settings.audit = self.recording.open_ambient(ground)?;
         settings.server = Some("rootward serve".to_owned());

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use rootward_core::session::Sources;
 use rootward_core::{Material, PlacedRoot, RootSet, Validation};
 use rootward_hub::config::PathPairs;
-use rootward_hub::hub::StdioHub;
+use rootward_hub::hub::ConfiguredHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
@@ -207,7 +207,7 @@ impl Wrap {
         let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new() };
         let wrapped = Wrapped { rules, launch, handshakes, status, longest: LONGEST, follow };
         let code =
-            if offers_roots { StdioHub::of_one(wrapped).run(&mut terminal)? } else { wrapped.run(&mut terminal)? };
+            if offers_roots { ConfiguredHub::of_one(wrapped).run(&mut terminal)? } else { wrapped.run(&mut terminal)? };
         if let Some(learning) = learning {
             // By now, what the servers were given is on record.
             let material = validation.material_ambient();
@@ -258,7 +258,7 @@ impl Wrap {
         }
         Ok(Rules {
             policy: ground.settings.policy(),
-            sources: Sources { ceiling, saved: saved.set, fallback: fallback.set },
+            sources: Sources { ceiling, saved: saved.set, fallback: fallback.set, bound: None },
             guard: ground.guard_options(ground.base_of_server()),
             validation: Validation::of(&ground.directories),
             expansion: expansion(),

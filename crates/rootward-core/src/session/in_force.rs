@@ -196,8 +196,25 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         (Follow::Client, State::Unsupported | State::Empty | State::Failed, _) => stand_in(policy.no_roots, sources),
         (_, State::Pending | State::Ready | State::Unusable, _) => (Why::Unheard, RootSet::default()),
     };
+    let (why, roots) = match &sources.bound {
+        Some(bound) => hold((why, roots), bound),
+        None => (why, roots),
+    };
     let reach = if why == Why::AllowAll { Reach::AllowAll } else { Reach::Roots };
     InForce { roots, reach, state, why, generation: 0 }
+}
+
+/// What is left of the roots within a bound.
+// SECURITY: last, so that no mode, no fallback and no `allow-all` reaches past it
+// (test: whatever_is_said_a_bound_holds)
+fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
+    let held = roots.within(bound);
+    let why = match why {
+        Why::AllowAll => Why::NobodyNamed,
+        _ if held.is_empty() && !roots.is_empty() => Why::OutsideCeiling,
+        why => why,
+    };
+    (why, held)
 }
 
 fn by_mode(mode: Mode, client: &RootSet, ceiling: &RootSet) -> (Why, RootSet) {
@@ -218,7 +235,56 @@ fn stand_in(no_roots: NoRoots, sources: &Sources) -> (Why, RootSet) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use crate::access::Access;
+    use crate::root::Origin;
+    use crate::set::examples::{directory, of};
+
     use super::*;
+
+    #[test]
+    fn whatever_is_said_a_bound_holds() {
+        let all = |place: &str, origin| of([directory(place, Access::ALL, origin)]);
+        let client = all("/a", Origin::Client);
+        let heard = [
+            Heard::Nothing,
+            Heard::List { request: RequestNumber(1), roots: client, at: Duration::ZERO },
+            Heard::Empty { at: Duration::ZERO },
+            Heard::Failed(Failure::TimedOut),
+        ];
+        let ceilings = [RootSet::default(), all("/a", Origin::Flag), all("/c", Origin::Flag)];
+        let bound = of([directory("/a/b", Access::READ, Origin::Config)]);
+        let mut given = 0;
+        for follow in [Follow::Client, Follow::Strict, Follow::IgnoreClient, Follow::FallbackOnly] {
+            for (mode, no_roots) in Mode::ALL.into_iter().flat_map(|mode| [(mode, NoRoots::Deny), (mode, NoRoots::AllowAll)])
+            {
+                let policy = Policy { mode, follow, no_roots, ..Policy::default() };
+                for (ceiling, heard) in ceilings.iter().flat_map(|ceiling| heard.iter().map(move |heard| (ceiling, heard))) {
+                    for support in [Support::No, Support::Announced] {
+                        let sources = |bound| Sources {
+                            ceiling: ceiling.clone(),
+                            saved: all("/a", Origin::Store),
+                            fallback: all("/", Origin::Fallback),
+                            bound,
+                        };
+                        let held = decide(&policy, &sources(Some(bound.clone())), support, heard, Named::Never);
+                        assert_eq!(held.reach, Reach::Roots);
+                        for root in held.roots.roots() {
+                            assert!(root.place.starts_with("/a/b") && Access::READ.contains(root.root.access), "{held:?}");
+                            given += 1;
+                        }
+                        let free = decide(&policy, &sources(None), support, heard, Named::Never);
+                        let reaches = free.roots.governing(Path::new("/a/b")).is_some();
+                        assert_eq!(held.roots.governing(Path::new("/a/b")).is_some(), reaches, "{free:?}");
+                        let nothing = decide(&policy, &sources(Some(RootSet::default())), support, heard, Named::Never);
+                        assert!(nothing.roots.is_empty() && nothing.reach == Reach::Roots);
+                    }
+                }
+            }
+        }
+        assert!(given > 50, "{given}");
+    }
 
     #[test]
     fn words_of_the_states() {

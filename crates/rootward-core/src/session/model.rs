@@ -262,7 +262,7 @@ fn sources() -> impl Strategy<Value = Sources> {
         ]
     };
     (choice("/a", Origin::Flag), choice("/s", Origin::Store), choice("/f", Origin::Fallback))
-        .prop_map(|(ceiling, saved, fallback)| Sources { ceiling, saved, fallback })
+        .prop_map(|(ceiling, saved, fallback)| Sources { ceiling, saved, fallback, bound: None })
 }
 
 fn policy() -> impl Strategy<Value = Policy> {

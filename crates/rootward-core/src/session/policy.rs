@@ -79,6 +79,9 @@ pub struct Sources {
     pub saved: RootSet,
     /// The fallback directory.
     pub fallback: RootSet,
+    /// Where a client may get anything at all, whatever the others say and however they combine: the ceiling of a principal, who
+    /// came over the network. `None` for a client on this machine. A bound without any place left lets nothing through.
+    pub bound: Option<RootSet>,
 }
 
 /// What the client declared about roots.

@@ -40,6 +40,7 @@ fn sources(text: &str) -> Sources {
         ceiling: named("ceiling", Origin::Flag),
         saved: named("saved", Origin::Store),
         fallback: named("fallback", Origin::Fallback),
+        bound: None,
     }
 }
 

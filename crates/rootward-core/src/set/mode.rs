@@ -94,6 +94,12 @@ impl RootSet {
         };
         RootSet { roots, refused }
     }
+
+    /// What of this set lies within `bound`, with the access of both. A bound that names nothing leaves nothing.
+    #[must_use]
+    pub fn within(&self, bound: &RootSet) -> RootSet {
+        RootSet { roots: narrow(self, bound).into(), refused: self.refused.clone() }
+    }
 }
 
 /// Every root of either set that lies in the other. The deeper of the two roots that govern a place is always among

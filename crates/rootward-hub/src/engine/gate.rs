@@ -185,8 +185,8 @@ impl Session {
     fn occasion<'o>(&'o self, link: usize, requester: &'o str, generation: u64) -> Occasion<'o> {
         Occasion {
             time: SystemTime::now(),
-            session: &self.name,
-            principal: None,
+            session: &self.party.name,
+            principal: self.party.principal.as_ref().map(|principal| &*principal.name),
             client: self.client_name.as_deref(),
             server: Some(&self.links[link].name),
             process: None,
@@ -322,6 +322,7 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
     AuditEvent {
         time: occasion.time,
         session: occasion.session.to_owned(),
+        principal: occasion.principal.map(str::to_owned),
         client: occasion.client.map(str::to_owned),
         server: occasion.server.map(str::to_owned),
         process: occasion.process,

@@ -17,6 +17,7 @@ pub trait Lookout: fmt::Debug {
 impl Session {
     /// The operator's or the user's roots changed, or what is closed.
     pub(super) fn take_given(&mut self, given: &Arc<Given>) {
+        let given = &self.party.held(given);
         self.given = Arc::clone(given);
         self.report(|roots, now| roots.given(now, given));
         // SECURITY: a request that waits is decided by what is given when it leaves

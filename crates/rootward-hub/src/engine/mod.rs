@@ -63,6 +63,7 @@ pub(crate) use outlet::Outlet;
 pub use rules::{About, Enforce, Rules, Tells, TreatedBy, Treatments};
 pub(crate) use session::Session;
 
+use crate::principal::Party;
 use session::Happened;
 
 /// Which session.
@@ -222,14 +223,14 @@ impl Engine {
         ServerId(self.servers.len() - 1)
     }
 
-    /// A client has come, for this server; on record the session has this name.
-    pub(crate) fn open(&mut self, server: ServerId, name: String) -> Option<SessionId> {
+    /// A client has come, for this server.
+    pub(crate) fn open(&mut self, server: ServerId, party: impl Into<Party>) -> Option<SessionId> {
         let known = self.servers.get(server.0)?;
         self.last_session += 1;
         let id = SessionId(self.last_session);
         let link = link::Link::new(server, known);
         let (terms, given) = (Arc::clone(&known.terms), Arc::clone(&known.given));
-        let session = Session::new(id, name, (terms, given), self.longest, vec![link]);
+        let session = Session::new(id, party.into(), (terms, given), self.longest, vec![link]);
         self.sessions.insert(id, session);
         Some(id)
     }

@@ -19,6 +19,7 @@ use super::modern::Modern;
 use super::outlet::Outlet;
 use super::rounds::Rounds;
 use super::{Effect, Event, MessageNumber, OnRecord, Place, ServerId, SessionId};
+use crate::principal::Party;
 
 /// How long a request for a list waits for a client that owes its roots, before it is answered without a server.
 pub(super) const LISTS_WITHOUT_ROOTS: Duration = Duration::from_secs(1);
@@ -137,8 +138,8 @@ pub(super) enum Happened<'e> {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(super) id: SessionId,
-    /// Its name on record.
-    pub(super) name: String,
+    /// Whose it is.
+    pub(super) party: Party,
     pub(super) terms: Arc<Terms>,
     pub(super) given: Arc<Given>,
     pub(super) client: Client,
@@ -193,16 +194,16 @@ impl<'e> Happened<'e> {
 impl Session {
     pub(super) fn new(
         id: SessionId,
-        name: String,
+        party: Party,
         (terms, given): (Arc<Terms>, Arc<Given>),
         longest: usize,
         links: Vec<Link>,
     ) -> Session {
         Session {
             id,
-            name,
             terms,
-            given,
+            given: party.held(&given),
+            party,
             client: Client::Silent,
             fingerprint: None,
             client_name: None,

@@ -14,13 +14,13 @@ use super::launch::{Start, hope};
 use super::middle::Middle;
 use super::pipe::{Read, do_not_block, read, widen};
 use super::process::Process;
-use super::stdio::{State, Stdio};
+use super::serving::{Serving, State};
 use crate::engine::{ChildId, Event, Failure, Hope, Purpose};
 
 /// How often is read what a server that has ended has left in its output; a pipe has room for a megabyte at the most.
 pub(super) const MOST_LEFT: usize = (1 << 20) / ROOM + 1;
 
-impl<M: Middle> Stdio<'_, M> {
+impl<M: Middle> Serving<'_, M> {
     pub(super) fn start(&mut self, now: Duration, number: ChildId, guard: &Guard, purpose: Purpose) {
         if matches!(self.state, State::Leaving { .. }) {
             return self.feed(now, Event::NotStarted(number, &Failure::new("the session ends"), Hope::OtherRoots));
@@ -48,6 +48,7 @@ impl<M: Middle> Stdio<'_, M> {
                 }
                 let process = Process::new(*started, (purpose, trace), guard.clone(), now, self.limit);
                 self.processes.insert(number, process);
+                self.figures.started();
                 self.is_news = true;
             }
             Err(error) => self.not_started(now, number, purpose, error),
@@ -99,13 +100,14 @@ impl<M: Middle> Stdio<'_, M> {
             self.finish(number);
         }
         let leaving = matches!(self.state, State::Leaving { .. });
-        // What a server has left in its output is not read before there is room for it.
-        if leaving || (self.some_ended && self.client_keeps_up()) {
-            self.some_ended = false;
+        if leaving || std::mem::take(&mut self.some_ended) {
             let mut ended = Vec::new();
-            for (number, process) in &mut self.processes {
-                if let Some(code) = process.go_on(now)? {
-                    ended.push((*number, code));
+            for number in self.processes.keys().copied().collect::<Vec<_>>() {
+                // What a server has left in its output is not read before there is room for it.
+                if !leaving && !self.clients_keep_up(number) {
+                    self.some_ended = true;
+                } else if let Some(code) = self.processes.get_mut(&number).map_or(Ok(None), |it| it.go_on(now))? {
+                    ended.push((number, code));
                 }
             }
             for (number, code) in ended {

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::middle::Middle;
 use super::pipe::Read;
 use super::process::Process;
-use super::stdio::{Source, Stdio};
+use super::serving::{Serving, Source};
 use crate::engine::ChildId;
 
 /// How much is passed on at a time. A pipe that has room takes this much at once (`PIPE_BUF`, see pipe(7)).
@@ -19,7 +19,7 @@ const PART: usize = 4096;
 /// How much is read at the most of what a server has left behind: as much as a pipe holds.
 const MOST_LEFT: usize = (1 << 16) / PART;
 
-impl<M: Middle> Stdio<'_, M> {
+impl<M: Middle> Serving<'_, M> {
     /// Adds what is waited for.
     pub(super) fn watch_errors<'p>(&'p self, watched: &mut Vec<(Source, BorrowedFd<'p>, PollFlags)>) {
         for (number, process) in &self.processes {

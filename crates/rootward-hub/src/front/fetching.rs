@@ -7,7 +7,7 @@ use rootward_core::Guard;
 use rootward_sandbox::{StartError, Supply};
 
 use super::middle::Middle;
-use super::stdio::Stdio;
+use super::serving::Serving;
 use crate::engine::{ChildId, Purpose, ServerId};
 
 /// A package on its way, and who waits for it.
@@ -43,7 +43,7 @@ impl Coming {
     }
 }
 
-impl<M: Middle> Stdio<'_, M> {
+impl<M: Middle> Serving<'_, M> {
     /// Continues the fetches. When a package is there, or its fetch has failed, the starts that waited continue.
     pub(super) fn go_on_fetching_ambient(&mut self, now: Duration) {
         let fetching = self.servers.iter().filter(|(_, server)| server.coming.is_some());

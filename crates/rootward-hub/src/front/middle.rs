@@ -1,4 +1,4 @@
-//! What a front with one client feeds: the engine with one session (`wrap`), or the hub.
+//! What a front feeds: the engine with one session (`wrap`), or the hub.
 
 use std::time::Duration;
 
@@ -6,19 +6,28 @@ use rootward_protocol::frame::Line;
 use rootward_protocol::session::Given;
 
 use super::backing::Backings;
-use crate::engine::{ChildId, Effect, Engine, Event, Memory, Outlet, ServerId, Session, SessionId};
+use super::door::Caller;
+use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Memory, Outlet, ServerId, Session, SessionId};
 
 /// Events and lines go in, effects and bytes come out.
 pub(crate) trait Middle {
     /// Whether the exit code of a server is that of the program.
     const PASSES_CODE: bool;
 
-    /// The client sent a line.
-    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect>;
-    /// The client says no more.
-    fn client_closed(&mut self, now: Duration) -> Vec<Effect>;
-    /// The client is being left: its messages that still wait get an error.
-    fn left(&mut self, now: Duration) -> Vec<Effect>;
+    /// A client has come; `None` if it cannot be taken.
+    fn open(&mut self, _: Caller) -> Option<ClientId> {
+        None
+    }
+    /// A client sent a line.
+    fn client_line(&mut self, now: Duration, client: ClientId, line: Line<'_>) -> Vec<Effect>;
+    /// A client says no more.
+    fn client_closed(&mut self, now: Duration, client: ClientId) -> Vec<Effect>;
+    /// A client is being left: its messages that still wait get an error.
+    fn left(&mut self, now: Duration, client: ClientId) -> Vec<Effect>;
+    /// A client is gone, and others may still be there.
+    fn forget(&mut self, now: Duration, client: ClientId) -> Vec<Effect> {
+        self.left(now, client)
+    }
     /// Something happened that no client did.
     fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect>;
     /// The operator or the user gives something else.
@@ -43,22 +52,24 @@ pub(crate) trait Middle {
     /// Whether a child is still wanted.
     fn wants(&self, child: ChildId) -> bool;
 
-    /// What waits to be written to the client.
-    fn client_outlet(&mut self) -> Option<&mut Outlet>;
+    /// The clients that get what a child says.
+    fn clients_of(&self, child: ChildId) -> impl ExactSizeIterator<Item = ClientId>;
+    /// What waits to be written to a client.
+    fn client_outlet(&mut self, client: ClientId) -> Option<&mut Outlet>;
     /// What waits to be written to a child.
     fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet>;
-    /// The bytes that the client has not read.
-    fn unread(&self) -> usize;
+    /// The bytes that a client has not read.
+    fn unread(&self, client: ClientId) -> usize;
     /// The bytes that a child has not read.
     fn unread_by(&self, child: ChildId) -> usize;
-    /// The bytes that the slowest child has not read.
-    fn most_unread(&self) -> usize;
-    /// The bytes that messages in waiting take, and those that the client has not read.
-    fn held_bytes(&self) -> usize;
-    /// Whether everything that the client sent has reached a child, or was answered.
-    fn is_delivered(&self) -> bool;
-    /// Whether the client still awaits an answer.
-    fn owes(&self) -> bool;
+    /// The bytes that the slowest of a client's children has not read.
+    fn most_unread(&self, client: ClientId) -> usize;
+    /// The bytes that a client's messages in waiting take, and those that it has not read.
+    fn held_bytes(&self, client: ClientId) -> usize;
+    /// Whether everything that a client sent has reached a child, or was answered.
+    fn is_delivered(&self, client: ClientId) -> bool;
+    /// Whether a client still awaits an answer.
+    fn owes(&self, client: ClientId) -> bool;
 }
 
 /// One client and one server, and nothing between them is renamed.
@@ -70,6 +81,9 @@ pub(crate) struct OneServer {
 }
 
 impl OneServer {
+    /// The one client.
+    pub(crate) const CLIENT: ClientId = ClientId(0);
+
     fn session(&self) -> Option<&Session> {
         self.engine.session(self.session)
     }
@@ -78,15 +92,15 @@ impl OneServer {
 impl Middle for OneServer {
     const PASSES_CODE: bool = true;
 
-    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect> {
+    fn client_line(&mut self, now: Duration, _: ClientId, line: Line<'_>) -> Vec<Effect> {
         self.engine.step(now, Event::ClientLine(self.session, line))
     }
 
-    fn client_closed(&mut self, now: Duration) -> Vec<Effect> {
+    fn client_closed(&mut self, now: Duration, _: ClientId) -> Vec<Effect> {
         self.engine.step(now, Event::ClientClosed(self.session))
     }
 
-    fn left(&mut self, now: Duration) -> Vec<Effect> {
+    fn left(&mut self, now: Duration, _: ClientId) -> Vec<Effect> {
         self.engine.step(now, Event::Left(self.session))
     }
 
@@ -118,7 +132,11 @@ impl Middle for OneServer {
         self.session().is_some_and(|session| session.wants(child))
     }
 
-    fn client_outlet(&mut self) -> Option<&mut Outlet> {
+    fn clients_of(&self, _: ChildId) -> impl ExactSizeIterator<Item = ClientId> {
+        std::iter::once(OneServer::CLIENT)
+    }
+
+    fn client_outlet(&mut self, _: ClientId) -> Option<&mut Outlet> {
         self.engine.client_outlet(self.session)
     }
 
@@ -126,7 +144,7 @@ impl Middle for OneServer {
         self.engine.child_outlet(child)
     }
 
-    fn unread(&self) -> usize {
+    fn unread(&self, _: ClientId) -> usize {
         self.session().map_or(0, Session::unread_bytes)
     }
 
@@ -134,19 +152,19 @@ impl Middle for OneServer {
         self.session().map_or(0, |session| session.unread_by(child))
     }
 
-    fn most_unread(&self) -> usize {
+    fn most_unread(&self, _: ClientId) -> usize {
         self.session().map_or(0, Session::most_unread)
     }
 
-    fn held_bytes(&self) -> usize {
+    fn held_bytes(&self, _: ClientId) -> usize {
         self.session().map_or(0, Session::held_bytes)
     }
 
-    fn is_delivered(&self) -> bool {
+    fn is_delivered(&self, _: ClientId) -> bool {
         self.session().is_none_or(Session::is_delivered)
     }
 
-    fn owes(&self) -> bool {
+    fn owes(&self, _: ClientId) -> bool {
         self.session().is_some_and(Session::owes)
     }
 }

@@ -2,9 +2,12 @@
 
 mod backing;
 mod children;
+mod connections;
+mod door;
 mod elsewhere;
 mod errors;
 mod fetching;
+mod figures;
 mod file_server;
 mod homes;
 mod keeping;
@@ -14,7 +17,7 @@ mod middle;
 mod naming;
 mod pipe;
 mod process;
-mod stdio;
+mod serving;
 
 pub(crate) use backing::{Backing, Backings};
 pub use file_server::FileServer;
@@ -22,4 +25,6 @@ pub use homes::Homes;
 pub(crate) use keeping::Keeping;
 pub use launch::{Confine, Inject, Launch};
 pub(crate) use middle::{Middle, OneServer};
-pub(crate) use stdio::Stdio;
+pub use door::{Caller, CallerPurpose, OuterDoor};
+pub(crate) use door::{Door, new as new_door};
+pub(crate) use serving::Serving;

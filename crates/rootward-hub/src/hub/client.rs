@@ -28,6 +28,7 @@ use super::own_tools::OwnCall;
 use super::questions::Asked;
 use crate::config::HubSettings;
 use crate::engine::Outlet;
+use crate::principal::Party;
 
 /// How much of a peer's text is shown, in characters.
 pub(super) const LONGEST_SHOWN: usize = 300;
@@ -100,6 +101,8 @@ pub(super) struct Client {
     pub(super) level: Option<Box<RawValue>>,
     /// The owner of its roots, for `get-roots`. Branches have their own, within the bounds of their servers.
     pub(super) roots: Option<SessionGuard>,
+    /// Whose it is.
+    party: Party,
     terms: Arc<Terms>,
     given: Arc<Given>,
     pub(super) out: Outlet,
@@ -111,14 +114,15 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(
-        (servers, order): (Vec<Arc<Served>>, Vec<usize>),
+        (servers, order): (Vec<Arc<Served>>, &[usize]),
         settings: Arc<HubSettings>,
         (terms, given): (Arc<Terms>, Arc<Given>),
+        party: Party,
         longest: usize,
     ) -> Client {
         Client {
             branches: servers.iter().map(|_| Branch::default()).collect(),
-            order,
+            order: open_to(&party, &servers, order),
             servers,
             settings,
             hello: None,
@@ -136,7 +140,8 @@ impl Client {
             level: None,
             roots: None,
             terms,
-            given,
+            given: party.held(&given),
+            party,
             out: Outlet::default(),
             orders: VecDeque::new(),
             now: Duration::ZERO,
@@ -298,12 +303,13 @@ impl Client {
         self.now = now.max(self.now);
         self.servers = servers.to_vec();
         self.branches.resize_with(servers.len(), Branch::default);
+        let order = open_to(&self.party, servers, order);
         let gone: Vec<usize> = self.order.iter().copied().filter(|position| !order.contains(position)).collect();
         self.settings = settings;
         for server in gone {
             self.failed(server, "it was taken out of the configuration");
         }
-        self.order = order.to_vec();
+        self.order = order;
         self.forget_merged();
         for changed in [method::TOOLS_CHANGED, method::PROMPTS_CHANGED, method::RESOURCES_CHANGED] {
             if self.initialized {
@@ -331,9 +337,20 @@ impl Client {
     /// The operator or the user gives something else.
     pub(super) fn give(&mut self, now: Duration, given: Arc<Given>) {
         self.now = now.max(self.now);
+        let given = self.party.held(&given);
         self.report(|roots, now| roots.given(now, &given));
         self.given = given;
         self.settle();
+    }
+
+    /// Whether time matters to it now.
+    pub(super) fn is_due(&self, now: Duration) -> bool {
+        self.wakes_at().is_some_and(|due| due <= now)
+    }
+
+    /// Whose it is.
+    pub(super) fn party(&self) -> &Party {
+        &self.party
     }
 
     /// Does what is due by now.
@@ -413,4 +430,14 @@ impl Client {
         self.own_ids += 1;
         format!(r#""rootward-hub-{}""#, self.own_ids).into()
     }
+}
+
+/// The servers that a party may use, of those that there are.
+// SECURITY: what is not in this order is neither listed nor called (test: a_principal_uses_the_servers_that_are_named_for_it)
+fn open_to(party: &Party, servers: &[Arc<Served>], order: &[usize]) -> Vec<usize> {
+    let may_use = |position: &usize| {
+        let server = servers.get(*position);
+        server.is_some_and(|server| party.principal.as_ref().is_none_or(|principal| principal.may_use(&server.name)))
+    };
+    order.iter().copied().filter(may_use).collect()
 }

@@ -22,6 +22,7 @@ mod running;
 mod scripts;
 mod sessions;
 mod sharing;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -35,15 +36,17 @@ use rootward_protocol::shortened;
 
 use crate::config::{HubSettings, Isolation, ToolFilter};
 use crate::engine::{
-    ChildId, ClientId, Effect, Engine, Event, Failure, Memory, Outlet, Place, Server, ServerId, Session, SessionId,
+    ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId,
 };
-use crate::front::{Backings, Middle};
+use crate::principal::{Party, Principal};
 use crate::scan::Held;
 use client::Client;
 use own_tools::View;
 pub use rootward_protocol::session::Terms;
 pub(crate) use running::Reloading;
-pub use running::{HubServer, Reload, Reloaded, StdioHub};
+pub(crate) use together::Clients;
+pub use crate::front::{Caller, CallerPurpose, OuterDoor};
+pub use running::{ConfiguredHub, HubServer, Reload, Reloaded};
 use sessions::Whose;
 
 /// How much of a server's instructions is passed on, in characters. There may be many servers, and models read all of it each time.
@@ -106,6 +109,8 @@ pub(crate) struct Hub {
     stirred: BTreeSet<ClientId>,
     /// The processes that run.
     children: HashSet<ChildId>,
+    /// Who may come over the network.
+    principals: Vec<Arc<Principal>>,
     /// What this hub is called on record.
     name: String,
     longest: usize,
@@ -128,10 +133,16 @@ impl Hub {
             waiting: Vec::new(),
             stirred: BTreeSet::new(),
             children: HashSet::new(),
+            principals: Vec::new(),
             name,
             longest,
             last_client: 0,
         }
+    }
+
+    /// Lets these in, too.
+    pub(crate) fn admitting(self, principals: Vec<Arc<Principal>>) -> Hub {
+        Hub { principals, ..self }
     }
 
     /// Adds a server, behind all others.
@@ -172,17 +183,41 @@ impl Hub {
         (ids, effects)
     }
 
-    /// A client has come. None if there are too many.
+    /// The client on this machine has come. None if there are too many.
     pub(crate) fn open(&mut self) -> Option<ClientId> {
+        self.open_for(self.name.clone().into())
+    }
+
+    /// Somebody has come over the network. None if there are too many, or nobody knows them.
+    pub(crate) fn open_to(&mut self, caller: Caller) -> Option<ClientId> {
+        let principal = Arc::clone(self.principals.get(caller.principal)?);
+        // Each session has a name of its own on record.
+        let name = format!("{}-{}", self.name, self.last_client + 1);
+        self.open_for(Party { name, principal: Some(principal) })
+    }
+
+    fn open_for(&mut self, party: Party) -> Option<ClientId> {
         if self.clients.len() >= self.settings.limits.sessions {
             return None;
         }
         self.last_client += 1;
         let id = ClientId(self.last_client);
-        let (terms, given) = (Arc::clone(&self.terms), Arc::clone(&self.given));
-        let servers = (self.servers.clone(), self.order.clone());
-        self.clients.insert(id, Client::new(servers, Arc::clone(&self.settings), (terms, given), self.longest));
+        let terms = (Arc::clone(&self.terms), Arc::clone(&self.given));
+        let servers = (self.servers.clone(), &*self.order);
+        self.clients.insert(id, Client::new(servers, Arc::clone(&self.settings), terms, party, self.longest));
         Some(id)
+    }
+
+    /// A client is gone: its branches end, and nothing of it is kept.
+    pub(crate) fn forget(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for branch in self.branches.keys().filter(|(client, _)| *client == id).copied().collect::<Vec<_>>() {
+            drop(self.close(now, branch, &mut effects));
+        }
+        self.clients.remove(&id);
+        self.waiting.retain(|(client, ..)| *client != id);
+        self.stirred.remove(&id);
+        effects
     }
 
     /// A client sent a line.
@@ -264,8 +299,11 @@ impl Hub {
             self.hear(now, session, &mut effects);
         }
         if client.is_none() {
-            self.stirred.extend(self.clients.keys());
-            self.clients.values_mut().for_each(|client| client.tick(now));
+            // There may be many clients, and most of them rest.
+            for (id, client) in self.clients.iter_mut().filter(|(_, client)| client.is_due(now)) {
+                self.stirred.insert(*id);
+                client.tick(now);
+            }
         }
         while let Some(id) = self.stirred.first().copied() {
             effects.extend(self.carry_out(now, id));
@@ -329,115 +367,5 @@ impl Hub {
 
     fn session_of(&self, child: ChildId) -> Option<&Session> {
         self.engine.session(child.session())
-    }
-}
-
-/// The hub with the one client of standard input and output.
-#[derive(Debug)]
-pub(crate) struct OneClient {
-    pub(crate) hub: Hub,
-    pub(crate) client: ClientId,
-    /// Who looks whether the configuration changed, and how its servers are added.
-    pub(crate) reloading: Option<Reloading>,
-}
-
-impl OneClient {
-    fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.hub.sessions_of(self.client).filter_map(|session| self.hub.engine.session(session))
-    }
-
-    fn client(&self) -> Option<&Client> {
-        self.hub.clients.get(&self.client)
-    }
-}
-
-impl Middle for OneClient {
-    const PASSES_CODE: bool = false;
-
-    fn client_line(&mut self, now: Duration, line: Line<'_>) -> Vec<Effect> {
-        let effects = self.hub.client_line(now, self.client, &line);
-        self.hub.admitted(now, effects)
-    }
-
-    fn client_closed(&mut self, now: Duration) -> Vec<Effect> {
-        let effects = self.hub.client_closed(now, self.client);
-        self.hub.admitted(now, effects)
-    }
-
-    fn left(&mut self, now: Duration) -> Vec<Effect> {
-        let effects = self.hub.left(now, self.client);
-        self.hub.admitted(now, effects)
-    }
-
-    fn step(&mut self, now: Duration, event: Event<'_>) -> Vec<Effect> {
-        let effects = self.hub.step(now, event);
-        self.hub.admitted(now, effects)
-    }
-
-    fn give(&mut self, now: Duration, given: Given) -> Vec<Effect> {
-        let effects = self.hub.give(now, &given);
-        self.hub.admitted(now, effects)
-    }
-
-    fn looks(&self) -> bool {
-        self.reloading.is_some()
-    }
-
-    fn look_ambient(&mut self, now: Duration) -> (Backings, Vec<Effect>) {
-        let reloading = self.reloading.as_mut().and_then(|reloading| reloading.look_ambient(now, &mut self.hub));
-        let (backings, effects) = reloading.unwrap_or_default();
-        (backings, self.hub.admitted(now, effects))
-    }
-
-    fn wakes_at(&self) -> Option<Duration> {
-        self.hub.engine.wakes_at().into_iter().chain(self.client().and_then(Client::wakes_at)).min()
-    }
-
-    fn memory(&self, server: ServerId) -> Option<&Memory> {
-        self.hub.engine.memory(server)
-    }
-
-    fn server_of(&self, child: ChildId) -> Option<ServerId> {
-        self.hub.engine.server_of(child)
-    }
-
-    fn name_of(&self, child: ChildId) -> Option<&str> {
-        self.hub.engine.name_of(child)
-    }
-
-    fn wants(&self, child: ChildId) -> bool {
-        self.hub.session_of(child).is_some_and(|session| session.wants(child))
-    }
-
-    fn client_outlet(&mut self) -> Option<&mut Outlet> {
-        self.hub.clients.get_mut(&self.client).map(|client| &mut client.out)
-    }
-
-    fn child_outlet(&mut self, child: ChildId) -> Option<&mut Outlet> {
-        self.hub.engine.child_outlet(child)
-    }
-
-    fn unread(&self) -> usize {
-        self.client().map_or(0, |client| client.out.waiting().len())
-    }
-
-    fn unread_by(&self, child: ChildId) -> usize {
-        self.hub.session_of(child).map_or(0, |session| session.unread_by(child))
-    }
-
-    fn most_unread(&self) -> usize {
-        self.sessions().map(Session::most_unread).max().unwrap_or(0)
-    }
-
-    fn held_bytes(&self) -> usize {
-        self.sessions().map(Session::held_bytes).sum::<usize>() + self.client().map_or(0, Client::held_bytes)
-    }
-
-    fn is_delivered(&self) -> bool {
-        self.sessions().all(Session::is_delivered)
-    }
-
-    fn owes(&self) -> bool {
-        self.client().is_some_and(Client::owes)
     }
 }

@@ -1,4 +1,4 @@
-//! A hub put together and run, on standard input and output.
+//! A hub put together and run: on standard input and output, or behind a door.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use rootward_core::Audit;
 use rootward_protocol::session::{Given, Terms};
+use rootward_sandbox::SealedProcess;
 
-use super::{Hub, OneClient, Served};
+use super::{Clients, Hub, Served};
 use crate::config::{HubSettings, Isolation, Prefix, ToolFilter};
 use crate::engine::{Begin, Effect, Server};
-use crate::front::{Backing, Backings, Keeping, Stdio};
+use crate::front::{Backing, Backings, Door, Keeping, OuterDoor, Serving, new_door};
+use crate::principal::Principal;
 use crate::status::{Kind, StatusFile};
 use crate::wrap::{Launch, Lookout, Operator, Rules, Wrap};
 
@@ -34,8 +36,8 @@ pub struct HubServer {
     pub launch: Launch,
 }
 
-/// A hub for the client on standard input and output.
-pub struct StdioHub {
+/// A hub with its servers.
+pub struct ConfiguredHub {
     /// The servers, in the order of the configuration.
     pub servers: Vec<HubServer>,
     /// How they are offered.
@@ -58,9 +60,9 @@ pub struct StdioHub {
     pub reload: Option<Box<dyn Reload>>,
 }
 
-impl fmt::Debug for StdioHub {
+impl fmt::Debug for ConfiguredHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StdioHub").field("servers", &self.servers).finish_non_exhaustive()
+        f.debug_struct("ConfiguredHub").field("servers", &self.servers).finish_non_exhaustive()
     }
 }
 
@@ -104,9 +106,9 @@ impl Reloading {
     }
 }
 
-impl StdioHub {
+impl ConfiguredHub {
     /// A hub with one server, whose tools keep their names.
-    pub fn of_one(wrap: Wrap) -> StdioHub {
+    pub fn of_one(wrap: Wrap) -> ConfiguredHub {
         let Wrap { rules, launch, handshakes, status, longest, follow } = wrap;
         let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         terms.way = rules.way;
@@ -118,7 +120,7 @@ impl StdioHub {
             rules,
             launch,
         };
-        StdioHub {
+        ConfiguredHub {
             terms,
             given: Given {
                 sources: server.rules.sources.clone(),
@@ -138,22 +140,50 @@ impl StdioHub {
     /// Serves the client on standard input and output until it is gone; the exit code. For a program with one thread, which calls
     /// [`rootward_sandbox::launcher`] first.
     pub fn run(self, operator: &mut dyn Operator) -> io::Result<i32> {
-        let StdioHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } = self;
+        let (mut parts, Around { longest, audit, follow, status }) = self.put_together_ambient(Vec::new());
+        let client = parts.0.hub.open().ok_or(io::ErrorKind::QuotaExceeded)?;
+        Serving::stdio(client, parts, audit, longest, operator)?.following(follow).telling(status).run()
+    }
+
+    /// Serves the principals that come through a door until the process at its other side has ended; the exit code. `begin` starts that
+    /// process, with the outer side of the door. For a program with one thread, which calls [`rootward_sandbox::launcher`] first.
+    pub fn run_behind<E: From<io::Error>>(
+        self,
+        principals: Vec<Principal>,
+        begin: impl FnOnce(OuterDoor) -> Result<SealedProcess, E>,
+        operator: &mut dyn Operator,
+    ) -> Result<i32, E> {
+        let principals = principals.into_iter().map(Arc::new).collect();
+        let (inner, outer) = new_door()?;
+        let door = Door::new(inner, begin(outer)?);
+        let (parts, Around { longest, audit, follow, status }) = self.put_together_ambient(principals);
+        let front = Serving::door(door, parts, audit, longest, operator)?;
+        Ok(front.following(follow).telling(status).run()?)
+    }
+
+    fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), Around) {
+        let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } = self;
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let idle = settings.idle;
-        let mut hub = Hub::new(name, settings, (terms, given), longest);
+        let mut hub = Hub::new(name, settings, (terms, given), longest).admitting(principals);
         let mut backings = Backings::new();
         for server in servers {
             let (shown, configured, backing) = parts_ambient(server, handshakes.clone(), idle);
             backings.insert(hub.add(shown, configured), backing);
         }
-        let client = hub.open().ok_or(io::ErrorKind::QuotaExceeded)?;
         let reloading = reload.map(|reload| Reloading { reload, handshakes });
-        let middle = OneClient { hub, client, reloading };
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Hub));
-        Stdio::new((middle, backings), audit, longest, operator)?.following(follow).telling(status).run()
+        ((Clients { hub, reloading }, backings), Around { longest, audit, follow, status })
     }
+}
+
+/// What a front needs besides the hub and its servers.
+struct Around {
+    longest: usize,
+    audit: Option<Arc<dyn Audit>>,
+    follow: Option<Box<dyn Lookout>>,
+    status: Option<StatusFile>,
 }
 
 /// A server as clients, the engine and the front have it.

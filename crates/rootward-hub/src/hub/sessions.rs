@@ -137,7 +137,7 @@ impl Hub {
                 Some(published) => Some(CommonRoots::new(published.guard(), published.list())),
             },
         };
-        Ok(Some(Common { revision: client.revision(), roots }))
+        Ok(Some(Common { revision: client.revision(), party: client.party().clone(), roots }))
     }
 
     fn is_shared_by(&self, session: SessionId, common: &Common) -> bool {
@@ -145,7 +145,7 @@ impl Hub {
     }
 
     fn open_session(&mut self, branch: (ClientId, usize), common: Option<Common>) -> Option<SessionId> {
-        let session = self.engine.open(self.servers.get(branch.1)?.server?, self.name.clone())?;
+        let session = self.engine.open(self.servers.get(branch.1)?.server?, self.clients.get(&branch.0)?.party().clone())?;
         let whose = match common {
             Some(common) => Whose::Shared(Box::new(Shared::new(common))),
             None => Whose::Of(branch.0),
@@ -211,18 +211,23 @@ impl Hub {
         self.notice_end(session, effects);
     }
 
+    /// The clients that have a session.
+    pub(super) fn clients_of(&self, session: SessionId) -> Vec<ClientId> {
+        match self.sessions.get(&session) {
+            Some((Whose::Of(id), _)) => vec![*id],
+            Some((Whose::Shared(shared), _)) => shared.clients().collect(),
+            None => Vec::new(),
+        }
+    }
+
     /// A session that the engine leaves is at its end: the server does not live.
     fn notice_end(&mut self, session: SessionId, effects: &mut Vec<Effect>) {
         let ends = |effect: &mut Effect| matches!(effect, Effect::Leave(left) if *left == session);
         if effects.extract_if(.., ends).count() == 0 {
             return;
         }
-        let Some((whose, server)) = self.sessions.get(&session) else { return };
-        let clients: Vec<ClientId> = match whose {
-            Whose::Of(id) => vec![*id],
-            Whose::Shared(shared) => shared.clients().collect(),
-        };
-        for id in clients {
+        let Some((_, server)) = self.sessions.get(&session) else { return };
+        for id in self.clients_of(session) {
             self.stirred.insert(id);
             self.clients
                 .get_mut(&id)

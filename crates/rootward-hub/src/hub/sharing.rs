@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::renaming::renamed;
 use crate::engine::ClientId;
+use crate::principal::Party;
 
 /// The id of the hub's own greeting.
 const GREETING: &str = "\"rootward-shared-0\"";
@@ -33,6 +34,8 @@ const MOST_SUBSCRIBED: usize = 1000;
 pub(super) struct Common {
     /// The revision of the protocol that they asked for.
     pub(super) revision: Option<String>,
+    /// Whose they are.
+    pub(super) party: Party,
     /// The roots in force; none if the server's roots are not the clients'.
     pub(super) roots: Option<CommonRoots>,
 }
@@ -63,14 +66,15 @@ impl CommonRoots {
 }
 
 impl Common {
-    // SECURITY: clients share a process only if the same is open to both (test: clients_with_other_roots_do_not_share)
+    // SECURITY: clients share a process only if the same is open to both, and they are of one principal
+    // (test: clients_with_other_roots_do_not_share, principals_never_share_a_process)
     pub(super) fn is(&self, other: &Common) -> bool {
         let same_roots = match (&self.roots, &other.roots) {
             (None, None) => true,
             (Some(own), Some(others)) => own.list == others.list && own.guard.decides_as(&others.guard),
             _ => false,
         };
-        self.revision == other.revision && same_roots
+        self.revision == other.revision && same_roots && self.party.is_with(&other.party)
     }
 }
 

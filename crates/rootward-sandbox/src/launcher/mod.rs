@@ -36,7 +36,7 @@ pub(crate) use filter::{is_opening, is_traced};
 pub(crate) use keeper::keep;
 pub(crate) use own::is_own;
 pub(crate) use removal::remove as remove_tree;
-pub(crate) use seal::Ready;
+pub(crate) use seal::{Ready, list_the_top};
 pub use waiting::PassedSignals;
 
 /// The exit code of a launcher that failed; its host knows more from the report.

@@ -135,7 +135,7 @@ fn fence(orders: &Orders, handles: &[OwnedFd], own: &[OwnedFd]) -> Result<(), St
 
 /// Tries to open the top of the disk.
 #[expect(clippy::disallowed_methods, reason = "a fixed name, and it must not be opened")]
-fn list_the_top() -> Result<OwnedFd, Errno> {
+pub(crate) fn list_the_top() -> Result<OwnedFd, Errno> {
     openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 

@@ -164,6 +164,7 @@ impl<'a> Row<'a> {
             ceiling: set("ceiling", Origin::Flag),
             saved: set("saved", Origin::Store),
             fallback: set("fallback", Origin::Fallback),
+            bound: None,
         };
         settings
     }

@@ -19,10 +19,10 @@ fn two_clients_with_other_roots_hear_nothing_of_each_other() {
     let is_long = std::env::var_os("ROOTWARD_LONG").is_some_and(|value| value == "1");
     let count = if is_long { 100_000 } else { 5_000 };
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);
-    let clients = [play.middle.client, play.middle.hub.open().unwrap()];
+    let clients = [play.client, play.middle.hub.open().unwrap()];
     let names = ["one", "two"];
     for (client, name) in clients.iter().zip(names) {
-        play.middle.client = *client;
+        play.client = *client;
         play.begin_with(&[name]);
         for (id, tool) in [(1, "a__read"), (2, "b__read")] {
             play.call(id, tool, &play.path(name));
@@ -37,7 +37,7 @@ fn two_clients_with_other_roots_hear_nothing_of_each_other() {
         let is_inside = dice.roll(4) > 0;
         let place = names[if is_inside { who } else { 1 - who }];
         let (path, token) = (play.path(place) + "/file.txt", format!("client {who}, call {number}"));
-        play.middle.client = clients[who];
+        play.client = clients[who];
         let call = json!({"name": format!("{server}__read"), "arguments": {"path": path, "token": token}});
         play.ask(1000 + number, "tools/call", &call);
         if number % 100 == 0 {
@@ -50,7 +50,7 @@ fn two_clients_with_other_roots_hear_nothing_of_each_other() {
         } else {
             assert_eq!(answer["result"]["structuredContent"]["code"], "outside_roots", "{answer}");
         }
-        play.middle.client = clients[1 - who];
+        play.client = clients[1 - who];
         assert_eq!(play.heard(), Vec::<Value>::new(), "call {number} was heard by the other");
         play.asked.clear();
     }

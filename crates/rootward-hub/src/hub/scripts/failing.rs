@@ -89,7 +89,7 @@ fn who_calls_a_server_that_cannot_be_reached_hears_why() {
     play.call(1, "a__read", &path);
     play.pass(3000);
     play.answer(1);
-    let client = play.middle.client;
+    let client = play.client;
     play.middle.hub.clients.get_mut(&client).unwrap().failed(0, "its disk is gone");
     play.pass(10);
     play.heard();

@@ -6,6 +6,7 @@ mod failing;
 mod limiting;
 mod listing;
 mod parting;
+mod principals;
 mod roots;
 mod sharing;
 
@@ -20,7 +21,7 @@ use rootward_protocol::frame::{FrameReader, Line};
 use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
-use super::{Hub, OneClient, Served};
+use super::{Hub, Clients, Served};
 use crate::config::{Catalog, HubConfig, HubSettings, Isolation, PathPairs, ToolFilter};
 use crate::engine::{
     Begin, Change, ChildId, ClientId, Effect, Enforce, Event, Failure, Hope, Learners, OnRecord, Outlet, Purpose,
@@ -61,7 +62,9 @@ struct Script {
 
 /// A play.
 struct Play {
-    middle: OneClient,
+    middle: Clients,
+    /// The client that speaks.
+    client: ClientId,
     scripts: Vec<Script>,
     ids: Vec<ServerId>,
     now: Duration,
@@ -145,7 +148,8 @@ impl Play {
         let ids: Vec<ServerId> = ids.collect();
         let client = hub.open().unwrap();
         Play {
-            middle: OneClient { hub, client, reloading: None },
+            middle: Clients { hub, reloading: None },
+            client,
             ids,
             now: Duration::ZERO,
             running: BTreeMap::new(),
@@ -183,18 +187,18 @@ impl Play {
     /// Answers every question for roots, those that are open and those that follow.
     fn share(&mut self, names: &[&str]) {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        self.shares.insert(self.middle.client, names);
+        self.shares.insert(self.client, names);
         self.answer_for_roots();
     }
 
     /// Leaves questions for roots open.
     fn share_later(&mut self) {
-        self.shares.remove(&self.middle.client);
+        self.shares.remove(&self.client);
     }
 
     fn answer_for_roots(&mut self) {
         self.hear();
-        let client = self.middle.client;
+        let client = self.client;
         let Some(names) = self.shares.get(&client) else { return };
         let roots: Vec<Value> =
             names.iter().map(|name| json!({"uri": format!("file://{}", self.path(name))})).collect();
@@ -207,9 +211,9 @@ impl Play {
 
     /// Takes notice of what the client is told.
     fn hear(&mut self) {
-        let told = self.middle.client_outlet().map(lines).unwrap_or_default();
+        let told = self.middle.client_outlet(self.client).map(lines).unwrap_or_default();
         let told = told.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        self.heard.entry(self.middle.client).or_default().extend(told);
+        self.heard.entry(self.client).or_default().extend(told);
     }
 
     /// The questions of this method that the client has heard and not answered; everything else it heard is forgotten.
@@ -226,7 +230,7 @@ impl Play {
     }
 
     fn client_text(&mut self, text: &str) {
-        let effects = self.middle.client_line(self.now, Line::Frame(text.as_bytes()));
+        let effects = self.middle.client_line(self.now, self.client, Line::Frame(text.as_bytes()));
         self.carry_out(effects);
     }
 
@@ -251,7 +255,7 @@ impl Play {
 
     fn heard(&mut self) -> Vec<Value> {
         self.hear();
-        std::mem::take(self.heard.entry(self.middle.client).or_default())
+        std::mem::take(self.heard.entry(self.client).or_default())
     }
 
     fn feed(&mut self, event: Event<'_>) {

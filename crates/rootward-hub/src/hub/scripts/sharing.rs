@@ -12,10 +12,10 @@ fn shared(isolation: Isolation, ceiling: Option<&'static str>) -> Play {
 
 /// Clients that have begun, each with the directory.
 fn clients<const N: usize>(play: &mut Play, roots: [&str; N]) -> [ClientId; N] {
-    let mut first = Some(play.middle.client);
+    let mut first = Some(play.client);
     roots.map(|root| {
         let client = first.take().unwrap_or_else(|| play.middle.hub.open().unwrap());
-        play.middle.client = client;
+        play.client = client;
         play.begin_with(&[root]);
         client
     })
@@ -23,7 +23,7 @@ fn clients<const N: usize>(play: &mut Play, roots: [&str; N]) -> [ClientId; N] {
 
 /// A call that the server answers, by this client.
 fn call(play: &mut Play, client: ClientId, id: u64, token: &str) -> Value {
-    play.middle.client = client;
+    play.client = client;
     let path = play.path(&play.shares[&client][0].clone()) + "/file.txt";
     play.ask(id, "tools/call", &json!({"name": "s__read", "arguments": {"path": path, "token": token}}));
     play.pass(3000);
@@ -51,7 +51,7 @@ fn clients_with_other_roots_do_not_share() {
         assert_eq!(call(&mut play, client, 7, "x"), "x");
     }
     assert_eq!(play.starts, [2]);
-    play.middle.client = both[0];
+    play.client = both[0];
     play.call(8, "s__read", &(play.path("two") + "/file.txt"));
     play.pass(3000);
     assert_eq!(play.answer(8)["result"]["structuredContent"]["code"], "outside_roots");
@@ -62,7 +62,7 @@ fn what_clients_share_for_reading_is_shared_for_reading() {
     let mut play = shared(Isolation::Roots, None);
     play.begin_with(&[]);
     let client = play.middle.hub.open().unwrap();
-    play.middle.client = client;
+    play.client = client;
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {"listChanged": true}}});
     play.client(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -86,7 +86,7 @@ fn a_client_whose_roots_change_leaves_the_process_of_the_others() {
         assert_eq!(call(&mut play, client, 7, "x"), "x");
     }
     let process = play.child(0);
-    play.middle.client = moves;
+    play.client = moves;
     play.share_later();
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     play.asked.clear();
@@ -109,14 +109,14 @@ fn clients_that_share_hear_only_their_own() {
     play.scripts[0].manner = super::Manner::Answers;
     let both = clients(&mut play, ["two", "two"]);
     for client in both {
-        play.middle.client = client;
+        play.client = client;
         play.ask(1, "tools/list", &json!({}));
         play.pass(3000);
         play.heard();
     }
     play.scripts[0].manner = super::Manner::Silent;
     for client in both {
-        play.middle.client = client;
+        play.client = client;
         let meta = json!({"progressToken": "t"});
         play.ask(5, "tools/call", &json!({"name": "s__read", "arguments": {}, "_meta": meta}));
     }
@@ -128,18 +128,18 @@ fn clients_that_share_hear_only_their_own() {
     assert_ne!(first["params"]["_meta"]["progressToken"], second["params"]["_meta"]["progressToken"]);
     let progress = json!({"progressToken": second["params"]["_meta"]["progressToken"], "progress": 1});
     play.server(0, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}));
-    play.middle.client = both[0];
+    play.client = both[0];
     assert_eq!(play.heard(), Vec::<Value>::new());
-    play.middle.client = both[1];
+    play.client = both[1];
     assert_eq!(play.heard()[0]["params"]["progressToken"], "t");
     // The first cancels: the second's request goes on.
-    play.middle.client = both[0];
+    play.client = both[0];
     play.client(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}));
     let cancelled = play.asked(0, "notifications/cancelled");
     assert_eq!(cancelled[0]["params"]["requestId"], first["id"]);
     play.server(0, &json!({"jsonrpc": "2.0", "id": second["id"], "result": {"for": "second"}}));
     assert_eq!(play.heard(), Vec::<Value>::new());
-    play.middle.client = both[1];
+    play.client = both[1];
     assert_eq!(play.answer(5)["result"]["for"], "second");
     assert_eq!(play.starts, [1]);
 }
@@ -148,13 +148,13 @@ fn clients_that_share_hear_only_their_own() {
 fn a_shared_server_asks_nobody() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
-    play.middle.client = both[0];
+    play.client = both[0];
     play.ask(1, "tools/call", &json!({"name": "s__read", "arguments": {}}));
     play.pass(3000);
     play.heard();
     play.server(0, &json!({"jsonrpc": "2.0", "id": 9, "method": "sampling/createMessage", "params": {}}));
     for client in both {
-        play.middle.client = client;
+        play.client = client;
         assert_eq!(play.heard(), Vec::<Value>::new());
     }
     let answers = play.asked.iter().filter(|(_, message)| message["id"] == 9 && message["error"]["code"] == -32601);
@@ -167,13 +167,13 @@ fn subscribers_and_levels_are_each_clients_own() {
     let both = clients(&mut play, ["two", "two"]);
     let uri = json!({"uri": "demo-s://x"});
     for (client, level) in both.into_iter().zip(["error", "debug"]) {
-        play.middle.client = client;
+        play.client = client;
         play.ask(1, "logging/setLevel", &json!({"level": level}));
         play.ask(2, "resources/read", &uri);
         play.pass(3000);
         play.heard();
     }
-    play.middle.client = both[0];
+    play.client = both[0];
     play.ask(3, "resources/subscribe", &uri);
     play.pass(100);
     play.heard();
@@ -185,7 +185,7 @@ fn subscribers_and_levels_are_each_clients_own() {
         &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}),
     );
     let heard = both.map(|client| {
-        play.middle.client = client;
+        play.client = client;
         let heard = play.heard();
         heard.iter().map(|message| message["method"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     });
@@ -197,7 +197,7 @@ fn what_concerns_one_client_is_not_told_to_all() {
     let mut play = shared(Isolation::All, Some("one"));
     let both = clients(&mut play, ["two", "two"]);
     for client in both {
-        play.middle.client = client;
+        play.client = client;
         play.ask(1, "tools/call", &json!({"name": "s__read", "arguments": {}}));
         play.pass(3000);
         play.heard();
@@ -207,7 +207,7 @@ fn what_concerns_one_client_is_not_told_to_all() {
     }
     play.server(0, &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
     for client in both {
-        play.middle.client = client;
+        play.client = client;
         let heard = play.heard();
         assert_eq!(heard.len(), 1, "{heard:?}");
         assert_eq!(heard[0]["method"], "notifications/tools/list_changed");

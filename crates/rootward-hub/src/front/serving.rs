@@ -1,11 +1,11 @@
-//! One client on standard input and output: a thread that waits for the client, the server's processes, signals and time, and feeds the engine.
+//! The thread that waits for clients, servers' processes, signals and time, and feeds the engine or the hub.
 //!
 //! Everything goes through `poll(2)` and pipes that do not block, so that a message costs no hop to another thread. Whoever does not
 //! read holds up whoever writes, end to end: what waits for one side is bounded by not reading from the other.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,25 +16,23 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::backing::{Backing, Backings};
-use super::children::MOST_LEFT;
+use super::connections::Connection;
+use super::door::Door;
 use super::fetching::Coming;
+use super::figures::Figures;
 use super::middle::Middle;
-use super::pipe::{Read, do_not_block, has_more, read, widen, write};
 use super::process::Process;
-use crate::engine::{ChildId, Effect, Event, Lookout, OnRecord, Outlet, Purpose};
+use crate::engine::{ChildId, ClientId, Effect, Event, Lookout, OnRecord, Purpose};
 use crate::status::StatusFile;
 use crate::wrap::Operator;
-use rootward_protocol::frame::FrameReader;
+use rootward_protocol::frame::ROOM;
 
 /// How much may wait for one side before the other is not read any more.
-const MOST_WAITING: usize = 1 << 20;
-/// How much may be held because of what the client sends: what waits for a child or for roots, and what it has not read.
-const MOST_HELD: usize = 64 << 20;
+pub(super) const MOST_WAITING: usize = 1 << 20;
+/// How often is read what a client has left in its pipe when this process is told to end; one has room for a megabyte at the most.
+pub(super) const MOST_LEFT_OF_CLIENT: usize = (1 << 20) / ROOM + 1;
 /// How long the last bytes may take to reach a client that is being left.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How long a client that has closed its end waits for what it asked before.
-const LAST_ANSWERS: Duration = Duration::from_mins(1);
-
 /// How often is looked what the operator and the user give. Nothing wakes this thread for it: a watch would take another one, and a
 /// program with two cannot start confined servers.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -46,11 +44,6 @@ const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUI
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Serving,
-    /// The client has closed its end: what it asked is still answered.
-    Closing {
-        /// Until when.
-        until: Duration,
-    },
     /// Everything is being ended.
     Leaving {
         /// Until when the last bytes are written.
@@ -59,7 +52,7 @@ pub(super) enum State {
 }
 
 /// The front.
-pub(crate) struct Stdio<'n, M> {
+pub(crate) struct Serving<'n, M> {
     pub(super) middle: M,
     /// What is to be done.
     pub(super) to_do: VecDeque<Effect>,
@@ -72,9 +65,9 @@ pub(crate) struct Stdio<'n, M> {
     pub(super) processes: BTreeMap<ChildId, Process>,
     /// Processes that the engine has done with.
     pub(super) leaving: Vec<(ChildId, Process)>,
-    input: Option<OwnedFd>,
-    output: Option<OwnedFd>,
-    reader: FrameReader,
+    pub(super) connections: BTreeMap<ClientId, Connection>,
+    /// Where clients come from, if they come and go.
+    pub(super) door: Option<Door>,
     signals: PassedSignals,
     follow: Option<Box<dyn Lookout>>,
     /// When was last looked what is given.
@@ -89,6 +82,7 @@ pub(crate) struct Stdio<'n, M> {
     status: Option<StatusFile>,
     /// Whether that changed since it was last told.
     pub(super) is_news: bool,
+    pub(super) figures: Figures,
 }
 
 /// What a wait was for.
@@ -97,8 +91,10 @@ pub(super) enum Source {
     Signals,
     /// What a fetch says.
     Fetch,
-    Client,
-    ClientWritable,
+    /// Another process hands a client over, or has ended.
+    Door,
+    Client(ClientId),
+    ClientWritable(ClientId),
     Child(ChildId),
     Leaving(usize),
     Writable,
@@ -110,20 +106,38 @@ pub(super) enum Source {
     ErrorsWritable,
 }
 
-impl<'n, M: Middle> Stdio<'n, M> {
-    pub(crate) fn new(
+impl<'n, M: Middle> Serving<'n, M> {
+    /// Serves this one client, on standard input and output.
+    pub(crate) fn stdio(
+        client: ClientId,
+        parts: (M, Backings),
+        audit: Option<Arc<dyn Audit>>,
+        longest: usize,
+        operator: &'n mut dyn Operator,
+    ) -> io::Result<Serving<'n, M>> {
+        let connections = BTreeMap::from([(client, Connection::stdio(longest)?)]);
+        Ok(Serving { connections, ..Serving::new(parts, audit, longest, operator)? })
+    }
+
+    /// Serves the clients that come through a door.
+    pub(crate) fn door(
+        door: Door,
+        parts: (M, Backings),
+        audit: Option<Arc<dyn Audit>>,
+        longest: usize,
+        operator: &'n mut dyn Operator,
+    ) -> io::Result<Serving<'n, M>> {
+        Ok(Serving { door: Some(door), ..Serving::new(parts, audit, longest, operator)? })
+    }
+
+    fn new(
         (middle, servers): (M, Backings),
         audit: Option<Arc<dyn Audit>>,
         longest: usize,
         operator: &'n mut dyn Operator,
-    ) -> io::Result<Stdio<'n, M>> {
+    ) -> io::Result<Serving<'n, M>> {
         let signals = PassedSignals::hold()?;
-        let (input, output) =
-            (rustix::stdio::stdin().try_clone_to_owned()?, rustix::stdio::stdout().try_clone_to_owned()?);
-        do_not_block(&input)?;
-        do_not_block(&output)?;
-        widen(&output);
-        Ok(Stdio {
+        Ok(Serving {
             middle,
             to_do: VecDeque::new(),
             servers,
@@ -133,9 +147,8 @@ impl<'n, M: Middle> Stdio<'n, M> {
             errors_wait: false,
             processes: BTreeMap::new(),
             leaving: Vec::new(),
-            input: Some(input),
-            output: Some(output),
-            reader: FrameReader::new(longest),
+            connections: BTreeMap::new(),
+            door: None,
             signals,
             follow: None,
             looked: Duration::ZERO,
@@ -145,18 +158,19 @@ impl<'n, M: Middle> Stdio<'n, M> {
             code: (None, 0),
             status: None,
             is_news: true,
+            figures: Figures::default(),
         })
     }
 
-    pub(crate) fn telling(self, status: Option<StatusFile>) -> Stdio<'n, M> {
-        Stdio { status, ..self }
+    pub(crate) fn telling(self, status: Option<StatusFile>) -> Serving<'n, M> {
+        Serving { status, ..self }
     }
 
-    pub(crate) fn following(self, follow: Option<Box<dyn Lookout>>) -> Stdio<'n, M> {
-        Stdio { follow, ..self }
+    pub(crate) fn following(self, follow: Option<Box<dyn Lookout>>) -> Serving<'n, M> {
+        Serving { follow, ..self }
     }
 
-    /// Serves until the client or the server is gone; the exit code.
+    /// Serves until the client or the server is gone, or nobody can come any more; the exit code.
     pub(crate) fn run(mut self) -> io::Result<i32> {
         loop {
             let now = self.begun.elapsed();
@@ -168,7 +182,7 @@ impl<'n, M: Middle> Stdio<'n, M> {
             self.keep_ambient(now);
             self.reap(now)?;
             self.tell_status_ambient();
-            self.close(now);
+            self.close_connections(now);
             if self.is_over(now) {
                 // Where no process had to end first, nothing was kept since this began to leave.
                 self.keep_ambient(now);
@@ -177,8 +191,9 @@ impl<'n, M: Middle> Stdio<'n, M> {
             for (source, flags) in self.wait(now)? {
                 match source {
                     Source::Signals => self.take_signals(),
-                    Source::Client => {
-                        self.read_client();
+                    Source::Door => self.answer_the_door(now),
+                    Source::Client(id) => {
+                        self.read_client(id);
                     }
                     Source::Child(number) => {
                         self.read_child(number);
@@ -189,13 +204,11 @@ impl<'n, M: Middle> Stdio<'n, M> {
                         self.processes.get_mut(&number).into_iter().for_each(Process::read_report);
                     }
                     Source::ErrorsWritable => self.errors_wait = false,
-                    // A client that reads no more is gone, whatever else it has open.
-                    Source::ClientWritable if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
-                        self.output = None;
-                        self.leave(now);
+                    Source::ClientWritable(id) if flags.intersects(PollFlags::ERR | PollFlags::HUP) => {
+                        self.reads_no_more(now, id);
                     }
                     // Read and written at the top.
-                    Source::Fetch | Source::ClientWritable | Source::Writable => {}
+                    Source::Fetch | Source::ClientWritable(_) | Source::Writable => {}
                 }
             }
         }
@@ -203,7 +216,10 @@ impl<'n, M: Middle> Stdio<'n, M> {
 
     fn is_over(&self, now: Duration) -> bool {
         let State::Leaving { until } = self.state else { return false };
-        let told = self.output.is_none() || self.middle.unread() == 0 || now >= until;
+        let behind = |(id, connection): (&ClientId, &Connection)| {
+            connection.output.is_some() && self.middle.unread(*id) > 0
+        };
+        let told = now >= until || !self.connections.iter().any(behind);
         told && self.processes.is_empty() && self.leaving.is_empty()
     }
 
@@ -213,7 +229,7 @@ impl<'n, M: Middle> Stdio<'n, M> {
     }
 
     /// Does what the engine wants done. Before anything is written: what goes on record goes there first.
-    fn carry_out(&mut self, now: Duration) {
+    pub(super) fn carry_out(&mut self, now: Duration) {
         while let Some(effect) = self.to_do.pop_front() {
             match effect {
                 Effect::Start(number, guard, purpose) => self.start(now, number, &guard, purpose),
@@ -236,6 +252,7 @@ impl<'n, M: Middle> Stdio<'n, M> {
                 Effect::Record(session, message, mut entries) => {
                     let process = entries.child.and_then(|child| self.processes.get(&child)).map(Process::id);
                     entries.events.iter_mut().for_each(|event| event.process = process);
+                    self.figures.decided(&entries.events);
                     let kept = |event| self.audit.as_ref().is_none_or(|audit| audit.record(event).is_ok());
                     let on_record = if entries.events.iter().all(kept) { OnRecord::Yes } else { OnRecord::No };
                     self.feed(now, Event::Recorded(session, message, on_record));
@@ -248,57 +265,32 @@ impl<'n, M: Middle> Stdio<'n, M> {
     }
 
     /// Ends everything, in order.
-    fn leave(&mut self, now: Duration) {
+    pub(super) fn leave(&mut self, now: Duration) {
         if matches!(self.state, State::Leaving { .. }) {
             return;
         }
         self.state = State::Leaving { until: now + LAST_WORDS };
-        self.input = None;
+        self.connections.values_mut().for_each(Connection::stop_reading);
+        self.door = None;
         // Their processes are killed with them.
         self.servers.values_mut().for_each(|server| server.coming = None);
-        self.to_do.extend(self.middle.left(now));
+        for id in self.connections.keys() {
+            self.to_do.extend(self.middle.left(now, *id));
+        }
         for process in self.processes.values_mut() {
             process.end(now);
         }
     }
 
-    /// Goes on with a client that has closed its end: the servers see that once they have everything, and are left once they have
-    /// answered, or have had their time.
-    fn close(&mut self, now: Duration) {
-        let State::Closing { until } = self.state else { return };
-        let delivered = self.middle.is_delivered();
-        if delivered {
-            for process in self.processes.values_mut() {
-                process.close();
-            }
-        }
-        if (delivered && !self.middle.owes()) || now >= until {
-            self.leave(now);
-        }
-    }
-
     /// Writes what waits, as far as it goes.
     fn write(&mut self) {
+        self.write_to_clients();
         let now = self.begun.elapsed();
-        match (&self.output, self.middle.client_outlet()) {
-            (Some(output), Some(outlet)) => {
-                if write(output, outlet).is_err() {
-                    // A client that reads no more is gone.
-                    self.output = None;
-                    self.leave(now);
-                }
-            }
-            (_, outlet) => outlet.into_iter().for_each(Outlet::clear),
-        }
         for (number, process) in &mut self.processes {
             if let Some(outlet) = self.middle.child_outlet(*number) {
                 process.write(now, outlet);
             }
         }
-    }
-
-    pub(super) fn client_keeps_up(&self) -> bool {
-        self.output.is_none() || self.middle.unread() < MOST_WAITING
     }
 
     /// Waits for something to happen; what did.
@@ -312,12 +304,13 @@ impl<'n, M: Middle> Stdio<'n, M> {
             .chain(fetches)
             .chain(self.servers.values().map(Backing::keeps_at))
             .chain(self.ends().map(Process::wakes_at))
+            .chain(self.connections.values().map(|connection| connection.closes_at().filter(|until| *until > now)))
             .flatten()
             .min();
         let due = if self.to_do.is_empty() { due } else { Some(now) };
         let due = match self.state {
             // Once it is past, only the ends of processes are waited for.
-            State::Closing { until } | State::Leaving { until } if until > now => {
+            State::Leaving { until } if until > now => {
                 Some(due.map_or(until, |due| due.min(until)))
             }
             _ => due,
@@ -380,20 +373,10 @@ impl<'n, M: Middle> Stdio<'n, M> {
         let mut watched = vec![(Source::Signals, self.signals.as_fd(), PollFlags::IN)];
         let fetches = self.servers.values().filter_map(|server| server.coming.as_ref().and_then(Coming::output));
         watched.extend(fetches.map(|output| (Source::Fetch, output, PollFlags::IN)));
-        let children_keep_up = self.middle.most_unread() < MOST_WAITING;
-        if let Some(input) = &self.input {
-            // Without flags its end is told all the same, and what is left in a pipe then is little.
-            let keep_up = children_keep_up && self.middle.held_bytes() < MOST_HELD;
-            watched.push((Source::Client, input.as_fd(), if keep_up { PollFlags::IN } else { PollFlags::empty() }));
-        }
-        if let Some(output) = &self.output {
-            // Without flags its end is told all the same.
-            let flags = if self.middle.unread() == 0 { PollFlags::empty() } else { PollFlags::OUT };
-            watched.push((Source::ClientWritable, output.as_fd(), flags));
-        }
-        let client_keeps_up = self.client_keeps_up();
+        watched.extend(self.door.iter().map(|door| (Source::Door, door.as_fd(), PollFlags::IN)));
+        self.watch_connections(&mut watched);
         for (number, process) in &self.processes {
-            if let (Some(output), true) = (&process.output, client_keeps_up) {
+            if let (Some(output), true) = (&process.output, self.clients_keep_up(*number)) {
                 watched.push((Source::Child(*number), output.as_fd(), PollFlags::IN));
             }
             let waits = self.middle.unread_by(*number) > 0;
@@ -413,18 +396,7 @@ impl<'n, M: Middle> Stdio<'n, M> {
     fn take_signals(&mut self) {
         while let Some(number) = self.signals.take() {
             if ENDING.iter().any(|signal| signal.as_raw() == number) {
-                self.code.1 = 128 + number;
-                // What the client said before is answered for.
-                for _ in 0..MOST_LEFT {
-                    if !self.input.as_ref().is_some_and(has_more) || self.read_client() == Read::End {
-                        break;
-                    }
-                }
-                let now = self.begun.elapsed();
-                for process in self.processes.values_mut() {
-                    process.ask(now, number);
-                }
-                self.leave(now);
+                self.told_to_end(number);
             } else if number == Signal::CHILD.as_raw() {
                 self.some_ended = true;
             } else {
@@ -435,32 +407,21 @@ impl<'n, M: Middle> Stdio<'n, M> {
         }
     }
 
-    fn read_client(&mut self) -> Read {
-        let Some(input) = &self.input else { return Read::End };
-        let now = self.begun.elapsed();
-        let read = read(input, self.reader.room());
-        match read {
-            Read::Later => {}
-            Read::Some(_) => {
-                while let Some(line) = self.reader.next() {
-                    self.to_do.extend(self.middle.client_line(now, line));
-                    // Before the next line: what goes on record keeps its place among what does not.
-                    self.carry_out(now);
-                }
-            }
-            Read::End => {
-                if let Some(line) = self.reader.finish() {
-                    self.to_do.extend(self.middle.client_line(now, line));
-                    self.carry_out(now);
-                }
-                self.input = None;
-                if self.state == State::Serving {
-                    self.state = State::Closing { until: now + LAST_ANSWERS };
-                }
-                self.to_do.extend(self.middle.client_closed(now));
-            }
+    fn told_to_end(&mut self, number: i32) {
+        // Whoever hands clients over lets those finish who are under way, and ends; told twice, nobody waits for that.
+        if self.door.as_mut().is_some_and(Door::close) {
+            return;
         }
-        read
+        if self.door.is_none() {
+            self.code.1 = 128 + number;
+        }
+        // What clients said before is answered for.
+        self.read_rest_of_clients();
+        let now = self.begun.elapsed();
+        for process in self.processes.values_mut() {
+            process.ask(now, number);
+        }
+        self.leave(now);
     }
 }
 

@@ -1,0 +1,197 @@
+//! Clients' connections: standard input and output, or sockets that another process hands over.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+
+use super::middle::Middle;
+use super::pipe::{Read, do_not_block, has_more, read, widen, write};
+use super::serving::{MOST_LEFT_OF_CLIENT, MOST_WAITING, Serving, Source, State};
+use crate::engine::{ChildId, ClientId, Outlet};
+use rootward_protocol::frame::FrameReader;
+
+/// How much may be held because of what a client sends: what waits for a child or for roots, and what it has not read.
+const MOST_HELD: usize = 64 << 20;
+/// How long a client that has closed its end waits for what it asked before.
+const LAST_ANSWERS: Duration = Duration::from_mins(1);
+
+/// One client's connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// None once the client has closed its end.
+    input: Option<OwnedFd>,
+    /// None once the client reads no more.
+    pub(super) output: Option<OwnedFd>,
+    reader: FrameReader,
+    /// Since its end: until when a client that has closed its end is still answered.
+    closing: Option<Duration>,
+}
+
+impl Connection {
+    /// The client on standard input and output.
+    pub(super) fn stdio(longest: usize) -> io::Result<Connection> {
+        let (input, output) =
+            (rustix::stdio::stdin().try_clone_to_owned()?, rustix::stdio::stdout().try_clone_to_owned()?);
+        widen(&output);
+        Connection::new(input, output, longest)
+    }
+
+    /// A client behind a socket.
+    pub(super) fn socket(socket: OwnedFd, longest: usize) -> io::Result<Connection> {
+        let input = socket.try_clone()?;
+        Connection::new(input, socket, longest)
+    }
+
+    fn new(input: OwnedFd, output: OwnedFd, longest: usize) -> io::Result<Connection> {
+        do_not_block(&input)?;
+        do_not_block(&output)?;
+        Ok(Connection { input: Some(input), output: Some(output), reader: FrameReader::new(longest), closing: None })
+    }
+
+    /// Until when a client that has closed its end is still answered.
+    pub(super) fn closes_at(&self) -> Option<Duration> {
+        self.closing
+    }
+
+    /// Takes nothing more from the client.
+    pub(super) fn stop_reading(&mut self) {
+        self.input = None;
+    }
+}
+
+impl<M: Middle> Serving<'_, M> {
+    /// Adds what is waited for: nobody is read from whose counterpart is behind.
+    pub(super) fn watch_connections<'p>(&'p self, watched: &mut Vec<(Source, BorrowedFd<'p>, PollFlags)>) {
+        for (id, connection) in &self.connections {
+            if let Some(input) = &connection.input {
+                // Without flags its end is told all the same, and what is left in a pipe then is little.
+                let keep_up = self.middle.most_unread(*id) < MOST_WAITING && self.middle.held_bytes(*id) < MOST_HELD;
+                let flags = if keep_up { PollFlags::IN } else { PollFlags::empty() };
+                watched.push((Source::Client(*id), input.as_fd(), flags));
+            }
+            if let Some(output) = &connection.output {
+                // Without flags its end is told all the same.
+                let flags = if self.middle.unread(*id) == 0 { PollFlags::empty() } else { PollFlags::OUT };
+                watched.push((Source::ClientWritable(*id), output.as_fd(), flags));
+            }
+        }
+    }
+
+    /// Whether those who get what a child says read it.
+    pub(super) fn clients_keep_up(&self, child: ChildId) -> bool {
+        let behind = |id: &ClientId| {
+            let reads = self.connections.get(id).is_some_and(|connection| connection.output.is_some());
+            reads && self.middle.unread(*id) >= MOST_WAITING
+        };
+        let mut clients = self.middle.clients_of(child);
+        // One that does not read must not hold up others that share the child with it.
+        if clients.len() > 1 { true } else { !clients.any(|id| behind(&id)) }
+    }
+
+    pub(super) fn read_client(&mut self, id: ClientId) -> Read {
+        let now = self.begun.elapsed();
+        let Some(connection) = self.connections.get_mut(&id) else { return Read::End };
+        let Some(input) = &connection.input else { return Read::End };
+        let read = read(input, connection.reader.room());
+        match read {
+            Read::Later => {}
+            Read::Some(_) => self.take_lines(now, id),
+            Read::End => self.client_ended(now, id),
+        }
+        read
+    }
+
+    fn take_lines(&mut self, now: Duration, id: ClientId) {
+        while let Some(connection) = self.connections.get_mut(&id) {
+            let Some(line) = connection.reader.next() else { return };
+            self.to_do.extend(self.middle.client_line(now, id, line));
+            // Before the next line: what goes on record keeps its place among what does not.
+            self.carry_out(now);
+        }
+    }
+
+    /// A client has closed its end.
+    fn client_ended(&mut self, now: Duration, id: ClientId) {
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        connection.input = None;
+        connection.closing = Some(now + LAST_ANSWERS);
+        if let Some(line) = connection.reader.finish() {
+            self.to_do.extend(self.middle.client_line(now, id, line));
+            self.carry_out(now);
+        }
+        self.to_do.extend(self.middle.client_closed(now, id));
+        // What hands sockets over closes them when nobody waits any more.
+        if self.door.is_some() {
+            self.forget(now, id);
+        }
+    }
+
+    /// Reads what clients have said, for answers before the end.
+    pub(super) fn read_rest_of_clients(&mut self) {
+        for id in self.connections.keys().copied().collect::<Vec<_>>() {
+            for _ in 0..MOST_LEFT_OF_CLIENT {
+                let input = self.connections.get(&id).and_then(|connection| connection.input.as_ref());
+                if !input.is_some_and(has_more) || self.read_client(id) == Read::End {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Goes on with clients that have closed their end: the servers see that once they have everything, and are left once they have
+    /// answered, or have had their time.
+    pub(super) fn close_connections(&mut self, now: Duration) {
+        if matches!(self.state, State::Leaving { .. }) {
+            return;
+        }
+        let closing = self.connections.iter().find_map(|(id, connection)| Some((*id, connection.closing?)));
+        // Only the one on standard input and output is waited for.
+        let Some((id, until)) = closing else { return };
+        let delivered = self.middle.is_delivered(id);
+        if delivered {
+            for process in self.processes.values_mut() {
+                process.close();
+            }
+        }
+        if (delivered && !self.middle.owes(id)) || now >= until {
+            self.leave(now);
+        }
+    }
+
+    /// Writes what waits for clients, as far as it goes.
+    pub(super) fn write_to_clients(&mut self) {
+        let now = self.begun.elapsed();
+        let mut gone = Vec::new();
+        for (id, connection) in &mut self.connections {
+            match (&connection.output, self.middle.client_outlet(*id)) {
+                (Some(output), Some(outlet)) => {
+                    // One that shares a server with others is not waited for, and has had its time.
+                    if write(output, outlet).is_err() || outlet.waiting().len() >= MOST_HELD {
+                        gone.push(*id);
+                    }
+                }
+                (_, outlet) => outlet.into_iter().for_each(Outlet::clear),
+            }
+        }
+        gone.into_iter().for_each(|id| self.reads_no_more(now, id));
+    }
+
+    /// A client that reads no more is gone, whatever else it has open.
+    pub(super) fn reads_no_more(&mut self, now: Duration, id: ClientId) {
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.output = None;
+        }
+        match self.door {
+            Some(_) => self.forget(now, id),
+            None => self.leave(now),
+        }
+    }
+
+    /// A client is gone: its servers end, and nothing of it is kept.
+    fn forget(&mut self, now: Duration, id: ClientId) {
+        self.connections.remove(&id);
+        self.to_do.extend(self.middle.forget(now, id));
+    }
+}
