@@ -65,5 +65,5 @@ pub mod scan;
 pub mod status;
 pub mod wrap;
 
-pub use principal::Principal;
 pub use check::{Finding, GrantedPlace, Named, RefusedPath, Verdict, check, check_path};
+pub use principal::Principal;

@@ -99,7 +99,13 @@ impl Wrap {
         let session = engine.open(server, name).ok_or(io::ErrorKind::NotFound)?;
         let servers = Backings::from([(server, Backing::new(launch, keeping))]);
         let status = status.and_then(|directory| StatusFile::new_ambient(&directory, Kind::Wrap));
-        let front = Serving::stdio(OneServer::CLIENT, (OneServer { engine, server, session }, servers), audit, longest, operator)?;
+        let front = Serving::stdio(
+            OneServer::CLIENT,
+            (OneServer { engine, server, session }, servers),
+            audit,
+            longest,
+            operator,
+        )?;
         front.following(follow).telling(status).run()
     }
 }

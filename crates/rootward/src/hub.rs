@@ -14,7 +14,7 @@ use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
 use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA, ServerKind};
-use rootward_hub::hub::{HubServer, ConfiguredHub, Terms};
+use rootward_hub::hub::{ConfiguredHub, HubServer, Terms};
 use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
 use rootward_sandbox::{Enforcement, Refused, StartError};
 

@@ -206,8 +206,11 @@ impl Wrap {
         let trace = if self.trace { Trace::On } else { Trace::Off };
         let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new() };
         let wrapped = Wrapped { rules, launch, handshakes, status, longest: LONGEST, follow };
-        let code =
-            if offers_roots { ConfiguredHub::of_one(wrapped).run(&mut terminal)? } else { wrapped.run(&mut terminal)? };
+        let code = if offers_roots {
+            ConfiguredHub::of_one(wrapped).run(&mut terminal)?
+        } else {
+            wrapped.run(&mut terminal)?
+        };
         if let Some(learning) = learning {
             // By now, what the servers were given is on record.
             let material = validation.material_ambient();

@@ -257,10 +257,13 @@ mod tests {
         let bound = of([directory("/a/b", Access::READ, Origin::Config)]);
         let mut given = 0;
         for follow in [Follow::Client, Follow::Strict, Follow::IgnoreClient, Follow::FallbackOnly] {
-            for (mode, no_roots) in Mode::ALL.into_iter().flat_map(|mode| [(mode, NoRoots::Deny), (mode, NoRoots::AllowAll)])
+            for (mode, no_roots) in
+                Mode::ALL.into_iter().flat_map(|mode| [(mode, NoRoots::Deny), (mode, NoRoots::AllowAll)])
             {
                 let policy = Policy { mode, follow, no_roots, ..Policy::default() };
-                for (ceiling, heard) in ceilings.iter().flat_map(|ceiling| heard.iter().map(move |heard| (ceiling, heard))) {
+                for (ceiling, heard) in
+                    ceilings.iter().flat_map(|ceiling| heard.iter().map(move |heard| (ceiling, heard)))
+                {
                     for support in [Support::No, Support::Announced] {
                         let sources = |bound| Sources {
                             ceiling: ceiling.clone(),
@@ -271,7 +274,10 @@ mod tests {
                         let held = decide(&policy, &sources(Some(bound.clone())), support, heard, Named::Never);
                         assert_eq!(held.reach, Reach::Roots);
                         for root in held.roots.roots() {
-                            assert!(root.place.starts_with("/a/b") && Access::READ.contains(root.root.access), "{held:?}");
+                            assert!(
+                                root.place.starts_with("/a/b") && Access::READ.contains(root.root.access),
+                                "{held:?}"
+                            );
                             given += 1;
                         }
                         let free = decide(&policy, &sources(None), support, heard, Named::Never);

@@ -20,11 +20,11 @@ mod process;
 mod serving;
 
 pub(crate) use backing::{Backing, Backings};
+pub use door::{Caller, CallerPurpose, OuterDoor};
+pub(crate) use door::{Door, new as new_door};
 pub use file_server::FileServer;
 pub use homes::Homes;
 pub(crate) use keeping::Keeping;
 pub use launch::{Confine, Inject, Launch};
 pub(crate) use middle::{Middle, OneServer};
-pub use door::{Caller, CallerPurpose, OuterDoor};
-pub(crate) use door::{Door, new as new_door};
 pub(crate) use serving::Serving;

@@ -216,9 +216,8 @@ impl<'n, M: Middle> Serving<'n, M> {
 
     fn is_over(&self, now: Duration) -> bool {
         let State::Leaving { until } = self.state else { return false };
-        let behind = |(id, connection): (&ClientId, &Connection)| {
-            connection.output.is_some() && self.middle.unread(*id) > 0
-        };
+        let behind =
+            |(id, connection): (&ClientId, &Connection)| connection.output.is_some() && self.middle.unread(*id) > 0;
         let told = now >= until || !self.connections.iter().any(behind);
         told && self.processes.is_empty() && self.leaving.is_empty()
     }
@@ -310,9 +309,7 @@ impl<'n, M: Middle> Serving<'n, M> {
         let due = if self.to_do.is_empty() { due } else { Some(now) };
         let due = match self.state {
             // Once it is past, only the ends of processes are waited for.
-            State::Leaving { until } if until > now => {
-                Some(due.map_or(until, |due| due.min(until)))
-            }
+            State::Leaving { until } if until > now => Some(due.map_or(until, |due| due.min(until))),
             _ => due,
         };
         let timeout = due.map(|due| Timespec::try_from(due.saturating_sub(now) + ROUNDED_UP)).transpose();

@@ -35,19 +35,17 @@ use rootward_protocol::session::Given;
 use rootward_protocol::shortened;
 
 use crate::config::{HubSettings, Isolation, ToolFilter};
-use crate::engine::{
-    ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId,
-};
+use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId};
+pub use crate::front::{Caller, CallerPurpose, OuterDoor};
 use crate::principal::{Party, Principal};
 use crate::scan::Held;
 use client::Client;
 use own_tools::View;
 pub use rootward_protocol::session::Terms;
 pub(crate) use running::Reloading;
-pub(crate) use together::Clients;
-pub use crate::front::{Caller, CallerPurpose, OuterDoor};
 pub use running::{ConfiguredHub, HubServer, Reload, Reloaded};
 use sessions::Whose;
+pub(crate) use together::Clients;
 
 /// How much of a server's instructions is passed on, in characters. There may be many servers, and models read all of it each time.
 const LONGEST_INSTRUCTIONS: usize = 2000;

@@ -162,7 +162,8 @@ impl ConfiguredHub {
     }
 
     fn put_together_ambient(self, principals: Vec<Arc<Principal>>) -> ((Clients, Backings), Around) {
-        let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } = self;
+        let ConfiguredHub { servers, settings, terms, given, handshakes, status, longest, audit, follow, reload } =
+            self;
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let idle = settings.idle;

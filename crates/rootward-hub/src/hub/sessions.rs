@@ -145,7 +145,8 @@ impl Hub {
     }
 
     fn open_session(&mut self, branch: (ClientId, usize), common: Option<Common>) -> Option<SessionId> {
-        let session = self.engine.open(self.servers.get(branch.1)?.server?, self.clients.get(&branch.0)?.party().clone())?;
+        let session =
+            self.engine.open(self.servers.get(branch.1)?.server?, self.clients.get(&branch.0)?.party().clone())?;
         let whose = match common {
             Some(common) => Whose::Shared(Box::new(Shared::new(common))),
             None => Whose::Of(branch.0),

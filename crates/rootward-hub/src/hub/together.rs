@@ -120,7 +120,8 @@ impl Middle for Clients {
     }
 
     fn held_bytes(&self, client: ClientId) -> usize {
-        self.sessions(client).map(Session::held_bytes).sum::<usize>() + self.client(client).map_or(0, Client::held_bytes)
+        self.sessions(client).map(Session::held_bytes).sum::<usize>()
+            + self.client(client).map_or(0, Client::held_bytes)
     }
 
     fn is_delivered(&self, client: ClientId) -> bool {

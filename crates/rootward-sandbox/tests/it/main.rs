@@ -18,5 +18,6 @@ mod planted;
 mod planting;
 mod rules;
 mod scene;
+mod sealed;
 mod sockets;
 mod split;

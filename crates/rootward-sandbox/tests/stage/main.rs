@@ -1,7 +1,8 @@
 //! The other processes of the tests: a host that confines a command, and the command, which is hostile.
 //!
 //! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path,
-//! `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes.
+//! `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes,
+//! `sealed` is a process that can open no file.
 
 #![expect(
     clippy::disallowed_methods,
@@ -19,6 +20,7 @@ mod files;
 mod host;
 mod own;
 mod processes;
+mod sealed;
 mod serve;
 mod sockets;
 mod swapping;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         "serve" => serve::serve(),
         "unix" => unix::unix(text(1)),
         "own" => own::own(&arguments[1..]),
+        "sealed" => sealed::sealed(text(1), text(2)),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

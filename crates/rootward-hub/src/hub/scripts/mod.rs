@@ -21,7 +21,7 @@ use rootward_protocol::frame::{FrameReader, Line};
 use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
-use super::{Hub, Clients, Served};
+use super::{Clients, Hub, Served};
 use crate::config::{Catalog, HubConfig, HubSettings, Isolation, PathPairs, ToolFilter};
 use crate::engine::{
     Begin, Change, ChildId, ClientId, Effect, Enforce, Event, Failure, Hope, Learners, OnRecord, Outlet, Purpose,

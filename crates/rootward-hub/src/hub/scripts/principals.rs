@@ -102,7 +102,11 @@ fn a_principal_uses_the_servers_that_are_named_for_it() {
 fn principals_never_share_a_process() {
     for isolation in [Isolation::Roots, Isolation::All] {
         let mut play = with_principals(
-            vec![Script { isolation, ceiling: Some("one").filter(|_| isolation == Isolation::All), ..script("s", &["read"]) }],
+            vec![Script {
+                isolation,
+                ceiling: Some("one").filter(|_| isolation == Isolation::All),
+                ..script("s", &["read"])
+            }],
             [None, None],
         );
         let ceiling = play.middle.hub.principals[0].ceiling.clone();
