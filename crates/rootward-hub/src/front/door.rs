@@ -107,6 +107,11 @@ impl AsFd for OuterDoor {
 }
 
 impl OuterDoor {
+    /// Has it not block: where there is no room, handing over fails for now.
+    pub fn do_not_block(&self) -> io::Result<()> {
+        do_not_block(&self.0)
+    }
+
     /// Hands a client over. Its socket is closed if it cannot be taken.
     pub fn hand_over(&self, caller: Caller, socket: BorrowedFd<'_>) -> io::Result<()> {
         let bytes = caller.to_bytes().ok_or(io::ErrorKind::InvalidInput)?;

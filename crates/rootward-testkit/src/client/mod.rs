@@ -4,6 +4,7 @@
 //! the last lines that came.
 //!
 //! - [`Client`]: over any [`Line`], and with more to it over a [`Process`]. Methods panic; those whose names begin with `try_` do not.
+//! - [`http::HttpLine`]: a line over HTTP.
 //! - `DuplexClient`: the same for servers in the test's own async runtime (feature `tokio`).
 //! - [`message`]: the messages, as JSON. [`ToolResult`]: what a tool answered.
 //!
@@ -28,6 +29,7 @@ mod speech;
 mod answer;
 #[cfg(feature = "tokio")]
 mod duplex;
+pub mod http;
 mod line;
 pub mod message;
 mod process;

@@ -1,0 +1,172 @@
+//! `rootward hub --http`: the HTTP front in a process of its own that can open no file, and the hub behind its door.
+//!
+//! ```text
+//!   network ──▶ front: TLS, tokens, sessions, streams ──door──▶ hub: roots, decisions, servers
+//!               can open no file, start nothing                 reads nothing from the network
+//! ```
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use bytes::{Buf, Bytes};
+use rootward_hub::Principal;
+use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, OuterDoor};
+use rootward_hub::wrap::Operator;
+use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
+use rootward_sandbox::{Seal, spawn_sealed};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
+use tokio::net::UnixStream;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+use crate::http::Http;
+use crate::message;
+
+/// How many messages a wire holds in each direction.
+const MOST_MESSAGES: usize = 16;
+/// How long the hub may take to tell its figures. One that takes longer is not ready.
+const FIGURES_WITHIN: Duration = Duration::from_secs(2);
+/// How long they may be.
+const LONGEST_FIGURES: u64 = 1 << 20;
+
+/// Serves all principals over HTTP; the exit code.
+pub(super) fn run(hub: ConfiguredHub, http: Http, seal: Seal, operator: &mut dyn Operator) -> Result<i32> {
+    let principals = http.principals.iter().map(|principal| Principal {
+        name: principal.name.as_str().into(),
+        ceiling: principal.ceiling.set.clone(),
+        servers: principal.servers.as_ref().map(|servers| servers.iter().cloned().collect()),
+    });
+    let principals = principals.collect();
+    let begin = |door: OuterDoor| -> Result<_> {
+        let (listener, front) = http.open();
+        let mut front = Some(front);
+        let served = move |given: Vec<OwnedFd>| {
+            let Ok([door, listener]) = <[OwnedFd; 2]>::try_from(given) else { return 2 };
+            let Some(front) = front.take() else { return 2 };
+            match front.run(listener, Behind::new(door.into())) {
+                Ok(()) => 0,
+                Err(error) => {
+                    message::failure(&error);
+                    2
+                }
+            }
+        };
+        Ok(spawn_sealed(vec![door.into(), listener], seal, served)?)
+    };
+    hub.run_behind(principals, begin, operator).map_err(|error| anyhow!(error))
+}
+
+/// The hub behind its door.
+#[derive(Debug)]
+struct Behind {
+    door: OnceCell<AsyncFd<OuterDoor>>,
+    /// Until the runtime is there to watch it.
+    descriptor: std::sync::Mutex<Option<OuterDoor>>,
+}
+
+impl Behind {
+    fn new(door: OuterDoor) -> Behind {
+        Behind { door: OnceCell::new(), descriptor: std::sync::Mutex::new(Some(door)) }
+    }
+
+    /// Hands one end of a socket over; the other end.
+    async fn hand_over(&self, caller: Caller) -> io::Result<UnixStream> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let taken = || self.descriptor.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let door = self.door.get_or_try_init(async || {
+            let door = taken().ok_or(io::ErrorKind::NotConnected)?;
+            door.do_not_block()?;
+            AsyncFd::with_interest(door, Interest::WRITABLE)
+        });
+        let theirs = std::os::fd::AsFd::as_fd(&theirs);
+        door.await?.async_io(Interest::WRITABLE, |door| door.hand_over(caller, theirs)).await?;
+        UnixStream::from_std(ours)
+    }
+
+    async fn figures(&self) -> io::Result<String> {
+        let caller = Caller { principal: 0, purpose: CallerPurpose::Figures };
+        let mut told = String::new();
+        self.hand_over(caller).await?.take(LONGEST_FIGURES).read_to_string(&mut told).await?;
+        Ok(told)
+    }
+}
+
+impl Backend for Behind {
+    async fn open(&self, principal: PrincipalId, purpose: Purpose) -> Result<Wire, OpenError> {
+        let purpose = match purpose {
+            Purpose::Session => CallerPurpose::Session,
+            Purpose::Request => CallerPurpose::Request,
+        };
+        let handed = self.hand_over(Caller { principal: principal.0, purpose }).await;
+        let socket = handed.map_err(|_| OpenError::Gone)?;
+        let (front, back) = wire(MOST_MESSAGES);
+        tokio::spawn(carry(socket, back));
+        Ok(front)
+    }
+
+    async fn metrics(&self) -> String {
+        timeout(FIGURES_WITHIN, self.figures()).await.map_or_else(|_| String::new(), Result::unwrap_or_default)
+    }
+
+    async fn is_ready(&self) -> bool {
+        timeout(FIGURES_WITHIN, self.figures()).await.is_ok_and(|told| told.is_ok_and(|told| !told.is_empty()))
+    }
+}
+
+/// Carries messages between a wire and the hub, until one of them has ended.
+async fn carry(socket: UnixStream, wire: Wire) {
+    let Wire { sender, mut receiver } = wire;
+    let (read, mut write) = socket.into_split();
+    let to_hub = async move {
+        while let Some(message) = receiver.recv().await {
+            let mut line = on_one_line(message).chain(&b"\n"[..]);
+            if write.write_all_buf(&mut line).await.is_err() {
+                break;
+            }
+        }
+    };
+    let to_client = async move {
+        let mut read = BufReader::new(read);
+        let mut line = Vec::new();
+        while read.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
+            if line.pop_if(|last| *last == b'\n').is_none() || sender.send(std::mem::take(&mut line).into()).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = to_hub => {}
+        () = to_client => {}
+    }
+}
+
+/// A message on a line of its own.
+// SECURITY: a client may write one message on several lines, and each would pass for a message of its own
+// (test: a_message_stays_one_line)
+fn on_one_line(message: Bytes) -> Bytes {
+    if !message.iter().any(|byte| is_line_break(*byte)) {
+        return message;
+    }
+    // In JSON a line break is a space between words; in a string it is written otherwise.
+    message.iter().map(|byte| if is_line_break(*byte) { b' ' } else { *byte }).collect::<Vec<_>>().into()
+}
+
+fn is_line_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_stays_one_line() {
+        let check = |text: &'static str, expect: &str| assert_eq!(on_one_line(Bytes::from(text)), expect);
+        check("{\"a\":\n 1,\r\n\"b\": \"c\\n\"}\n", "{\"a\":  1,  \"b\": \"c\\n\"} ");
+        check("{}", "{}");
+    }
+}
