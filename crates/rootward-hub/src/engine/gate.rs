@@ -322,6 +322,7 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
     AuditEvent {
         time: occasion.time,
         session: occasion.session.to_owned(),
+        principal: occasion.principal.map(str::to_owned),
         client: occasion.client.map(str::to_owned),
         server: occasion.server.map(str::to_owned),
         process: occasion.process,
