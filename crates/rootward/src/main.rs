@@ -21,6 +21,8 @@ mod explain;
 mod following;
 mod ground;
 mod hint;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "wrap")]
 mod hub;
 mod message;
@@ -73,7 +75,7 @@ enum Verb {
     /// Run many MCP servers behind one, each held to the roots
     #[cfg(feature = "wrap")]
     Hub(hub::Hub),
-    /// Serve files over MCP, on standard input and output
+    /// Serve files over MCP, on standard input and output or over HTTP
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
     /// Decide whether paths may be used

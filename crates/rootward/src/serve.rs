@@ -1,5 +1,8 @@
 //! `rootward serve`: the file server.
 
+#[cfg(feature = "http")]
+mod http;
+
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -16,6 +19,8 @@ use crate::Outcome;
 #[cfg(feature = "roots")]
 use crate::following::Watched;
 use crate::ground::Ground;
+#[cfg(feature = "http")]
+use crate::http::HttpFlags;
 use crate::message;
 use crate::recording::Recording;
 use crate::saved::AskingAs;
@@ -27,7 +32,7 @@ const AFTER_THE_START: Duration = Duration::from_secs(1);
 /// How long what is being written may still take when the server is told to end.
 const TO_FINISH: Duration = Duration::from_secs(2);
 
-/// Serve files over MCP, on standard input and output
+/// Serve files over MCP, on standard input and output or over HTTP
 ///
 /// Offers the tools of the reference file server and more. Put `rootward serve` into a client's settings: the client's roots are
 /// what is served, within the directories named here.
@@ -42,19 +47,32 @@ pub(crate) struct Serve {
     asking: AskingAs,
     #[command(flatten)]
     recording: Recording,
+    #[cfg(feature = "http")]
+    #[command(flatten)]
+    http: HttpFlags,
 }
 
 impl Serve {
     /// The server in these roots.
     #[cfg(feature = "wrap")]
     pub(crate) fn new(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
-        Serve { roots, asking, recording }
+        Serve {
+            roots,
+            asking,
+            recording,
+            #[cfg(feature = "http")]
+            http: HttpFlags::default(),
+        }
     }
 
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let service = RootsService::new(self.settings(&ground)?);
         let files = FileServer::default().with_confinement(ground.settings.sandbox.options());
+        #[cfg(feature = "http")]
+        if let Some(http) = self.http.prepare_ambient(&ground, &self.roots)? {
+            return self.run_http(&ground, http, files).map(|()| Outcome::Done);
+        }
+        let service = RootsService::new(self.settings(&ground)?);
         if std::io::stdin().is_terminal() {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }

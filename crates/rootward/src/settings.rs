@@ -3,6 +3,7 @@
 //! Nothing is guessed: an unknown key, a wrong type or a word that means nothing ends the program with the place of the mistake.
 
 mod file;
+mod http;
 mod sandbox;
 
 use std::fmt;
@@ -18,6 +19,9 @@ use crate::message::Hinted;
 use crate::treat::Treat;
 #[cfg(feature = "wrap")]
 pub(crate) use file::read_text_ambient;
+#[cfg(feature = "http")]
+pub(crate) use http::TokenFrom;
+pub(crate) use http::{HttpSettings, PrincipalSettings};
 pub(crate) use sandbox::SandboxSettings;
 
 /// Where a value came from.
@@ -124,6 +128,7 @@ pub(crate) struct Settings {
     /// Whether `wrap` offers `get-roots`.
     pub(crate) get_roots: Setting<bool>,
     pub(crate) sandbox: SandboxSettings,
+    pub(crate) http: HttpSettings,
 }
 
 impl Settings {
@@ -140,10 +145,11 @@ impl Settings {
                 }
             },
         };
-        Settings::combine(state, Said::read(environment, home).map_err(Hinted::from)?, written)
+        let said = Said::read(environment, home).map_err(Hinted::from)?;
+        Settings::combine(state, said, written, environment)
     }
 
-    fn combine(state: SettingsFile, said: Said, written: file::Written) -> Result<Settings> {
+    fn combine(state: SettingsFile, said: Said, written: file::Written, environment: &Environment) -> Result<Settings> {
         let default = Policy::default();
         let named = |roots: Vec<NamedRoot>| (!roots.is_empty()).then_some(roots);
         let settings = Settings {
@@ -171,6 +177,7 @@ impl Settings {
             treat: Setting::first(None, written.treat, Vec::new()),
             get_roots: Setting::first(None, written.get_roots, false),
             sandbox: written.sandbox.into(),
+            http: written.http.combine(environment),
         };
         settings.refuse_contradiction()?;
         Ok(settings)
@@ -240,7 +247,9 @@ mod tests {
     fn settings(variables: impl Into<Environment>, text: &str) -> Result<Settings> {
         let home = Some(Path::new("/h"));
         let written = file::parse(text, home).map_err(|mistake| mistake.in_file(Path::new("/c.toml")))?;
-        Settings::combine(SettingsFile::Nowhere, Said::read(&variables.into(), home).map_err(Hinted::from)?, written)
+        let variables = variables.into();
+        let said = Said::read(&variables, home).map_err(Hinted::from)?;
+        Settings::combine(SettingsFile::Nowhere, said, written, &variables)
     }
 
     #[test]

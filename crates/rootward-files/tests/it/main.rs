@@ -12,6 +12,7 @@ mod describing;
 mod door;
 mod edits;
 mod escapes;
+mod idle;
 mod killed;
 mod listing;
 mod published;

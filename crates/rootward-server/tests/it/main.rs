@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "tests lay out the files they are about")]
 
+mod channels;
 mod client;
 mod environment;
 mod given;

@@ -1,6 +1,7 @@
 //! Each setting with its value and where it came from, as `doctor` shows them.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rootward_core::session::{NoRoots, Policy};
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::answer::text;
 use crate::ground::Ground;
-use crate::settings::{Restrict, SandboxSettings, Setting, Source};
+use crate::settings::{HttpSettings, PrincipalSettings, Restrict, SandboxSettings, Setting, Source};
 
 /// One setting.
 #[derive(Debug, Serialize)]
@@ -86,6 +87,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
         plain("get_roots", &all.get_roots, all.get_roots.value),
     ];
     lines.extend(sandbox(&all.sandbox));
+    lines.extend(http(&all.http));
     lines
 }
 
@@ -103,6 +105,30 @@ fn sandbox(all: &SandboxSettings) -> Vec<Line> {
         lines.push(list(name, setting, &paths));
     }
     lines
+}
+
+/// The settings of `--http`, by their keys. Tokens are not shown.
+fn http(all: &HttpSettings) -> Vec<Line> {
+    let path = |setting: &Setting<Option<PathBuf>>| {
+        setting.value.iter().map(|path| text(path.as_os_str()).into_owned()).collect::<Vec<_>>()
+    };
+    let principals: Vec<String> = all.principals.value.iter().map(shown_principal).collect();
+    vec![
+        plain("http.token", &all.token, all.token.shown()),
+        list("http.tls_cert", &all.tls_cert, &path(&all.tls_cert)),
+        list("http.tls_key", &all.tls_key, &path(&all.tls_key)),
+        list("http.allow_hosts", &all.allow_hosts, &all.allow_hosts.value),
+        list("http.allow_origins", &all.allow_origins, &all.allow_origins.value),
+        list("http.principals", &all.principals, &principals),
+    ]
+}
+
+/// A principal, and what it may reach.
+fn shown_principal(principal: &PrincipalSettings) -> String {
+    let roots: Vec<&str> = principal.roots.iter().map(|named| named.text.as_str()).collect();
+    let roots = if roots.is_empty() { "no roots".to_owned() } else { roots.join(", ") };
+    let servers = principal.servers.as_ref().map(|servers| format!("; servers: {}", servers.join(", ")));
+    format!("{}: {roots}{}", principal.name, servers.unwrap_or_default())
 }
 
 /// A list: one entry in the line itself, more below it.

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Restrict;
+use super::http::{HttpKeys, WrittenHttp};
 use super::sandbox::{SandboxKeys, WrittenSandbox};
 use crate::treat::Treat;
 
@@ -36,6 +37,7 @@ pub(super) struct Written {
     pub(super) treat: Option<Vec<Treat>>,
     pub(super) get_roots: Option<bool>,
     pub(super) sandbox: WrittenSandbox,
+    pub(super) http: WrittenHttp,
 }
 
 /// The file as its keys have it.
@@ -59,6 +61,8 @@ struct Keys {
     get_roots: Option<bool>,
     #[serde(default)]
     sandbox: SandboxKeys,
+    #[serde(default)]
+    http: HttpKeys,
 }
 
 #[derive(Deserialize)]
@@ -78,7 +82,7 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    fn at(text: &str, offset: usize, says: impl Into<String>) -> Mistake {
+    pub(super) fn at(text: &str, offset: usize, says: impl Into<String>) -> Mistake {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Mistake {
@@ -185,6 +189,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         treat: keys.treat.map(|spots| treats(text, &spots)).transpose()?,
         get_roots: keys.get_roots,
         sandbox: keys.sandbox.read(text, home)?,
+        http: keys.http.read(text, home)?,
     })
 }
 

@@ -1,0 +1,82 @@
+//! What an idle session over channels weighs: `cargo test -p rootward-files --release --test it -- --ignored --nocapture idle`.
+
+use bytes::Bytes;
+use rootward_files::FileServer;
+use rootward_server::{RootsService, Settings};
+use rootward_testkit::client::message;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+const SESSIONS: usize = 5_000;
+
+/// The front's ends of a session.
+struct Front {
+    sender: mpsc::Sender<Bytes>,
+    receiver: mpsc::Receiver<Bytes>,
+}
+
+impl Front {
+    /// A session that was asked for its roots, listed its tools and made a call.
+    async fn open(service: &RootsService, root: &str) -> Front {
+        let (sender, from_client) = mpsc::channel(4);
+        let (to_client, receiver) = mpsc::channel(4);
+        tokio::spawn(FileServer::default().serve_channels(service.clone(), to_client, from_client));
+        let mut front = Front { sender, receiver };
+        front.send(message::request(0, "initialize", message::hello(json!({"roots": {"listChanged": true}})))).await;
+        front.receive().await;
+        front.send(message::notification("notifications/initialized", Value::Null)).await;
+        front.send(message::request(1, "tools/list", Value::Null)).await;
+        front.receive().await;
+        let call = message::call("read_text_file", json!({"path": format!("{root}/file")}));
+        front.send(message::request(2, "tools/call", call)).await;
+        let asked = front.receive().await;
+        assert_eq!(asked["method"], "roots/list", "{asked}");
+        front.send(message::answer(asked["id"].clone(), message::roots([format!("file://{root}")]))).await;
+        let mut answer = front.receive().await;
+        if answer["method"] == "notifications/tools/list_changed" {
+            answer = front.receive().await;
+        }
+        assert_eq!(answer["result"]["content"][0]["text"], "here", "{answer}");
+        front
+    }
+
+    async fn send(&self, message: Value) {
+        self.sender.send(message.to_string().into()).await.unwrap();
+    }
+
+    async fn receive(&mut self) -> Value {
+        serde_json::from_slice(&self.receiver.recv().await.unwrap()).unwrap()
+    }
+}
+
+#[tokio::test]
+#[ignore = "a measurement, to be read by a person"]
+async fn idle_sessions_are_weighed() {
+    for (kind, different) in [("one root for all", false), ("a root for each", true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        let roots: Vec<String> = (0..=SESSIONS)
+            .map(|number| {
+                let root = top.join(if different { number } else { 0 }.to_string());
+                std::fs::create_dir_all(&root).unwrap();
+                std::fs::write(root.join("file"), "here").unwrap();
+                root.to_str().unwrap().to_owned()
+            })
+            .collect();
+        let service = RootsService::new(Settings::new(None));
+        let mut sessions = vec![Front::open(&service, &roots[SESSIONS]).await];
+        sessions.reserve(SESSIONS);
+        let before = resident();
+        for root in &roots[..SESSIONS] {
+            sessions.push(Front::open(&service, root).await);
+        }
+        let each = (resident() - before) as f64 / 1024.0 / SESSIONS as f64;
+        eprintln!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
+    }
+}
+
+/// The resident memory of this process, in bytes (`proc_pid_statm(5)`).
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
