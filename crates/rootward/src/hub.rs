@@ -2,6 +2,7 @@
 
 mod preparing;
 mod reloading;
+mod remote;
 mod told;
 
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
-use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA, ServerKind};
+use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA};
 use rootward_hub::hub::{HubServer, StdioHub, Terms};
 use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
 use rootward_sandbox::{Enforcement, Refused, StartError};
@@ -99,13 +100,7 @@ impl Hub {
         let mut servers: Vec<HubServer> = Vec::new();
         let mut checked = Vec::new();
         for server in config.enabled() {
-            let prepared = match &server.what {
-                ServerKind::Http(_) => Err(anyhow!(Hinted {
-                    says: format!("server `{}` is remote, which the hub cannot use yet", Shown::new(&server.name)),
-                    hint: "configure it in the client itself".to_owned(),
-                })),
-                ServerKind::Stdio(_) => preparing.server_ambient(server),
-            };
+            let prepared = preparing.server_ambient(server);
             checked.push(told::Checked::new(server, prepared.as_ref()));
             match prepared {
                 Ok(prepared) => servers.push(prepared),

@@ -20,6 +20,6 @@ pub(crate) use backing::{Backing, Backings};
 pub use file_server::FileServer;
 pub use homes::Homes;
 pub(crate) use keeping::Keeping;
-pub use launch::{Confine, Inject, Launch};
+pub use launch::{Confine, Inject, Launch, Runs};
 pub(crate) use middle::{Middle, OneServer};
 pub(crate) use stdio::Stdio;
