@@ -17,6 +17,8 @@
 
 mod body;
 mod config;
+#[cfg(feature = "connect")]
+pub mod connect;
 mod connection;
 mod endpoint;
 mod event;

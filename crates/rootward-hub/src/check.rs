@@ -131,6 +131,10 @@ pub(crate) fn paths(
     call: &Call<'_>,
     found: &mut dyn FnMut(Candidate<'_>),
 ) -> Result<(), ScanError> {
+    if held == Held::Elsewhere {
+        // What could be read two ways is refused all the same.
+        return scan(call, &mut |_| {});
+    }
     let mut top = Top::default();
     scan(call, &mut |candidate| {
         // SECURITY: only for what nothing but its looks makes a path, and only where the kernel holds the server as well

@@ -63,7 +63,7 @@ pub const SET_LEVEL: &str = "logging/setLevel";
 pub const GET_TASK: &str = "tasks/get";
 /// What came of it.
 pub const TASK_RESULT: &str = "tasks/result";
-/// A client adds to a task.
+/// A modern client answers what a task asked.
 pub const UPDATE_TASK: &str = "tasks/update";
 /// It need not go on.
 pub const CANCEL_TASK: &str = "tasks/cancel";

@@ -1,7 +1,10 @@
 //! `rootward hub`: many servers behind one endpoint, each held to the roots.
 
+#[cfg(feature = "http")]
+mod http;
 mod preparing;
 mod reloading;
+mod remote;
 mod told;
 
 use std::ffi::OsString;
@@ -13,13 +16,15 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{PlacedRoot, Shown, Validation};
-use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA, ServerKind};
+use rootward_hub::config::{ConfigError, HubConfig, LONGEST as LONGEST_FILE, SCHEMA};
 use rootward_hub::hub::{ConfiguredHub, HubServer, Terms};
 use rootward_hub::wrap::{Given, LONGEST, Launch, Lookout, Operator};
 use rootward_sandbox::{Enforcement, Refused, StartError};
 
 use crate::Outcome;
 use crate::ground::Ground;
+#[cfg(feature = "http")]
+use crate::http::HttpFlags;
 use crate::message::{self, Hinted};
 use crate::recipes;
 use crate::recording::Recording;
@@ -62,6 +67,9 @@ pub(crate) struct Hub {
     schema: bool,
     #[command(flatten)]
     recording: Recording,
+    #[cfg(feature = "http")]
+    #[command(flatten)]
+    http: HttpFlags,
 }
 
 impl Hub {
@@ -77,6 +85,8 @@ impl Hub {
         for note in &config.notes {
             message::warning(&note.to_string());
         }
+        #[cfg(feature = "http")]
+        let http = if self.check { None } else { self.http.prepare_ambient(&ground, &self.roots)? };
         let operator = ground.in_force_of_operator(&self.roots)?;
         operator.warn();
         let book = recipes::book_ambient(&ground)?;
@@ -99,13 +109,7 @@ impl Hub {
         let mut servers: Vec<HubServer> = Vec::new();
         let mut checked = Vec::new();
         for server in config.enabled() {
-            let prepared = match &server.what {
-                ServerKind::Http(_) => Err(anyhow!(Hinted {
-                    says: format!("server `{}` is remote, which the hub cannot use yet", Shown::new(&server.name)),
-                    hint: "configure it in the client itself".to_owned(),
-                })),
-                ServerKind::Stdio(_) => preparing.server_ambient(server),
-            };
+            let prepared = preparing.server_ambient(server);
             checked.push(told::Checked::new(server, prepared.as_ref()));
             match prepared {
                 Ok(prepared) => servers.push(prepared),
@@ -145,6 +149,13 @@ impl Hub {
             reload: Some(Box::new(reload)),
         };
         message::never_wait();
+        #[cfg(feature = "http")]
+        let code = match http {
+            // What the user saved is for clients on this machine.
+            Some(http) => http::run(ConfiguredHub { follow: None, ..hub }, http, &mut Terminal)?,
+            None => hub.run(&mut Terminal)?,
+        };
+        #[cfg(not(feature = "http"))]
         let code = hub.run(&mut Terminal)?;
         Ok(code.try_into().unwrap_or(u8::MAX))
     }
@@ -159,7 +170,10 @@ impl Hub {
         if self.check {
             return Ok(told::write(&[], self.json, &mut io::stdout().lock())?.into());
         }
-        Ok(crate::serve::Serve::new(self.roots, self.asking, self.recording).run()?.into())
+        let serve = crate::serve::Serve::new(self.roots, self.asking, self.recording);
+        #[cfg(feature = "http")]
+        let serve = serve.over(self.http);
+        Ok(serve.run()?.into())
     }
 
     #[cfg(not(feature = "serve"))]

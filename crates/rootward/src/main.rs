@@ -14,6 +14,8 @@ mod check;
 mod client_files;
 mod command_words;
 mod confinement_flags;
+#[cfg(feature = "connect")]
+mod connect;
 mod decision;
 mod doctor;
 mod explain;
@@ -75,6 +77,10 @@ enum Verb {
     /// Run many MCP servers behind one, each held to the roots
     #[cfg(feature = "wrap")]
     Hub(hub::Hub),
+    /// Speak to an MCP server at an address, on standard input and output
+    #[cfg(feature = "connect")]
+    #[command(hide = true)]
+    Connect(connect::Connect),
     /// Serve files over MCP, on standard input and output or over HTTP
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
@@ -145,6 +151,8 @@ fn main() -> ExitCode {
         Verb::Adopt(adopt) => adopt.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(serve) => serve.run(),
+        #[cfg(feature = "connect")]
+        Verb::Connect(connect) => connect.run(),
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
         #[cfg(feature = "roots")]

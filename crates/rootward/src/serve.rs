@@ -65,6 +65,12 @@ impl Serve {
         }
     }
 
+    /// The same over HTTP, if these flags say so.
+    #[cfg(all(feature = "wrap", feature = "http"))]
+    pub(crate) fn over(self, http: HttpFlags) -> Serve {
+        Serve { http, ..self }
+    }
+
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
         let files = FileServer::default().with_confinement(ground.settings.sandbox.options());

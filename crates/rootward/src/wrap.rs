@@ -18,7 +18,7 @@ use rootward_hub::hub::ConfiguredHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Tells, TreatedBy, Treatments,
+    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Runs, Tells, TreatedBy, Treatments,
     Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
@@ -184,6 +184,7 @@ impl Wrap {
             program: program.clone(),
             arguments: [arguments, &appended].concat(),
             typed_in: None,
+            runs: Runs::Here,
             variables,
             withheld,
             file_server,

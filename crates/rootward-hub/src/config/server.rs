@@ -4,7 +4,7 @@ use rootward_core::Shown;
 
 use super::error::{ConfigError, ConfigNote};
 use super::naming::prefix_of;
-use super::settings::{Isolation, KEYS_OF_PROCESSES, RootsFrom, ServerSettings, each, template, without_all_roots};
+use super::settings::{Isolation, KEYS_OF_ADDRESSES, KEYS_OF_PROCESSES, RootsFrom, ServerSettings, each, template, without_all_roots};
 use super::template::Template;
 use super::tools::ToolPattern;
 use super::tree::{Node, Section};
@@ -147,6 +147,9 @@ impl ServerConfig {
         let is_process = matches!(what, ServerKind::Stdio(_));
         if let (false, Some(node)) = (is_process, section.get("rootward")) {
             refuse_process_keys(&node.section()?)?;
+        }
+        if let (true, Some(node)) = (is_process, section.get("rootward")) {
+            refuse_address_keys(&node.section()?)?;
         }
         tools(&section, &mut settings)?;
         let by_client = vscode::confined(&section, &settings, notes)?;
@@ -373,6 +376,16 @@ fn refuse_process_keys(section: &Section<'_, '_>) -> Result<(), ConfigError> {
         Some((name, _)) => {
             let says = format!("`rootward.{name}` has no effect on a server that is reached by its address");
             Err(section.wrong_key(name, says, "remove it: the hub can confine only what it starts"))
+        }
+    }
+}
+
+fn refuse_address_keys(section: &Section<'_, '_>) -> Result<(), ConfigError> {
+    match section.entries().find(|(name, _)| KEYS_OF_ADDRESSES.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let says = format!("`rootward.{name}` has no effect on a server that is a command");
+            Err(section.wrong_key(name, says, "remove it: it is for servers that are reached by an address"))
         }
     }
 }

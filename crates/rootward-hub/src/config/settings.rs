@@ -19,7 +19,7 @@ use crate::recipe::{HomeKind, Takes, reading};
 use crate::scan::Treatment;
 
 /// The keys, in the order of the documentation.
-pub(super) const KEYS: [&str; 20] = [
+pub(super) const KEYS: [&str; 22] = [
     "recipe",
     "env",
     "set",
@@ -37,6 +37,8 @@ pub(super) const KEYS: [&str; 20] = [
     "access",
     "paths",
     "tell_roots",
+    "check_paths",
+    "allow_plain_http",
     "isolation",
     "tools",
     "prefix",
@@ -44,6 +46,8 @@ pub(super) const KEYS: [&str; 20] = [
 /// Those that say something about a process, and nothing about a server that is reached by an address.
 pub(super) const KEYS_OF_PROCESSES: [&str; 11] =
     ["recipe", "env", "set", "home", "directories", "switches", "allow", "deny", "sandbox", "network", "unix_sockets"];
+/// Those that say something about a server that is reached by an address, and nothing about a process.
+pub(super) const KEYS_OF_ADDRESSES: [&str; 2] = ["check_paths", "allow_plain_http"];
 /// The keys of `allow`.
 pub(super) const ALLOW_KEYS: [&str; 3] = ["read", "write", "sockets"];
 /// The keys of `deny`.
@@ -102,6 +106,10 @@ pub struct ServerSettings {
     pub paths: Vec<PathPair>,
     /// Whether the server is told the roots when it asks. Without it, processes are and remote servers are not.
     pub tell_roots: Option<bool>,
+    /// Whether strings in calls to a remote server are judged as paths of this machine. Without it, the address decides.
+    pub check_paths: Option<bool>,
+    /// Whether a remote server may be reached without TLS if it is not on this machine.
+    pub allow_plain_http: bool,
     /// Which sessions share a child.
     pub isolation: Isolation,
     /// Which of its tools clients see and may call.
@@ -227,6 +235,8 @@ impl ServerSettings {
             access: word("access").map(|node| access(&node)).transpose()?,
             paths: paths(&section)?,
             tell_roots: word("tell_roots").map(|node| node.boolean()).transpose()?,
+            check_paths: word("check_paths").map(|node| node.boolean()).transpose()?,
+            allow_plain_http: word("allow_plain_http").map(|node| node.boolean()).transpose()?.unwrap_or_default(),
             isolation: word("isolation").map(|node| node.word(&ISOLATION)).transpose()?.unwrap_or_default(),
             tools: tools(&section)?,
             prefix: word("prefix").map(|node| prefix(&node)).transpose()?,

@@ -100,19 +100,8 @@ impl From<OuterDoor> for OwnedFd {
     }
 }
 
-impl AsFd for OuterDoor {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
 impl OuterDoor {
-    /// Has it not block: where there is no room, handing over fails for now.
-    pub fn do_not_block(&self) -> io::Result<()> {
-        do_not_block(&self.0)
-    }
-
-    /// Hands a client over. Its socket is closed if it cannot be taken.
+    /// Hands a client over. Its socket is closed if it cannot be taken. Where there is no room at the door, that is an error for now.
     pub fn hand_over(&self, caller: Caller, socket: BorrowedFd<'_>) -> io::Result<()> {
         let bytes = caller.to_bytes().ok_or(io::ErrorKind::InvalidInput)?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -121,7 +110,7 @@ impl OuterDoor {
         if !control.push(SendAncillaryMessage::ScmRights(&passed)) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use rootward_core::{Guard, PlacedRoot, RootKind};
+use rootward_core::{Guard, GuardOptions, PlacedRoot, RootKind, RootSet};
 use rootward_sandbox::{
     CommandLine, Confinement, ConfinementError, Installed, KnownCommand, Lifeline, Options, ProgramError, StartError,
     Supply, Trace, UnixSockets, is_runner, spawn_kept,
@@ -32,6 +32,8 @@ pub struct Launch {
     pub program: OsString,
     /// Where the command was typed, if not in the working directory: relative words in it are read from there.
     pub typed_in: Option<PathBuf>,
+    /// Where the server runs.
+    pub runs: Runs,
     /// Its arguments; `${root}` and `${roots}` in them stand for the roots.
     pub arguments: Vec<OsString>,
     /// Variables in which `${root}` or `${roots}` stand.
@@ -52,6 +54,16 @@ pub struct Launch {
     pub trace: Trace,
     /// The values of variables that it is given and nobody else may read: they are masked in what it says before it ends.
     pub secrets: Vec<String>,
+}
+
+/// Where a server runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Runs {
+    /// The program is the server.
+    #[default]
+    Here,
+    /// The program is Rootward's own and carries messages to a server elsewhere. It gets no directory of the session.
+    Elsewhere,
 }
 
 /// How a server is given its directories, besides being told when it asks.
@@ -128,7 +140,7 @@ impl Knowledge {
 impl Launch {
     /// What a change of roots takes.
     pub(crate) fn change(&self) -> Change {
-        let confined = matches!(self.confine, Confine::To(_));
+        let confined = matches!(self.confine, Confine::To(_)) && self.runs == Runs::Here;
         let texts = self.arguments.iter().chain(self.variables.iter().map(|(_, value)| value));
         let stands = texts.into_iter().any(|text| has_template(text));
         if confined || stands || self.giving() != Giving::Nothing { Change::NewChild } else { Change::Told }
@@ -154,7 +166,10 @@ impl Launch {
 
     /// What the server is called on record.
     pub fn server_name(&self) -> String {
-        server_name(&self.program, &self.arguments)
+        match (self.runs, self.arguments.last()) {
+            (Runs::Elsewhere, Some(address)) => address.to_string_lossy().into_owned(),
+            _ => server_name(&self.program, &self.arguments),
+        }
     }
 
     /// What holds the server besides the check of its calls.
@@ -162,6 +177,7 @@ impl Launch {
         match &self.confine {
             // SECURITY: a container engine behind a socket is not a child of the server, and has another `/`; so has what sees other
             // paths (test: only_what_runs_here_is_held_by_the_kernel)
+            Confine::To(_) if self.runs == Runs::Elsewhere => Held::ByItsCalls,
             Confine::To(options) if !self.starts_container() && self.paths.is_empty() => match &options.unix_sockets {
                 UnixSockets::None => Held::ByKernel,
                 UnixSockets::Named(named) if named.is_empty() => Held::ByKernel,
@@ -219,6 +235,10 @@ impl Launch {
         // (test: a_relative_path_means_the_same_to_the_guard_and_to_the_server)
         let directory = guard.base().map(Path::to_owned);
         let mut program = self.program.clone();
+        if self.runs == Runs::Elsewhere {
+            // No word of this line is a path that somebody typed.
+            return CommandLine { program, arguments, typed: None, directory: None, variables };
+        }
         if let Some(here) = here.filter(|here| here.is_absolute() && directory.as_deref() != Some(*here)) {
             make_absolute_ambient(&mut program, &mut arguments, here);
         }
@@ -236,6 +256,10 @@ impl Launch {
     ) -> Result<Start, StartError> {
         let here = self.typed_in.clone().or_else(|| std::env::current_dir().ok());
         let line = self.line_ambient(guard, here.as_deref());
+        // SECURITY: what a remote server sends is read in a process without directories
+        // (test: a_remote_server_is_reached_from_a_process_without_directories)
+        let nothing = Guard::new(RootSet::default(), GuardOptions::default());
+        let guard = if self.runs == Runs::Elsewhere { &nothing } else { guard };
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
@@ -308,6 +332,7 @@ mod tests {
             program: words.next().unwrap(),
             arguments: words.collect(),
             typed_in: None,
+            runs: Runs::Here,
             variables: Vec::new(),
             inject: Inject::default(),
             paths: PathPairs::default(),
@@ -346,5 +371,7 @@ mod tests {
         let mapped =
             Launch { paths: PathPairs::new([("/a".into(), "/b".to_owned())]), ..launch(closed(), &["server"]) };
         assert_eq!(mapped.held(), Held::ByItsCalls);
+        let elsewhere = Launch { runs: Runs::Elsewhere, ..launch(closed(), &["rootward", "connect"]) };
+        assert_eq!(elsewhere.held(), Held::ByItsCalls);
     }
 }

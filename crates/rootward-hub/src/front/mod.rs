@@ -25,6 +25,6 @@ pub(crate) use door::{Door, new as new_door};
 pub use file_server::FileServer;
 pub use homes::Homes;
 pub(crate) use keeping::Keeping;
-pub use launch::{Confine, Inject, Launch};
+pub use launch::{Confine, Inject, Launch, Runs};
 pub(crate) use middle::{Middle, OneServer};
 pub(crate) use serving::Serving;

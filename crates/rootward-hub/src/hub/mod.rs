@@ -36,6 +36,7 @@ use rootward_protocol::shortened;
 
 use crate::config::{HubSettings, Isolation, ToolFilter};
 use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId};
+use crate::front::Runs;
 pub use crate::front::{Caller, CallerPurpose, OuterDoor};
 use crate::principal::{Party, Principal};
 use crate::scan::Held;
@@ -62,6 +63,7 @@ pub(crate) struct Served {
     /// What it told a model about itself the last time, as far as that is passed on.
     instructions: Option<String>,
     held: Held,
+    pub(crate) runs: Runs,
 }
 
 impl Served {
@@ -74,6 +76,7 @@ impl Served {
             isolation: Isolation::default(),
             instructions: None,
             held: Held::ByItsCalls,
+            runs: Runs::Here,
         }
     }
 
@@ -355,8 +358,10 @@ impl Hub {
         let session = self.branches.get(&(id, server)).and_then(|session| self.engine.session(*session));
         let places = session.and_then(Session::places);
         let roots = places.map(|places| places.iter().map(|place| Shown::new(place).to_string()).collect());
-        let confinement = match self.servers.get(server).map(|server| server.held) {
-            Some(Held::ByKernel) => "the kernel holds it to its roots, and its calls are checked",
+        let confinement = match self.servers.get(server).map(|server| (server.held, server.runs)) {
+            Some((Held::Elsewhere, _)) => "it runs elsewhere and sees no files of this machine",
+            Some((_, Runs::Elsewhere)) => "it runs elsewhere; the paths in its calls are checked",
+            Some((Held::ByKernel, _)) => "the kernel holds it to its roots, and its calls are checked",
             _ => "only its calls are checked",
         };
         let names = session.and_then(Session::names);

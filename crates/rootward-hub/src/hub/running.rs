@@ -204,5 +204,5 @@ fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration)
         begin: Begin::WhenNeeded { idle },
         memory: Arc::new(keeping.recall_ambient()),
     };
-    (Served { isolation, ..Served::new(name, prefix, tools) }, server, Backing::new(launch, keeping))
+    (Served { isolation, runs: launch.runs, ..Served::new(name, prefix, tools) }, server, Backing::new(launch, keeping))
 }

@@ -23,6 +23,8 @@ pub enum Held {
     ByItsCalls,
     /// The kernel, too, and the server sees the same `/` as this process.
     ByKernel,
+    /// It runs on another machine and sees no file of this one: no string in its calls is judged as a path.
+    Elsewhere,
 }
 
 /// The names directly in `/`, read when they are first needed and kept for one message.

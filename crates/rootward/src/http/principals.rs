@@ -23,7 +23,7 @@ pub(crate) struct Principal {
     /// The directories that it can share or use at the most; at least one of them exists.
     pub(crate) ceiling: InForce,
     /// The servers of the hub that it may use; all, where there is no list.
-    #[expect(dead_code, reason = "for the hub")]
+    #[cfg_attr(not(feature = "wrap"), expect(dead_code, reason = "for the hub"))]
     pub(crate) servers: Option<Vec<String>>,
 }
 

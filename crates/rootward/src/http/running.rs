@@ -1,19 +1,44 @@
 //! The HTTP front while it runs: until a signal, and then until running requests have finished.
 
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
 use anyhow::{Context, Result};
-use rootward_http::Backend;
+use rootward_http::{Backend, Config};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::listening::Listening;
 use super::{Http, limits};
 use crate::message;
 
+/// What there is to do once the port is open. It needs no file.
+#[derive(Debug)]
+pub(crate) struct Front {
+    config: Config,
+    address: SocketAddr,
+}
+
 impl Http {
+    /// The open port, and what is done with it.
+    pub(crate) fn open(self) -> (OwnedFd, Front) {
+        let Http { config, listening: Listening { listener, address }, .. } = self;
+        (listener.into(), Front { config, address })
+    }
+
     /// Serves until the process is told to end: then new requests are refused, running ones finish, and this returns.
     pub(crate) fn run(self, backend: impl Backend) -> Result<()> {
+        let (listener, front) = self.open();
+        front.run(listener, backend)
+    }
+}
+
+impl Front {
+    /// Serves on this port until the process is told to end.
+    pub(crate) fn run(self, listener: OwnedFd, backend: impl Backend) -> Result<()> {
         limits::raise_open_files();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let Http { config, listening, .. } = self;
-        let (scheme, address) = (if config.tls.is_some() { "https" } else { "http" }, listening.address);
+        let Front { config, address } = self;
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
         let served = runtime.block_on(async {
             let mut ended = signal(SignalKind::terminate())?;
             let mut interrupted = signal(SignalKind::interrupt())?;
@@ -23,7 +48,7 @@ impl Http {
                     _ = interrupted.recv() => {}
                 }
             };
-            let listener = tokio::net::TcpListener::from_std(listening.listener)?;
+            let listener = std::net::TcpListener::from(listener);
             // When signals are caught: whoever reads this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
             rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")

@@ -6,20 +6,18 @@
 //! ```
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use bytes::{Buf, Bytes};
 use rootward_hub::Principal;
 use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, OuterDoor};
 use rootward_hub::wrap::Operator;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_sandbox::{Seal, spawn_sealed};
-use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::http::Http;
@@ -31,9 +29,11 @@ const MOST_MESSAGES: usize = 16;
 const FIGURES_WITHIN: Duration = Duration::from_secs(2);
 /// How long they may be.
 const LONGEST_FIGURES: u64 = 1 << 20;
+/// How long to wait at a full door before the next try.
+const FULL_DOOR: Duration = Duration::from_millis(1);
 
 /// Serves all principals over HTTP; the exit code.
-pub(super) fn run(hub: ConfiguredHub, http: Http, seal: Seal, operator: &mut dyn Operator) -> Result<i32> {
+pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -> Result<i32> {
     let principals = http.principals.iter().map(|principal| Principal {
         name: principal.name.as_str().into(),
         ceiling: principal.ceiling.set.clone(),
@@ -46,7 +46,7 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, seal: Seal, operator: &mut dyn
         let served = move |given: Vec<OwnedFd>| {
             let Ok([door, listener]) = <[OwnedFd; 2]>::try_from(given) else { return 2 };
             let Some(front) = front.take() else { return 2 };
-            match front.run(listener, Behind::new(door.into())) {
+            match front.run(listener, Behind(door.into())) {
                 Ok(()) => 0,
                 Err(error) => {
                     message::failure(&error);
@@ -54,36 +54,27 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, seal: Seal, operator: &mut dyn
                 }
             }
         };
-        Ok(spawn_sealed(vec![door.into(), listener], seal, served)?)
+        spawn_sealed(vec![door.into(), listener], Seal::On, served).context("the HTTP front cannot be held")
     };
-    hub.run_behind(principals, begin, operator).map_err(|error| anyhow!(error))
+    hub.run_behind(principals, begin, operator)
 }
 
 /// The hub behind its door.
 #[derive(Debug)]
-struct Behind {
-    door: OnceCell<AsyncFd<OuterDoor>>,
-    /// Until the runtime is there to watch it.
-    descriptor: std::sync::Mutex<Option<OuterDoor>>,
-}
+struct Behind(OuterDoor);
 
 impl Behind {
-    fn new(door: OuterDoor) -> Behind {
-        Behind { door: OnceCell::new(), descriptor: std::sync::Mutex::new(Some(door)) }
-    }
-
     /// Hands one end of a socket over; the other end.
     async fn hand_over(&self, caller: Caller) -> io::Result<UnixStream> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let taken = || self.descriptor.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let door = self.door.get_or_try_init(async || {
-            let door = taken().ok_or(io::ErrorKind::NotConnected)?;
-            door.do_not_block()?;
-            AsyncFd::with_interest(door, Interest::WRITABLE)
-        });
-        let theirs = std::os::fd::AsFd::as_fd(&theirs);
-        door.await?.async_io(Interest::WRITABLE, |door| door.hand_over(caller, theirs)).await?;
+        // Many find room at the door at once; when it is full, the hub is busy and not gone.
+        while let Err(error) = self.0.hand_over(caller, theirs.as_fd()) {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                return Err(error);
+            }
+            tokio::time::sleep(FULL_DOOR).await;
+        }
         UnixStream::from_std(ours)
     }
 

@@ -15,7 +15,7 @@ use rootward_hub::config::{
 use rootward_hub::hub::HubServer;
 use rootward_hub::recipe::{Book, Match, Recipe, Takes};
 use rootward_hub::scan::Expansion;
-use rootward_hub::wrap::{About, Confine, Enforce, Homes, Inject, Launch, Rules, Tells, TreatedBy, Treatments};
+use rootward_hub::wrap::{About, Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy, Treatments};
 use rootward_sandbox::{Options, Trace};
 
 use crate::confinement_flags::SocketSwitch;
@@ -40,9 +40,9 @@ pub(super) struct Preparing<'p> {
 }
 
 /// A server's roots.
-struct ItsRoots {
-    policy: Policy,
-    sources: Sources,
+pub(super) struct ItsRoots {
+    pub(super) policy: Policy,
+    pub(super) sources: Sources,
 }
 
 impl Preparing<'_> {
@@ -55,8 +55,9 @@ impl Preparing<'_> {
         let starts_in_root = takes_root_out(&mut server);
         let server = &server;
         let expanded = expand(server, &around).map_err(|error| hinted(&error))?;
-        let ExpandedKind::Stdio { command, args, env, env_file, cwd } = expanded.what.clone() else {
-            bail!("server `{}` is not a command", Shown::new(&server.name));
+        let (command, args, env, env_file, cwd) = match expanded.what.clone() {
+            ExpandedKind::Stdio { command, args, env, env_file, cwd } => (command, args, env, env_file, cwd),
+            ExpandedKind::Http { url, headers } => return self.remote_ambient(server, &expanded, &url, &headers),
         };
         let paths = server.path_pairs(&around).map_err(|error| hinted(&error))?;
         let mut variables = self.env_file_ambient(server, env_file.as_deref())?;
@@ -86,6 +87,7 @@ impl Preparing<'_> {
             homes: Homes::new_ambient(home, self.ground.directories.state.as_deref(), &command, &args),
             program: command,
             arguments: [args, appended].concat(),
+            runs: Runs::Here,
             typed_in: cwd.clone().filter(|cwd| cwd.is_absolute()),
             variables,
             withheld,
@@ -114,7 +116,7 @@ impl Preparing<'_> {
             treatments: self.treatments(server, recipe),
             treated_by: TreatedBy::Configuration,
             paths,
-            tells: if server.rootward.tell_roots == Some(false) { Tells::Nothing } else { Tells::Roots },
+            tells: if server.tells_roots() { Tells::Roots } else { Tells::Nothing },
             audit: self.audit.clone(),
         };
         Ok(HubServer {
@@ -144,7 +146,7 @@ impl Preparing<'_> {
     }
 
     /// Which roots a server gets of those that the client names, or which others.
-    fn roots_ambient(&self, server: &ServerConfig, expanded: &Expanded) -> Result<ItsRoots> {
+    pub(super) fn roots_ambient(&self, server: &ServerConfig, expanded: &Expanded) -> Result<ItsRoots> {
         let policy = self.ground.settings.policy();
         if let Some(fixed) = &expanded.roots {
             let ceiling = self.placed(server, fixed);
@@ -232,7 +234,7 @@ impl Preparing<'_> {
     }
 
     /// What the recipe says about arguments, the settings file, and the configuration, which counts most.
-    fn treatments(&self, server: &ServerConfig, recipe: Option<&Recipe>) -> Treatments {
+    pub(super) fn treatments(&self, server: &ServerConfig, recipe: Option<&Recipe>) -> Treatments {
         let mut treatments = Treatments::default();
         for (place, treatment) in recipe.iter().flat_map(|recipe| &recipe.arguments) {
             treatments.add(place, *treatment, About::EveryServer);
@@ -247,7 +249,7 @@ impl Preparing<'_> {
     }
 }
 
-fn hinted(error: &ExpandError) -> anyhow::Error {
+pub(super) fn hinted(error: &ExpandError) -> anyhow::Error {
     anyhow!(Hinted { says: error.to_string(), hint: error.hint.clone() })
 }
 

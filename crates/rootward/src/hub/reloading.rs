@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rootward_core::session::Sources;
-use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, ServerKind, changes};
+use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, changes};
 use rootward_hub::hub::{Reload, Reloaded};
 use rootward_hub::recipe::Book;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Reload for Reloading {
         };
         let mut prepared = Vec::new();
         let mut names = Vec::new();
-        for server in config.enabled().filter(|server| matches!(server.what, ServerKind::Stdio(_))) {
+        for server in config.enabled() {
             if !is_new(&server.name) {
                 names.push(server.name.clone());
                 continue;

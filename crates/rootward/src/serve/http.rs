@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rootward_core::session::Sources;
-use rootward_core::{Base, RootSet, Validation};
+use rootward_core::{Base, Validation};
 use rootward_files::FileServer;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_server::{Principal, RootsService, Settings};
@@ -51,8 +51,8 @@ impl Serve {
             // (test: saved_roots_are_not_for_http)
             settings.sources = Sources {
                 ceiling: principal.ceiling.set.clone(),
-                saved: RootSet::default(),
-                fallback: RootSet::default(),
+                bound: Some(principal.ceiling.set.clone()),
+                ..Sources::default()
             };
             settings.audit = Some(Arc::clone(&counted) as _);
             settings.server = Some("rootward serve".to_owned());

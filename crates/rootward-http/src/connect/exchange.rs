@@ -1,0 +1,135 @@
+//! One request: posted, and its answer read, in whichever form it comes.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use rootward_protocol::Era;
+use rootward_protocol::frame::Message;
+use tokio::sync::oneshot;
+
+use super::LONGEST;
+use super::events::Events;
+use super::failure::Failure;
+use super::outbound::Outbound;
+use super::session::{SESSION, Session};
+use super::streaming::{self, Purpose, content_type, is_event_stream, is_json};
+
+/// The longest body of an answer that reports an error.
+const LONGEST_ERROR: usize = 1 << 20;
+/// How long such a body may take.
+const ERROR_WITHIN: Duration = Duration::from_secs(10);
+
+/// A request on its way.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// What its id is known by.
+    pub(super) key: Box<str>,
+    pub(super) era: Era,
+    pub(super) kind: RequestKind,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// What a request does to the session.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum RequestKind {
+    /// It begins a legacy session.
+    Handshake,
+    Other,
+}
+
+impl Purpose for Outgoing {
+    fn is_done(&self, session: &Session) -> bool {
+        !session.is_open(&self.key)
+    }
+}
+
+/// Sends a request and passes its answer on. It is answered in any case. `until_sent` is dropped when it was written.
+pub(super) async fn exchange(session: Arc<Session>, request: Outgoing, until_sent: oneshot::Sender<Infallible>) {
+    let outcome = attempt(&session, &request, until_sent).await;
+    let failure = outcome.err().unwrap_or(Failure::NoAnswer);
+    session.fail(&request.key, &failure).await;
+    if matches!(failure, Failure::SessionGone) {
+        session.lose();
+    }
+}
+
+async fn attempt(
+    session: &Session,
+    request: &Outgoing,
+    until_sent: oneshot::Sender<Infallible>,
+) -> Result<(), Failure> {
+    let body = Outbound::telling(request.body.clone(), Some(until_sent));
+    let response = session.http.post(request.headers.clone(), body, &request.body).await?;
+    let status = response.status();
+    if status == StatusCode::NOT_FOUND && request.headers.contains_key(SESSION) {
+        return Err(Failure::SessionGone);
+    }
+    if !status.is_success() {
+        return refused(session, request, response).await;
+    }
+    if request.kind == RequestKind::Handshake {
+        session.state().session = response.headers().get(SESSION).cloned();
+    }
+    if is_event_stream(response.headers()) {
+        let mut events = Events::new(LONGEST, None);
+        let ended = streaming::read(session, response, &mut events, request).await;
+        return match request.era {
+            _ if request.is_done(session) => Ok(()),
+            // A modern stream cannot be resumed.
+            Era::Modern => ended.and(Err(Failure::NoAnswer)),
+            Era::Legacy => streaming::resume(session, events, request, ended).await,
+        };
+    }
+    if !is_json(response.headers()) {
+        return Err(Failure::ContentType(content_type(response.headers())));
+    }
+    let body = Limited::new(response.into_body(), LONGEST).collect().await;
+    let body = body.map_err(|error| match error.downcast::<hyper::Error>() {
+        Ok(error) => Failure::of_client(&*error, false),
+        Err(_) => Failure::TooLong(format!("it is longer than {} MiB", LONGEST >> 20)),
+    })?;
+    session.deliver(body.to_bytes().to_vec()).await;
+    Ok(())
+}
+
+/// A status that is no success. If the body is an error of JSON-RPC, that is the answer.
+async fn refused(session: &Session, request: &Outgoing, response: Response<Incoming>) -> Result<(), Failure> {
+    let status = response.status();
+    // What helps here is a header, which no server knows by the name that it has in the configuration.
+    let says_more = !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if says_more && is_json(response.headers()) {
+        let body = Limited::new(response.into_body(), LONGEST_ERROR).collect();
+        if let Ok(Ok(body)) = tokio::time::timeout(ERROR_WITHIN, body).await
+            && let Some(error) = error_in(&body.to_bytes(), &request.key)
+        {
+            session.answer_with_error(&request.key, &error).await;
+            return Ok(());
+        }
+    }
+    Err(Failure::Status(status))
+}
+
+/// The error in a body, if it is about this request or names none.
+fn error_in(body: &[u8], key: &str) -> Option<String> {
+    let line: Vec<u8> = body.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
+    let Ok(Message::Single(envelope)) = Message::parse(&line) else { return None };
+    let is_about = envelope.id().is_none_or(|id| id.is_null() || *id.key() == *key);
+    envelope.error().filter(|_| is_about).map(|error| error.get().to_owned())
+}
+
+/// Posts a message that has no answer: a notification, or an answer of the client's.
+pub(super) async fn notify(session: &Session, headers: HeaderMap, body: Bytes) -> Result<(), Failure> {
+    let in_session = headers.contains_key(SESSION);
+    let response = session.http.post(headers, Outbound::new(body.clone()), &body).await?;
+    match response.status() {
+        StatusCode::NOT_FOUND if in_session => Err(Failure::SessionGone),
+        status if !status.is_success() => Err(Failure::Status(status)),
+        _ => Ok(()),
+    }
+}
