@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bytes::{Buf, Bytes};
+use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_hub::Principal;
 use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, OuterDoor};
 use rootward_hub::wrap::Operator;
-use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_sandbox::{Seal, spawn_sealed};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -124,7 +124,9 @@ async fn carry(socket: UnixStream, wire: Wire) {
         let mut read = BufReader::new(read);
         let mut line = Vec::new();
         while read.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
-            if line.pop_if(|last| *last == b'\n').is_none() || sender.send(std::mem::take(&mut line).into()).await.is_err() {
+            if line.pop_if(|last| *last == b'\n').is_none()
+                || sender.send(std::mem::take(&mut line).into()).await.is_err()
+            {
                 break;
             }
         }

@@ -1,6 +1,8 @@
 //! `rootward hub`, before servers that do as they are told.
 
 mod chaos;
+#[cfg(feature = "http")]
+mod http;
 mod reloading;
 
 use std::path::Path;
