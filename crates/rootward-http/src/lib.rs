@@ -1,8 +1,45 @@
-//! Streamable HTTP for MCP, in both eras, for whoever answers MCP messages: the hub and the file server.
+//! Streamable HTTP for MCP, in both eras, in front of a [`Backend`] that answers MCP messages: the hub and the file server.
 //!
-//! The front reads requests, says who may come in, keeps sessions and their streams, and moves raw messages. It knows no files and no
+//! The front reads requests, decides who may come in, keeps sessions and their streams, and moves raw messages. It knows no files and no
 //! roots: a [`Backend`] opens a [`Wire`] for each session, and MCP messages pass through it as they came.
+//!
+//! [`serve`] takes listeners, a [`Config`] and a backend. It opens no file and reads no environment, so that it can run in a process that
+//! may touch no file.
+//!
+//! # Layout
+//!
+//! - `server`, `connection`: listening, TLS, time limits, the end.
+//! - `endpoint`: a request from its head to its answer. `tokens`, `names`, `rate` decide who may come in; `media`, `incoming` what is read.
+//! - `posted`: which era a POST belongs to.
+//! - `legacy`, `session`, `sessions`: sessions, their streams, resumption. `event`: how a message is written to a stream.
+//! - `modern`: one wire per request, headers compared with the body.
+//! - `figures`, `exchange`, `trace`: what is seen from outside.
 
+mod body;
+mod config;
+mod connection;
+mod endpoint;
+mod event;
+mod exchange;
+mod figures;
+mod frames;
+mod front;
+mod incoming;
+mod legacy;
+mod media;
+mod modern;
+mod names;
+mod posted;
+mod rate;
+mod reply;
+mod server;
+mod session;
+mod session_id;
+mod sessions;
+mod tokens;
+mod trace;
 mod wire;
 
+pub use config::{Config, Limits, Principal, Tls};
+pub use server::serve;
 pub use wire::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};

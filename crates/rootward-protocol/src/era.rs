@@ -16,6 +16,18 @@ pub enum Era {
     Modern,
 }
 
+/// The legacy revisions, the oldest first.
+pub const LEGACY_REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The modern revisions, the oldest first.
+pub const MODERN_REVISIONS: [&str; 1] = ["2026-07-28"];
+
+/// The only revision with batches.
+pub const BATCH_REVISION: &str = "2025-03-26";
+
+/// The first revision whose clients know events without data: they prime a stream for its resumption.
+pub const PRIMING_REVISION: &str = "2025-11-25";
+
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! - [`frame`]: lines cut from a stream, the JSON-RPC envelope around what they carry, ids byte for byte.
-//! - [`method`], [`keys`]: the names.
+//! - [`method`], [`keys`], [`header`]: the names.
 //! - [`era`]: legacy and modern; what a client says of itself in each.
 //! - [`message`]: the messages that Rootward writes.
 //! - [`input`]: what a modern answer asks of its client.
@@ -31,6 +31,7 @@ mod cursors;
 pub mod era;
 mod fold;
 pub mod frame;
+pub mod header;
 mod host_limits;
 mod implementation;
 pub mod input;

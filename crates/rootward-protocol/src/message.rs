@@ -22,6 +22,13 @@ pub const INTERNAL_ERROR: i32 = -32603;
 /// MCP: nobody has this resource.
 pub const RESOURCE_NOT_FOUND: i32 = -32002;
 
+/// MCP: an HTTP header is missing or differs from the body.
+pub const HEADER_MISMATCH: i32 = -32020;
+/// MCP: the client lacks a capability that the request needs.
+pub const MISSING_CAPABILITY: i32 = -32021;
+/// MCP: the server does not speak the revision that the request names.
+pub const UNSUPPORTED_REVISION: i32 = -32022;
+
 /// An answer with a result that is written already.
 pub fn result(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)

@@ -63,6 +63,8 @@ pub const SET_LEVEL: &str = "logging/setLevel";
 pub const GET_TASK: &str = "tasks/get";
 /// What came of it.
 pub const TASK_RESULT: &str = "tasks/result";
+/// A client adds to a task.
+pub const UPDATE_TASK: &str = "tasks/update";
 /// It need not go on.
 pub const CANCEL_TASK: &str = "tasks/cancel";
 /// A modern client wants to hear of changes for as long as the request is open.

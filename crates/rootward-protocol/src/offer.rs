@@ -7,7 +7,7 @@ use crate::frame::Members;
 use crate::{keys, method};
 
 /// The legacy revisions, the oldest first. As texts they sort by age.
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const REVISIONS: [&str; 4] = crate::era::LEGACY_REVISIONS;
 
 /// The lists of a server: the method that asks for one, the capability that offers it, and how a server announces a change.
 pub const LISTS: [OfferedList; 4] = [

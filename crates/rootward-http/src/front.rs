@@ -1,0 +1,79 @@
+//! What all connections of a front share.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use http::StatusCode;
+
+use crate::config::{Config, Limits};
+use crate::figures::Figures;
+use crate::modern::annotations::Annotations;
+use crate::names::Names;
+use crate::rate::Bucket;
+use crate::reply::Rejection;
+use crate::sessions::Sessions;
+use crate::tokens::Tokens;
+use crate::wire::PrincipalId;
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Front<B> {
+    pub(crate) backend: B,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) tokens: Tokens,
+    pub(crate) names: Names,
+    pub(crate) sessions: Sessions,
+    pub(crate) guests: Vec<Guest>,
+    pub(crate) figures: Arc<Figures>,
+    draining: AtomicBool,
+}
+
+/// What is kept of one principal.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    pub(crate) name: String,
+    /// Modern requests that run.
+    pub(crate) requests: Arc<AtomicUsize>,
+    pub(crate) annotations: Arc<Mutex<Annotations>>,
+    bucket: Mutex<Bucket>,
+}
+
+impl<B> Front<B> {
+    pub(crate) fn new(config: &Config, backend: B) -> Result<Front<B>, crate::names::BadHost> {
+        let now = Instant::now();
+        let guest = |name: &str| Guest {
+            name: name.to_owned(),
+            requests: Arc::default(),
+            annotations: Arc::default(),
+            bucket: Mutex::new(Bucket::new(config.limits.burst, now)),
+        };
+        Ok(Front {
+            backend,
+            limits: Arc::new(config.limits.clone()),
+            tokens: Tokens::new(&config.principals),
+            names: Names::new(&config.hosts, &config.origins)?,
+            sessions: Sessions::new(config.principals.len()),
+            guests: config.principals.iter().map(|principal| guest(&principal.name)).collect(),
+            figures: Arc::new(Figures::new()),
+            draining: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether no new requests are taken.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Counts a request against the rate of its principal.
+    pub(crate) fn admit(&self, principal: PrincipalId) -> Result<(), Rejection> {
+        let mut bucket = self.guests[principal.0].bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        bucket
+            .take(self.limits.rate, self.limits.burst, Instant::now())
+            .map_err(|wait| Rejection::later(StatusCode::TOO_MANY_REQUESTS, wait.as_secs() + 1, "too many requests"))
+    }
+}

@@ -1,0 +1,65 @@
+//! Reading the body of a request, as much of it as may be, for as long as it may take.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use http_body::Body as _;
+use hyper::Request;
+use hyper::body::Incoming;
+use tokio::time::timeout;
+
+use crate::config::Limits;
+use crate::reply::Rejection;
+
+/// How much memory is taken on a client's word that it will send more.
+const TRUSTED: usize = 1 << 16;
+
+/// The whole body of a request.
+pub(crate) async fn read(request: &mut Request<Incoming>, limits: &Limits) -> Result<Bytes, Rejection> {
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > limits.body) {
+        return Err(too_large(limits));
+    }
+    let read = timeout(limits.body_time, collect(request.body_mut(), length.unwrap_or(0), limits)).await;
+    read.unwrap_or_else(|_| {
+        Err(Rejection::refused(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive").closing())
+    })
+}
+
+fn too_large(limits: &Limits) -> Rejection {
+    let says = format!("the body has more than {} bytes", limits.body);
+    Rejection::refused(StatusCode::PAYLOAD_TOO_LARGE, says).closing()
+}
+
+async fn collect(body: &mut Incoming, length: usize, limits: &Limits) -> Result<Bytes, Rejection> {
+    let mut first: Option<Bytes> = None;
+    let mut rest = BytesMut::new();
+    loop {
+        let frame = match poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
+            None => break,
+            Some(Ok(frame)) => frame,
+            Some(Err(_)) => return Err(Rejection::bad("the body ended early").closing()),
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        let so_far = first.as_ref().map_or(0, Bytes::len).max(rest.len());
+        // SECURITY: a body without a length could fill the memory (test: oversized_bodies_are_refused)
+        if so_far + data.len() > limits.body {
+            return Err(too_large(limits));
+        }
+        match (first.take(), rest.is_empty()) {
+            // Most bodies come in one piece, which need not be copied.
+            (None, true) => first = Some(data),
+            (known, _) => {
+                if let Some(known) = known {
+                    rest.reserve(length.min(TRUSTED).max(known.len() + data.len()));
+                    rest.extend_from_slice(&known);
+                }
+                rest.extend_from_slice(&data);
+            }
+        }
+    }
+    Ok(first.unwrap_or_else(|| rest.freeze()))
+}

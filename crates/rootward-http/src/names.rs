@@ -1,0 +1,158 @@
+//! Which `Host` and `Origin` headers are accepted.
+//!
+//! A web page can make a browser send requests to the loopback address under the page's own name, once that name leads there (DNS
+//! rebinding). The name then shows in both headers.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use http::HeaderMap;
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+
+/// The names that a front answers to.
+#[derive(Debug)]
+pub(crate) struct Names {
+    hosts: Vec<Authority>,
+    origins: Vec<String>,
+}
+
+/// Why a request is refused for its names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum NameError {
+    #[error("the request has no `Host` header, or more than one")]
+    NoHost,
+    #[error("this `Host` is not served here")]
+    Host,
+    #[error("requests from this `Origin` are not accepted")]
+    Origin,
+}
+
+/// Why a configured name cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a host name: `{0}`")]
+pub(crate) struct BadHost(String);
+
+impl Names {
+    pub(crate) fn new(hosts: &[String], origins: &[String]) -> Result<Names, BadHost> {
+        let hosts =
+            hosts.iter().map(|host| host.parse().map_err(|_| BadHost(host.clone()))).collect::<Result<_, _>>()?;
+        let origins = origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
+        Ok(Names { hosts, origins })
+    }
+
+    /// Checks the names of a request. `authority` is the one of its target, if it has one.
+    pub(crate) fn check(&self, authority: Option<&Authority>, headers: &HeaderMap) -> Result<(), NameError> {
+        let mut hosts = headers.get_all(HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(NameError::NoHost) };
+        let host: Option<Authority> = Authority::try_from(host.as_bytes()).ok();
+        // SECURITY: without this, a page whose name leads to the loopback address talks to the front as its own server
+        // (test: names_of_others_are_refused)
+        if !host.is_some_and(|host| self.serves(&host)) || authority.is_some_and(|authority| !self.serves(authority)) {
+            return Err(NameError::Host);
+        }
+        // SECURITY: without this, any page can send requests to the front (test: names_of_others_are_refused)
+        if headers.get_all(ORIGIN).iter().any(|origin| !self.accepts(origin.as_bytes())) {
+            return Err(NameError::Origin);
+        }
+        Ok(())
+    }
+
+    fn serves(&self, host: &Authority) -> bool {
+        let is_configured = self.hosts.iter().any(|known| {
+            known.host().eq_ignore_ascii_case(host.host())
+                && known.port_u16().is_none_or(|port| host.port_u16() == Some(port))
+        });
+        !host.as_str().contains('@') && (is_loopback(host.host()) || is_configured)
+    }
+
+    fn accepts(&self, origin: &[u8]) -> bool {
+        let Ok(origin) = std::str::from_utf8(origin) else { return false };
+        let origin = origin.to_ascii_lowercase();
+        if self.origins.contains(&origin) {
+            return true;
+        }
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        let host: Option<Authority> = host.and_then(|host| host.parse().ok());
+        host.is_some_and(|host| !host.as_str().contains('@') && is_loopback(host.host()))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+        || bare.is_some_and(|host| host.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn names_of_others_are_refused() {
+        let hosts = ["mcp.example.org".to_owned(), "other.example.org:8443".to_owned()];
+        let names = Names::new(&hosts, &["https://App.example.org/".to_owned()]).unwrap();
+        let check = |host: &str, origin: Option<&str>, expect: Result<(), NameError>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_str(host).unwrap());
+            if let Some(origin) = origin {
+                headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
+            }
+            assert_eq!(names.check(None, &headers), expect, "{host} {origin:?}");
+        };
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:4000", "127.9.9.9", "[::1]", "[::1]:4000"] {
+            check(host, None, Ok(()));
+        }
+        for host in ["mcp.example.org", "MCP.example.org:1234", "other.example.org:8443"] {
+            check(host, None, Ok(()));
+        }
+        for host in [
+            "evil.example",
+            "evil.example:4000",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "other.example.org",
+            "other.example.org:1",
+            "128.0.0.1",
+            "0.0.0.0",
+            "[::2]",
+            "localhost@evil.example",
+            "evil.example@localhost",
+            "",
+            "a b",
+        ] {
+            check(host, None, Err(NameError::Host));
+        }
+        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5", "https://app.example.org"] {
+            check("localhost", Some(origin), Ok(()));
+        }
+        for origin in [
+            "http://evil.example",
+            "null",
+            "",
+            "http://localhost.evil.example",
+            "http://app.example.org",
+            "https://app.example.org:8443",
+            "file://localhost",
+            "http://localhost@evil.example",
+            "http://localhost/path",
+        ] {
+            check("localhost", Some(origin), Err(NameError::Origin));
+        }
+    }
+
+    #[test]
+    fn a_request_has_one_host() {
+        let names = Names::new(&[], &[]).unwrap();
+        let mut headers = HeaderMap::new();
+        assert_eq!(names.check(None, &headers), Err(NameError::NoHost));
+        headers.append(HOST, HeaderValue::from_static("localhost"));
+        assert_eq!(names.check(Some(&Authority::from_static("evil.example")), &headers), Err(NameError::Host));
+        assert_eq!(names.check(Some(&Authority::from_static("localhost:1")), &headers), Ok(()));
+        headers.append(HOST, HeaderValue::from_static("localhost"));
+        assert_eq!(names.check(None, &headers), Err(NameError::NoHost));
+        assert!(Names::new(&["a b".to_owned()], &[]).is_err());
+    }
+}
