@@ -23,10 +23,11 @@ impl Http {
                     _ = interrupted.recv() => {}
                 }
             };
-            let listener = tokio::net::TcpListener::from_std(listening.listener)?;
             // When signals are caught: whoever reads this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
-            rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")
+            rootward_http::serve(vec![listening.listener], config, backend, told_to_end)
+                .await
+                .context("the HTTP front broke off")
         });
         // What still blocks is not waited for: its client is gone.
         runtime.shutdown_background();

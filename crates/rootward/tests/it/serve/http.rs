@@ -74,7 +74,8 @@ fn a_modern_state_of_another_principal_is_refused() {
     let stage = two();
     let serving = Serving::start(&stage, &SERVE);
     let ask = |token: &str, params: Value| {
-        let headers = [("Mcp-Protocol-Version", message::MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "read_text_file")];
+        let headers =
+            [("Mcp-Protocol-Version", message::MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "read_text_file")];
         let params = message::modern(&json!({"roots": {}}), params);
         serving.post(Some(token), &headers, &message::request(1, "tools/call", params)).message()
     };
@@ -138,13 +139,16 @@ fn a_token_file_that_others_can_read_is_refused() {
 #[test]
 fn a_token_file_that_a_server_could_write_is_refused() {
     let stage = Stage::new().with_path();
-    // From here on the project is material that a confined command could have written.
-    let confined = stage.run(["sandbox", "--root", ".", "--", "true"]);
+    // From here on `src` is material that a confined command could have written.
+    let confined = stage.run(["sandbox", "--root", "src", "--", "true"]);
     assert_eq!(confined.code, Some(0), "{}", confined.stderr);
-    let file = token(&stage, "project/token", ADA, 0o600);
+    let file = token(&stage, "project/src/token", ADA, 0o600);
     refused(&stage.run(["serve", "--http", "0", "--token-file", &file, "."]), "could have written it");
-    std::os::unix::fs::symlink(token(&stage, "home/token", ADA, 0o600), stage.path("project/link")).unwrap();
-    refused(&stage.run(["serve", "--http", "0", "--token-file", "link", "."]), "could have written it");
+    std::os::unix::fs::symlink(token(&stage, "home/token", ADA, 0o600), stage.path("project/src/link")).unwrap();
+    refused(&stage.run(["serve", "--http", "0", "--token-file", "src/link", "."]), "could have written it");
+    std::os::unix::fs::symlink(&file, stage.path("home/into")).unwrap();
+    let into = stage.path("home/into");
+    refused(&stage.run(["serve", "--http", "0", "--token-file", into.to_str().unwrap(), "."]), "could have written it");
 }
 
 #[test]
@@ -191,7 +195,8 @@ fn two_principals_with_one_token_are_refused() {
 #[test]
 fn modes_that_widen_are_refused_over_http() {
     let stage = Stage::new().with("ROOTWARD_TOKEN", ADA);
-    for (variable, value) in [("ROOTWARD_MODE", "replace"), ("ROOTWARD_MODE", "union"), ("ROOTWARD_FALLBACK_ONLY", "1")] {
+    for (variable, value) in [("ROOTWARD_MODE", "replace"), ("ROOTWARD_MODE", "union"), ("ROOTWARD_FALLBACK_ONLY", "1")]
+    {
         let mut command = stage.command(["serve", "--http", "0", "."]);
         let run = command.env(variable, value).output().unwrap().into();
         refused(&run, "cannot be used over HTTP");
@@ -210,7 +215,7 @@ fn flags_that_principals_leave_without_meaning_are_refused() {
 #[test]
 fn saved_roots_are_not_for_http() {
     let stage = Stage::new().with("ROOTWARD_TOKEN", ADA);
-    let added = stage.run(["roots", "add", stage.path("outside").to_str().unwrap()]);
+    let added = stage.run(["roots", "add", "--yes", stage.path("outside").to_str().unwrap()]);
     assert_eq!(added.code, Some(0), "{}", added.stderr);
     refused(&stage.run(SERVE), "it has no roots");
     let serving = Serving::start(&stage, &["serve", "--http", "127.0.0.1:0", "."]);
