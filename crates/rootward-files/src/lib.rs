@@ -42,7 +42,7 @@ mod tools;
 mod tree;
 mod workspace;
 
+pub use rootward_server::SessionError;
 #[doc(hidden)]
 pub use schemas::schemas_of_types;
 pub use server::FileServer;
-pub use stdio::SessionError;

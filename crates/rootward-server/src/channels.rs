@@ -1,39 +1,108 @@
 //! Messages over channels in memory: for a front that has read them from the network, one session or one request at a time.
 //!
-//! An idle session holds no buffer here: each message is a value of its own.
+//! An idle session holds no buffer here: each message is a value of its own. When a client was silent for a while, the transport
+//! ends and hands the channel back, so that nothing of the session needs to run: see `resting.rs`.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use rmcp::service::{RoleServer, TxJsonRpcMessage};
+use rmcp::model::{JsonRpcMessage, RequestId};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rootward_protocol::frame::IdFinder;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::exchange::{Exchange, Incoming, LONGEST, More, Outgoing, Read, read, too_long};
 use crate::flow::UnderWay;
 use crate::json;
 
-/// The transport of a session whose messages arrive and leave over channels.
+/// How long a client is silent before its session rests.
+const REST_AFTER: Duration = Duration::from_secs(1);
+
+/// The channel that a session's messages arrive by.
+pub(crate) type FromClient = mpsc::Receiver<Bytes>;
+
+/// Whether a session can rest now, and the way back of its channel when it does.
+pub(crate) struct Rests {
+    may: Arc<AtomicBool>,
+    back: Option<oneshot::Sender<FromClient>>,
+}
+
+impl Rests {
+    /// A session that rests once it is told that it may. The receiver gets its channel, unless it ends.
+    pub(crate) fn new(may: &Arc<AtomicBool>) -> (Rests, oneshot::Receiver<FromClient>) {
+        let (back, rested) = oneshot::channel();
+        (Rests { may: Arc::clone(may), back: Some(back) }, rested)
+    }
+
+    fn may(&self) -> bool {
+        self.back.is_some() && self.may.load(Ordering::Relaxed)
+    }
+}
+
+/// The transport of a session whose messages arrive and leave over channels. `first` arrived already.
 pub(crate) fn channels(
-    to_client: mpsc::Sender<Bytes>,
-    from_client: mpsc::Receiver<Bytes>,
+    to_client: &mpsc::Sender<Bytes>,
+    from_client: FromClient,
+    first: Option<Bytes>,
+    rests: Rests,
 ) -> Exchange<FromChannel, ToChannel> {
-    let incoming = FromChannel { receiver: from_client, to_client: to_client.clone(), arrived: VecDeque::new() };
-    Exchange::new(incoming, ToChannel(to_client))
+    let questions = Questions::default();
+    let mut incoming = FromChannel {
+        receiver: from_client,
+        to_client: to_client.clone(),
+        arrived: VecDeque::new(),
+        questions: questions.clone(),
+        rests,
+    };
+    if let Some(first) = first {
+        incoming.arrive(first);
+    }
+    Exchange::new(incoming, ToChannel { sender: to_client.clone(), questions })
+}
+
+/// What the client was asked and has not answered.
+// SECURITY: a session with such a question does not rest: its next questions would have the same ids, and a late answer would be
+// taken for theirs (test: a_session_that_waits_for_an_answer_does_not_rest)
+#[derive(Clone, Default)]
+struct Questions(Arc<Mutex<HashSet<RequestId>>>);
+
+impl Questions {
+    fn open(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heard(&self, message: &RxJsonRpcMessage<RoleServer>) {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = id {
+            self.open().remove(id);
+        }
+    }
 }
 
 /// Messages that arrive, each by itself or in a batch.
 pub(crate) struct FromChannel {
-    receiver: mpsc::Receiver<Bytes>,
+    receiver: FromClient,
     /// Closed when the client is gone.
     to_client: mpsc::Sender<Bytes>,
     arrived: VecDeque<Bytes>,
+    questions: Questions,
+    rests: Rests,
 }
 
 /// The channel that messages leave by.
-pub(crate) struct ToChannel(mpsc::Sender<Bytes>);
+pub(crate) struct ToChannel {
+    sender: mpsc::Sender<Bytes>,
+    questions: Questions,
+}
 
 impl FromChannel {
     fn arrive(&mut self, bytes: Bytes) {
@@ -41,6 +110,17 @@ impl FromChannel {
             Some(parts) => self.arrived.extend(parts.iter().map(|part| bytes.slice_ref(part.get().as_bytes()))),
             None => self.arrived.push_back(bytes),
         }
+    }
+
+    /// Hands the channel back, if nothing is under way in either direction.
+    fn rest(&mut self, under_way: &UnderWay) -> bool {
+        if !self.rests.may() || !under_way.is_idle() || !self.questions.open().is_empty() {
+            return false;
+        }
+        let Some(back) = self.rests.back.take() else { return false };
+        // In its place one that has ended.
+        let receiver = std::mem::replace(&mut self.receiver, mpsc::channel(1).1);
+        back.send(receiver).is_ok()
     }
 }
 
@@ -62,6 +142,9 @@ impl Incoming for FromChannel {
             } else {
                 read(&bytes)
             };
+            if let Some(Read::Message(message, _)) = &message {
+                self.questions.heard(message);
+            }
             if message.is_some() {
                 return message;
             }
@@ -71,13 +154,21 @@ impl Incoming for FromChannel {
     }
 
     async fn more(&mut self, under_way: &UnderWay) -> More {
-        tokio::select! {
-            biased;
-            () = self.to_client.closed() => return More::Gone,
-            bytes = self.receiver.recv() => if let Some(bytes) = bytes {
-                self.arrive(bytes);
-                return More::Arrived;
-            },
+        loop {
+            tokio::select! {
+                biased;
+                () = self.to_client.closed() => return More::Gone,
+                bytes = self.receiver.recv() => match bytes {
+                    Some(bytes) => {
+                        self.arrive(bytes);
+                        return More::Arrived;
+                    }
+                    None => break,
+                },
+                () = tokio::time::sleep(REST_AFTER) => if self.rest(under_way) {
+                    return More::Ended;
+                },
+            }
         }
         // The client says no more, and may wait for answers.
         while !under_way.is_none_owed() {
@@ -92,7 +183,10 @@ impl Incoming for FromChannel {
 
 impl Outgoing for ToChannel {
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let to_client = self.0.clone();
+        if let JsonRpcMessage::Request(request) = &message {
+            self.questions.open().insert(request.id.clone());
+        }
+        let to_client = self.sender.clone();
         async move {
             let mut bytes = Vec::new();
             json::write(&mut bytes, &message)?;

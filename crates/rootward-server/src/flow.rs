@@ -112,6 +112,11 @@ impl UnderWay {
         self.owed().is_empty()
     }
 
+    /// Whether no request is worked on, and no answer owed.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_none_owed() && self.taken.load(Ordering::Relaxed) == 0
+    }
+
     /// Waits until a request may have been answered since it was last asked.
     pub(crate) async fn fewer(&self) {
         self.fewer.notified().await;

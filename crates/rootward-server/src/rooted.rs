@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam, CompleteRequestParams,
     CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams,
@@ -24,10 +23,8 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
 use rootward_protocol::Refusal;
 use rootward_protocol::round::Said;
-use tokio::sync::mpsc;
 
 use crate::announce::{Limits, Paging, RootsResource};
-use crate::channels::channels;
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
 use crate::modern::{self, Retried, Rounds};
@@ -52,7 +49,7 @@ pub struct Rooted<H> {
 
 /// When a legacy client may be asked for its roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asks {
+pub(crate) enum Asks {
     /// At any time: the connection carries questions of its own.
     AtOnce,
     /// While one of its calls is under way: a question outside a call would leave on a stream that many HTTP clients do not open.
@@ -115,21 +112,9 @@ impl<H> Rooted<H> {
         Rooted { paging: Paging::Declared, ..self }.serve(stdio()).await
     }
 
-    /// Serves a session, or one modern request, whose messages a front moves over channels: one JSON message, or a batch of them, in
-    /// each item. To drop the front's sender says that the client sends no more; to drop its receiver, that the client is gone,
-    /// which ends the session and stops its calls.
-    ///
-    /// A legacy client is asked for its roots only while one of its calls is under way, so that the front has a stream for the question.
-    pub async fn serve_channels(
-        self,
-        to_client: mpsc::Sender<Bytes>,
-        from_client: mpsc::Receiver<Bytes>,
-    ) -> Result<RunningService<RoleServer, Rooted<H>>, ServerInitializeError>
-    where
-        H: ServerHandler,
-    {
-        let rooted = Rooted { paging: Paging::Declared, asks: Asks::InCalls, ..self };
-        rooted.serve(channels(to_client, from_client)).await
+    /// The same, with what a transport over channels can do.
+    pub(crate) fn over_channels(self, paging: Paging, asks: Asks) -> Rooted<H> {
+        Rooted { paging, asks, ..self }
     }
 
     /// Who is at either end of a modern request.

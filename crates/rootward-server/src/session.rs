@@ -265,6 +265,12 @@ impl Session {
         Ok(())
     }
 
+    /// Lets go of the client while it is silent. The next call is the same client's: only the one who serves the session knows that, so
+    /// only they call this.
+    pub(crate) fn rest(&self) {
+        self.state().peer = None;
+    }
+
     /// Whether the next call that needs roots looks for missing ones first.
     pub(crate) fn is_look_due(&self) -> bool {
         let now = self.now();

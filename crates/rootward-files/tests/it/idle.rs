@@ -1,4 +1,7 @@
-//! What an idle session over channels weighs: `cargo test -p rootward-files --release --test it -- --ignored --nocapture idle`.
+//! What an idle session over channels weighs. Each in a process of its own:
+//! `cargo nextest run -p rootward-files --release --run-ignored only --no-capture idle`.
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use rootward_files::FileServer;
@@ -8,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 const SESSIONS: usize = 5_000;
+const UNTIL_THEY_REST: Duration = Duration::from_secs(2);
 
 /// The front's ends of a session.
 struct Front {
@@ -51,28 +55,37 @@ impl Front {
 
 #[tokio::test]
 #[ignore = "a measurement, to be read by a person"]
-async fn idle_sessions_are_weighed() {
-    for (kind, different) in [("one root for all", false), ("a root for each", true)] {
-        let directory = tempfile::tempdir().unwrap();
-        let top = directory.path().canonicalize().unwrap();
-        let roots: Vec<String> = (0..=SESSIONS)
-            .map(|number| {
-                let root = top.join(if different { number } else { 0 }.to_string());
-                std::fs::create_dir_all(&root).unwrap();
-                std::fs::write(root.join("file"), "here").unwrap();
-                root.to_str().unwrap().to_owned()
-            })
-            .collect();
-        let service = RootsService::new(Settings::new(None));
-        let mut sessions = vec![Front::open(&service, &roots[SESSIONS]).await];
-        sessions.reserve(SESSIONS);
-        let before = resident();
-        for root in &roots[..SESSIONS] {
-            sessions.push(Front::open(&service, root).await);
-        }
-        let each = (resident() - before) as f64 / 1024.0 / SESSIONS as f64;
-        eprintln!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
+async fn sessions_with_one_root_are_weighed() {
+    weigh("one root for all", |_| 0).await;
+}
+
+#[tokio::test]
+#[ignore = "a measurement, to be read by a person"]
+async fn sessions_with_different_roots_are_weighed() {
+    weigh("a root for each", |number| number).await;
+}
+
+async fn weigh(kind: &str, root: impl Fn(usize) -> usize) {
+    let directory = tempfile::tempdir().unwrap();
+    let top = directory.path().canonicalize().unwrap();
+    let place = |number: usize| {
+        let place = top.join(root(number).to_string());
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("file"), "here").unwrap();
+        place.to_str().unwrap().to_owned()
+    };
+    let service = RootsService::new(Settings::new(None));
+    let mut sessions = vec![Front::open(&service, &place(SESSIONS)).await];
+    sessions.reserve(SESSIONS);
+    tokio::time::sleep(UNTIL_THEY_REST).await;
+    let before = resident();
+    for number in 0..SESSIONS {
+        sessions.push(Front::open(&service, &place(number)).await);
     }
+    tokio::time::sleep(UNTIL_THEY_REST).await;
+    #[expect(clippy::cast_precision_loss, reason = "a number for a person")]
+    let each = (resident() - before) as f64 / 1024.0 / SESSIONS as f64;
+    eprintln!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
 }
 
 /// The resident memory of this process, in bytes (`proc_pid_statm(5)`).

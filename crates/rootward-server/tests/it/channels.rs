@@ -30,9 +30,7 @@ impl Front {
         let (sender, from_client) = mpsc::channel(4);
         let (to_client, receiver) = mpsc::channel(4);
         tokio::spawn(async move {
-            if let Ok(service) = handler.serve_channels(to_client, from_client).await {
-                let _ = service.waiting().await;
-            }
+            let _ = handler.serve_channels(to_client, from_client).await;
         });
         Front { sender, receiver }
     }
@@ -260,4 +258,72 @@ async fn a_request_is_answered_after_the_client_said_its_last() {
     drop(sender);
     state(&serde_json::from_slice(&receiver.recv().await.unwrap()).unwrap());
     assert_eq!(receiver.recv().await, None);
+}
+
+/// Longer than a session waits before it rests.
+const A_REST: Duration = Duration::from_millis(1300);
+
+#[tokio::test]
+async fn a_session_rests_and_goes_on() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let mut front = Front::session(service.install(Files::new())).await;
+    let (a, b) = (json!({"path": stage.path("a/file")}), json!({"path": stage.path("b/file")}));
+    assert_eq!(front.call_with(1, "read", a.clone(), &roots(&[&stage.path("a")])).await, "a");
+    tokio::time::sleep(A_REST).await;
+    // Its roots are still known, and a change is heard first.
+    front.call(2, "read", a.clone()).await;
+    assert_eq!(said(&front.receive().await), "a");
+    tokio::time::sleep(A_REST).await;
+    front.send(&message::notification("notifications/roots/list_changed", Value::Null)).await;
+    assert_eq!(front.call_with(3, "read", a, &roots(&[&stage.path("b")])).await, "outside_roots");
+    tokio::time::sleep(A_REST).await;
+    assert_eq!(front.call_with(4, "read", b, &Value::Null).await, "b");
+    tokio::time::sleep(A_REST).await;
+    drop(front.sender);
+    assert_eq!(front.receiver.recv().await, None);
+}
+
+#[tokio::test]
+async fn a_session_that_waits_for_an_answer_does_not_rest() {
+    let stage = Stage::new();
+    let mut settings = settings();
+    settings.policy.timeout = Duration::from_millis(100);
+    let mut front = Front::session(RootsService::new(settings).install(Files::new())).await;
+    let path = json!({"path": stage.path("a/file")});
+    front.call(1, "read", path.clone()).await;
+    let first = front.receive().await;
+    assert_eq!(first["method"], "roots/list");
+    let mut answer = front.receive().await;
+    while answer["id"] != 1 {
+        answer = front.receive().await;
+    }
+    tokio::time::sleep(A_REST).await;
+    // The next question has another id, so that a late answer to the first means nothing.
+    front.call(2, "read", path).await;
+    let mut ids = Vec::new();
+    loop {
+        let said = front.receive().await;
+        if said["method"] == "roots/list" {
+            ids.push(said["id"].clone());
+        }
+        if said["id"] == 2 && said.get("method").is_none() {
+            break;
+        }
+    }
+    front.call(3, "count", json!({})).await;
+    assert!(!ids.contains(&first["id"]), "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_long_call_keeps_its_session_awake() {
+    let (told, mut tells) = mpsc::unbounded_channel();
+    let mut front = Front::session(RootsService::new(settings()).install(Stuck(told))).await;
+    front.call(1, "any", json!({})).await;
+    assert_eq!(tells.recv().await, Some("began"));
+    tokio::time::sleep(A_REST).await;
+    front.send(&message::notification("notifications/cancelled", json!({"requestId": 1}))).await;
+    assert_eq!(tells.recv().await, Some("stopped"));
+    front.send(&message::request(2, "ping", Value::Null)).await;
+    assert_eq!(front.receive().await["id"], 2);
 }

@@ -33,7 +33,6 @@ impl Listening {
     pub(super) fn bind(text: &str, addresses: &[SocketAddr]) -> Result<Listening> {
         let context = || format!("cannot listen on `{}`", Shown::new(text));
         let listener = TcpListener::bind(addresses).with_context(context)?;
-        listener.set_nonblocking(true).with_context(context)?;
         let address = listener.local_addr().with_context(context)?;
         Ok(Listening { listener, address })
     }

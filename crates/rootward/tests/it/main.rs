@@ -13,6 +13,8 @@ mod explain;
 mod help;
 mod hints;
 mod home_root;
+#[cfg(feature = "http")]
+mod http_client;
 mod hub;
 mod own_places;
 mod place;

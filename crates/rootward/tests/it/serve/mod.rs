@@ -2,6 +2,8 @@
 
 mod full;
 mod hostile;
+#[cfg(feature = "http")]
+mod http;
 mod life;
 mod limits;
 mod roots;

@@ -1,0 +1,83 @@
+//! Sessions that rest while their clients are silent.
+//!
+//! What rmcp keeps for a session that runs, its two queues above all, weighs more than everything else together. A silent session
+//! does without: the service ends, the session's own state stays, and with the next message the service runs again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use rmcp::service::{RoleServer, RunningService, ServerInitializeError, serve_directly};
+use rmcp::{ServerHandler, ServiceExt};
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinError;
+
+use crate::announce::Paging;
+use crate::channels::{FromClient, Rests, channels};
+use crate::in_order::InOrder;
+use crate::rooted::{Asks, Rooted};
+
+/// Why a session did not end as it should.
+#[derive(Error, Debug)]
+pub enum SessionError {
+    /// The client did not speak MCP, or left at once.
+    #[error("the client did not begin a session")]
+    NotBegun(#[source] Box<ServerInitializeError>),
+    /// It broke off.
+    #[error("the session broke off")]
+    BrokenOff(#[source] JoinError),
+}
+
+impl<H: ServerHandler> Rooted<H> {
+    /// Serves a session, or one modern request, to its end. A front moves its messages over channels: one JSON message, or a batch of
+    /// them, in each item. To drop the front's sender says that the client sends no more; to drop its receiver, that the client
+    /// is gone, which ends the session and stops its calls.
+    ///
+    /// A legacy client is asked for its roots only while one of its calls is under way, so that the front has a stream for the question.
+    /// While the client is silent, the session rests: the handler stays, but a `Peer` that it kept from an earlier call is closed.
+    pub async fn serve_channels(
+        self,
+        to_client: mpsc::Sender<Bytes>,
+        from_client: mpsc::Receiver<Bytes>,
+    ) -> Result<(), SessionError> {
+        let rooted = Arc::new(self.over_channels(Paging::Declared, Asks::InCalls));
+        let may_rest = Arc::new(AtomicBool::new(false));
+        // Boxed: what a handshake needs is not kept for as long as the session lasts.
+        let begun = Box::pin(begin(&rooted, &to_client, from_client, &may_rest)).await;
+        let (mut running, mut rested) = begun.map_err(|error| SessionError::NotBegun(Box::new(error)))?;
+        let client = running.peer().peer_info();
+        // A modern request has said nothing of its client that would hold for another.
+        may_rest.store(client.is_some(), Ordering::Relaxed);
+        loop {
+            running.waiting().await.map_err(SessionError::BrokenOff)?;
+            let (Ok(mut from_client), Some(client)) = (rested.await, &client) else { return Ok(()) };
+            rooted.session().rest();
+            let first = tokio::select! {
+                biased;
+                () = to_client.closed() => None,
+                first = from_client.recv() => first,
+            };
+            let Some(first) = first else { return Ok(()) };
+            let (rests, next) = Rests::new(&may_rest);
+            let transport = channels(&to_client, from_client, Some(first), rests);
+            let transport = InOrder::new(transport, rooted.session().clone());
+            running = serve_directly(Arc::clone(&rooted), transport, Some((**client).clone()));
+            rested = next;
+        }
+    }
+}
+
+type Running<H> = RunningService<RoleServer, Arc<Rooted<H>>>;
+
+async fn begin<H: ServerHandler>(
+    rooted: &Arc<Rooted<H>>,
+    to_client: &mpsc::Sender<Bytes>,
+    from_client: FromClient,
+    may_rest: &Arc<AtomicBool>,
+) -> Result<(Running<H>, oneshot::Receiver<FromClient>), ServerInitializeError> {
+    let (rests, rested) = Rests::new(may_rest);
+    let transport = channels(to_client, from_client, None, rests);
+    let transport = InOrder::new(transport, rooted.session().clone());
+    Ok((ServiceExt::serve(Arc::clone(rooted), transport).await?, rested))
+}
