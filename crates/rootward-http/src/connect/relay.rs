@@ -123,7 +123,11 @@ impl Relay {
         if let Some((code, says)) = refused {
             return self.session.send(message::error(id.as_str(), code, says, None)).await;
         }
-        let kind = if name == method::INITIALIZE { RequestKind::Handshake } else { RequestKind::Other };
+        let kind = match name {
+            method::INITIALIZE => RequestKind::Handshake,
+            method::CALL_TOOL => RequestKind::Call,
+            _ => RequestKind::Other,
+        };
         let headers = match &revision {
             Some(revision) => mirrored::headers(envelope, revision, &self.session.state().annotations),
             // A handshake begins a session, and belongs to none.
