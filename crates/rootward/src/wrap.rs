@@ -18,8 +18,8 @@ use rootward_hub::hub::StdioHub;
 use rootward_hub::recipe::{HomeKind, Recipe, Takes};
 use rootward_hub::scan::{Expansion, Held, Need, Treatment};
 use rootward_hub::wrap::{
-    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Runs, Tells, TreatedBy, Treatments,
-    Wrap as Wrapped,
+    About, Confine, Enforce, Homes, Inject, LONGEST, Launch, Lookout, Operator, Rules, Runs, Tells, TreatedBy,
+    Treatments, Wrap as Wrapped,
 };
 use rootward_sandbox::{Enforcement, Refused, StartError, Trace};
 

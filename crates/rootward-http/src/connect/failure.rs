@@ -110,7 +110,9 @@ impl fmt::Display for Told<'_> {
                 if let Some(to) = to {
                     write!(f, " to `{to}`")?;
                 }
-                f.write_str(", which is not followed, because the headers would go there, too; set `url` to the right address")
+                f.write_str(
+                    ", which is not followed, because the headers would go there, too; set `url` to the right address",
+                )
             }
             Failure::ContentType(found) => write!(
                 f,

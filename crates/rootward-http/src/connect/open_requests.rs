@@ -42,7 +42,8 @@ impl OpenRequests {
         if self.0.contains_key(&key) {
             return false;
         }
-        let request = OpenRequest { id: id.as_str().into(), method: method.into(), era, wanted: Wanted::Yes, task: None };
+        let request =
+            OpenRequest { id: id.as_str().into(), method: method.into(), era, wanted: Wanted::Yes, task: None };
         self.0.insert(key, request);
         true
     }

@@ -176,7 +176,9 @@ impl Relay {
         match accepted {
             Ok(Ok(())) => {}
             Ok(Err(Failure::SessionGone)) => return self.session.lose(),
-            Ok(Err(failure)) => self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure))),
+            Ok(Err(failure)) => {
+                self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure)))
+            }
             Err(_) => self.session.say("a message was not accepted in time"),
         }
         if envelope.method() == Some(method::INITIALIZED) && !self.is_listening {

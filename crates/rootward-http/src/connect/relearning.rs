@@ -22,6 +22,13 @@ const HEADER_MISMATCH: i64 = -32020;
 /// How many pages of a list are asked for.
 const MOST_PAGES: usize = 64;
 
+/// What is left of a list.
+enum Next {
+    /// The page at this cursor; without one, the first.
+    Page(Option<String>),
+    Nothing,
+}
+
 /// Whether an error says that a header is missing or wrong.
 pub(super) fn is_mismatch(error: &str) -> bool {
     let error: Option<Value> = serde_json::from_str(error).ok();
@@ -33,18 +40,16 @@ pub(super) async fn relearn(session: &Session, call: &Bytes) -> Option<http::Hea
     let Ok(Message::Single(envelope)) = Message::parse(call) else { return None };
     let revision = mirrored::modern_revision(envelope.params())?;
     let meta = Members::read(envelope.params()?)?.get(keys::META)?;
-    let mut cursor = None;
+    let mut next = Next::Page(None);
     for _ in 0..MOST_PAGES {
-        cursor = page(session, &revision, meta, cursor.as_deref()).await?;
-        if cursor.is_none() {
-            break;
-        }
+        let Next::Page(cursor) = next else { break };
+        next = page(session, &revision, meta, cursor.as_deref()).await?;
     }
     Some(mirrored::headers(&envelope, &revision, &session.state().annotations))
 }
 
-/// Learns from one page; returns the cursor of the next one.
-async fn page(session: &Session, revision: &str, meta: &RawValue, cursor: Option<&str>) -> Option<Option<String>> {
+/// Learns from one page; `None` if it did not come.
+async fn page(session: &Session, revision: &str, meta: &RawValue, cursor: Option<&str>) -> Option<Next> {
     let cursor = cursor.map(|cursor| format!(r#","cursor":{}"#, Value::from(cursor))).unwrap_or_default();
     let params = format!(r#"{{"{}":{}{cursor}}}"#, keys::META, meta.get());
     let body = Bytes::from(message::request("\"rootward-tools\"", method::LIST_TOOLS, Some(&params)));
@@ -75,8 +80,9 @@ async fn page(session: &Session, revision: &str, meta: &RawValue, cursor: Option
     }
 }
 
-fn learn(session: &Session, answer: &Envelope<'_>) -> Option<Option<String>> {
+fn learn(session: &Session, answer: &Envelope<'_>) -> Option<Next> {
     let result = answer.result()?;
     session.state().annotations.learn(result);
-    Some(Members::read(result)?.text("nextCursor"))
+    let cursor = Members::read(result)?.text("nextCursor");
+    Some(cursor.map_or(Next::Nothing, |cursor| Next::Page(Some(cursor))))
 }

@@ -53,7 +53,9 @@ pub enum TargetError {
     #[error("the address is not a valid URL of HTTP")]
     Url,
     /// A user or a password in the address.
-    #[error("the address has a user name or a password in it, which HTTP does not send: use the header `Authorization`")]
+    #[error(
+        "the address has a user name or a password in it, which HTTP does not send: use the header `Authorization`"
+    )]
     UserInfo,
     /// Not encrypted, and not on this machine.
     #[error(
@@ -121,7 +123,7 @@ impl Target {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
-        f.debug_struct("Target").field("address", &self.shown).field("headers", &names).finish()
+        f.debug_struct("Target").field("address", &self.shown).field("headers", &names).finish_non_exhaustive()
     }
 }
 
@@ -140,9 +142,7 @@ pub fn is_loopback(address: &str) -> bool {
 fn is_loopback_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => {
-            ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback())
-        }
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
             name == "localhost" || name.ends_with(".localhost")
@@ -172,9 +172,8 @@ pub fn may_be_this_machine(address: &str) -> bool {
 
 /// Whether an address is one that the whole internet does not share.
 fn is_near(ip: IpAddr) -> bool {
-    let v6_near = |ip: Ipv6Addr| {
-        ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
-    };
+    let v6_near =
+        |ip: Ipv6Addr| ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local();
     match ip {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
         IpAddr::V6(ip) => v6_near(ip) || ip.to_ipv4_mapped().is_some_and(|ip| is_near(IpAddr::V4(ip))),
@@ -197,7 +196,8 @@ mod tests {
         {
             check(address, true);
         }
-        for address in ["http://example.org/", "http://10.0.0.1/", "http://127.0.0.1.example.org/", "http://localhost.example.org"]
+        for address in
+            ["http://example.org/", "http://10.0.0.1/", "http://127.0.0.1.example.org/", "http://localhost.example.org"]
         {
             check(address, false);
         }

@@ -97,7 +97,8 @@ async fn answers_that_are_cut() {
         Vec::new(),
         b"HTTP/1.1 200".to_vec(),
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"jsonrpc\":".to_vec(),
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\nff\r\ndata: {".to_vec(),
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\nff\r\ndata: {"
+            .to_vec(),
     ] {
         let says = call(move |_| Reply::Raw(cut.clone())).await;
         assert!(says.contains("broke before the answer"), "{says}");

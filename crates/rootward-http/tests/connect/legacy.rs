@@ -56,10 +56,8 @@ async fn requests_are_carried_beside_each_other() {
 
 #[tokio::test]
 async fn messages_arrive_in_order() {
-    let server = Scripted::start(|request| {
-        usual(request).unwrap_or_else(|| json_reply(&result(request, &json!({}))))
-    })
-    .await;
+    let server =
+        Scripted::start(|request| usual(request).unwrap_or_else(|| json_reply(&result(request, &json!({}))))).await;
     let mut lines = Lines::to(&server.url);
     lines.begin().await;
     for round in 0..40 {
@@ -69,7 +67,8 @@ async fn messages_arrive_in_order() {
     for _ in 0..40 {
         lines.next().await;
     }
-    let posted = server.posted()[2..].chunks(2).filter(|pair| *pair != ["tools/call", "notifications/progress"]).count();
+    let posted =
+        server.posted()[2..].chunks(2).filter(|pair| *pair != ["tools/call", "notifications/progress"]).count();
     assert_eq!(posted, 0, "{:?}", server.posted());
 }
 
@@ -97,10 +96,9 @@ async fn a_stream_that_is_cut_is_resumed() {
 #[tokio::test]
 async fn a_stream_that_cannot_be_resumed_is_an_error() {
     // Its events have ids, but it has no stream to resume by.
-    let server = Scripted::start(|request| {
-        usual(request).unwrap_or_else(|| ended_events("id: e1\ndata:\n\nretry: 10\n\n"))
-    })
-    .await;
+    let server =
+        Scripted::start(|request| usual(request).unwrap_or_else(|| ended_events("id: e1\ndata:\n\nretry: 10\n\n")))
+            .await;
     let mut lines = Lines::to(&server.url);
     lines.begin().await;
     lines.ask(7, "tools/call", &json!({})).await;
@@ -119,7 +117,8 @@ async fn a_server_speaks_of_its_own_accord() {
             }
             1 => {
                 assert_eq!(request.headers["last-event-id"], "g1");
-                let changed = "data: {\"jsonrpc\": \"2.0\",\r\ndata:  \"method\": \"notifications/tools/list_changed\"}\n\n";
+                let changed =
+                    "data: {\"jsonrpc\": \"2.0\",\r\ndata:  \"method\": \"notifications/tools/list_changed\"}\n\n";
                 Reply::Hang(events(changed))
             }
             _ => panic!("it was open"),
@@ -164,10 +163,12 @@ async fn without_a_session_an_unknown_address_is_an_error() {
 #[tokio::test]
 async fn ids_come_back_as_they_were_written() {
     let server = Scripted::start(|request| {
-        usual(request).unwrap_or_else(|| json_reply(&json!([
-            {"jsonrpc": "2.0", "method": "notifications/progress"},
-            {"jsonrpc": "2.0", "id": 7, "result": {}},
-        ])))
+        usual(request).unwrap_or_else(|| {
+            json_reply(&json!([
+                {"jsonrpc": "2.0", "method": "notifications/progress"},
+                {"jsonrpc": "2.0", "id": 7, "result": {}},
+            ]))
+        })
     })
     .await;
     let mut lines = Lines::to(&server.url);

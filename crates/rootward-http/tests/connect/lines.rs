@@ -72,7 +72,8 @@ impl Lines {
 
     /// Shakes hands as a legacy client.
     pub(crate) async fn begin(&mut self) -> Value {
-        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let hello =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         self.ask(0, "initialize", &hello).await;
         let (answer, _) = self.answer(0).await;
         self.notify("notifications/initialized").await;

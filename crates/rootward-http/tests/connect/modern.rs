@@ -32,14 +32,16 @@ async fn a_request_repeats_itself_in_headers() {
 async fn a_missing_header_is_learned_from_the_list() {
     let server = Scripted::start(|request| match request.body["method"].as_str() {
         Some("tools/list") => {
-            let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+            let schema =
+                json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
             let bad = json!({"type": "object", "properties": {"n": {"type": "number", "x-mcp-header": "N"}}});
             let tools = json!([{"name": "t", "inputSchema": schema}, {"name": "bad", "inputSchema": bad}]);
             json_reply(&result(request, &json!({"tools": tools})))
         }
         _ if request.headers.contains_key("mcp-param-region") => json_reply(&result(request, &json!({"ok": true}))),
         _ => {
-            let error = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": -32020, "message": "missing"}});
+            let error =
+                json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": -32020, "message": "missing"}});
             reply("400 Bad Request", &[("content-type", "application/json")], &error.to_string())
         }
     })
@@ -101,7 +103,8 @@ async fn a_modern_stream_is_not_resumed() {
 #[tokio::test]
 async fn an_unknown_method_is_not_an_unknown_session() {
     let server = Scripted::start(|request| {
-        let error = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": -32601, "message": "unknown"}});
+        let error =
+            json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": -32601, "message": "unknown"}});
         reply("404 Not Found", &[("content-type", "application/json")], &error.to_string())
     })
     .await;

@@ -114,7 +114,9 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
 pub(crate) fn reply(status: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = body.len();
-    Reply::Raw(format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into())
+    Reply::Raw(
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into(),
+    )
 }
 
 pub(crate) fn json_reply(body: &Value) -> Reply {

@@ -4,7 +4,9 @@ use rootward_core::Shown;
 
 use super::error::{ConfigError, ConfigNote};
 use super::naming::prefix_of;
-use super::settings::{Isolation, KEYS_OF_ADDRESSES, KEYS_OF_PROCESSES, RootsFrom, ServerSettings, each, template, without_all_roots};
+use super::settings::{
+    Isolation, KEYS_OF_ADDRESSES, KEYS_OF_PROCESSES, RootsFrom, ServerSettings, each, template, without_all_roots,
+};
 use super::template::Template;
 use super::tools::ToolPattern;
 use super::tree::{Node, Section};

@@ -38,11 +38,11 @@ impl Preparing<'_> {
 mod reached {
     use anyhow::{Context, anyhow};
     use rootward_core::Shown;
+    use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
     use rootward_hub::config::{SessionRoots, Surroundings};
     use rootward_hub::recipe::HomeKind;
     use rootward_hub::scan::{Expansion, Held};
     use rootward_hub::wrap::{Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy};
-    use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
     use rootward_sandbox::{Network, Options, Trace, UnixSockets};
 
     use super::*;
@@ -60,15 +60,15 @@ mod reached {
             let around =
                 Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
             let paths = server.path_pairs(&around).map_err(|error| hinted(&error))?;
-            let plain =
-                if server.rootward.allow_plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
+            let plain = if server.rootward.allow_plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
             let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
             let target = Target::new(url, pairs, plain)
                 .map_err(|error| anyhow!("server `{}`: {error}", Shown::new(&server.name)))?;
             let tells = if server.tells_roots() { Tells::Roots } else { Tells::Nothing };
-            let is_checked = server.rootward.check_paths.unwrap_or_else(|| {
-                tells == Tells::Roots || !paths.is_empty() || may_be_this_machine(url)
-            });
+            let is_checked = server
+                .rootward
+                .check_paths
+                .unwrap_or_else(|| tells == Tells::Roots || !paths.is_empty() || may_be_this_machine(url));
             let ItsRoots { policy, sources } = self.roots_of_remote_ambient(server, expanded, is_checked)?;
             let program = std::env::current_exe().context("cannot find the program that is running")?;
             let arguments = vec![OsString::from(connect::NAME), OsString::from(target.origin())];

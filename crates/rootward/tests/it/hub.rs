@@ -2,6 +2,8 @@
 
 mod chaos;
 mod reloading;
+#[cfg(feature = "connect")]
+mod remote;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
