@@ -177,7 +177,7 @@ impl Relay {
             Ok(Ok(())) => {}
             Ok(Err(Failure::SessionGone)) => return self.session.lose(),
             Ok(Err(failure)) => {
-                self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure)))
+                self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure)));
             }
             Err(_) => self.session.say("a message was not accepted in time"),
         }
