@@ -5,7 +5,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// The longest pause that a server can ask for before its stream is opened again.
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+const LONGEST_RETRY: Duration = Duration::from_mins(1);
 /// The longest id of an event.
 const LONGEST_ID: usize = 4096;
 

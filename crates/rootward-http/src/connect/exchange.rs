@@ -16,6 +16,7 @@ use super::LONGEST;
 use super::events::Events;
 use super::failure::Failure;
 use super::outbound::Outbound;
+use super::relearning;
 use super::session::{SESSION, Session};
 use super::streaming::{self, Purpose, content_type, is_event_stream, is_json};
 
@@ -40,6 +41,8 @@ pub(super) struct Outgoing {
 pub(super) enum RequestKind {
     /// It begins a legacy session.
     Handshake,
+    /// It calls a tool.
+    Call,
     Other,
 }
 
@@ -65,7 +68,18 @@ async fn attempt(
     until_sent: oneshot::Sender<Infallible>,
 ) -> Result<(), Failure> {
     let body = Outbound::telling(request.body.clone(), Some(until_sent));
-    let response = session.http.post(request.headers.clone(), body, &request.body).await?;
+    let mut response = session.http.post(request.headers.clone(), body, &request.body).await?;
+    if response.status() == StatusCode::BAD_REQUEST && request.era == Era::Modern && request.kind == RequestKind::Call {
+        let refused = error_of(response, &request.key).await;
+        if !refused.as_deref().is_some_and(relearning::is_mismatch) {
+            return answer_refused(session, request, refused, StatusCode::BAD_REQUEST).await;
+        }
+        let headers = relearning::relearn(session, &request.body).await;
+        let Some(headers) = headers.filter(|headers| *headers != request.headers) else {
+            return answer_refused(session, request, refused, StatusCode::BAD_REQUEST).await;
+        };
+        response = session.http.post(headers, Outbound::new(request.body.clone()), &request.body).await?;
+    }
     let status = response.status();
     if status == StatusCode::NOT_FOUND && request.headers.contains_key(SESSION) {
         return Err(Failure::SessionGone);
@@ -102,17 +116,32 @@ async fn attempt(
 async fn refused(session: &Session, request: &Outgoing, response: Response<Incoming>) -> Result<(), Failure> {
     let status = response.status();
     // What helps here is a header, which no server knows by the name that it has in the configuration.
-    let says_more = !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    if says_more && is_json(response.headers()) {
-        let body = Limited::new(response.into_body(), LONGEST_ERROR).collect();
-        if let Ok(Ok(body)) = tokio::time::timeout(ERROR_WITHIN, body).await
-            && let Some(error) = error_in(&body.to_bytes(), &request.key)
-        {
-            session.answer_with_error(&request.key, &error).await;
-            return Ok(());
-        }
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Err(Failure::Status(status));
     }
-    Err(Failure::Status(status))
+    let error = error_of(response, &request.key).await;
+    answer_refused(session, request, error, status).await
+}
+
+async fn answer_refused(
+    session: &Session,
+    request: &Outgoing,
+    error: Option<String>,
+    status: StatusCode,
+) -> Result<(), Failure> {
+    let error = error.ok_or(Failure::Status(status))?;
+    session.answer_with_error(&request.key, &error).await;
+    Ok(())
+}
+
+/// The error in the body of an answer.
+async fn error_of(response: Response<Incoming>, key: &str) -> Option<String> {
+    if !is_json(response.headers()) {
+        return None;
+    }
+    let body = Limited::new(response.into_body(), LONGEST_ERROR).collect();
+    let body = tokio::time::timeout(ERROR_WITHIN, body).await.ok()?.ok()?;
+    error_in(&body.to_bytes(), key)
 }
 
 /// The error in a body, if it is about this request or names none.

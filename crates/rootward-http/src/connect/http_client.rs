@@ -64,7 +64,7 @@ impl HttpClient {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
-        http.set_keepalive(Some(Duration::from_secs(60)));
+        http.set_keepalive(Some(Duration::from_mins(1)));
         let tls = tls_ambient(target.is_encrypted())?;
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls);
         let https = https.https_or_http().enable_http1().wrap_connector(http);

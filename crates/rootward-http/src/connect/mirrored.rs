@@ -67,11 +67,14 @@ fn named_by(method: &str) -> Option<&'static str> {
 /// A value as a header carries it.
 fn encoded(value: &str) -> String {
     let (before, after) = BASE64;
-    let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && !value.starts_with(' ')
-        && !value.ends_with(' ')
-        && !(value.starts_with(before) && value.ends_with(after));
-    if is_plain { value.to_owned() } else { format!("{before}{}{after}", BASE64_STANDARD.encode(value)) }
+    let is_visible = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let is_padded = value.starts_with(' ') || value.ends_with(' ');
+    let looks_encoded = value.starts_with(before) && value.ends_with(after);
+    if is_visible && !is_padded && !looks_encoded {
+        value.to_owned()
+    } else {
+        format!("{before}{}{after}", BASE64_STANDARD.encode(value))
+    }
 }
 
 #[cfg(test)]

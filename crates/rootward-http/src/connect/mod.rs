@@ -8,7 +8,8 @@
 //!   session; `streaming.rs`: a stream of events that may be cut and resumed.
 //! - `session.rs`: the state that these share; `open_requests.rs`: requests that have no answer yet.
 //! - `http_client.rs`: connections and TLS; `outbound.rs`: the body of a request; `failure.rs`: what went wrong, and what helps.
-//! - `events.rs`: `text/event-stream`; `mirrored.rs`, `annotations.rs`: what a modern request repeats in its headers.
+//! - `events.rs`: `text/event-stream`; `mirrored.rs`, `annotations.rs`: what a modern request repeats in its headers; `relearning.rs`:
+//!   tools listed again if a header was missing.
 //! - `stdio.rs`: the same on standard input and output.
 
 mod annotations;
@@ -21,6 +22,7 @@ mod mirrored;
 mod open_requests;
 mod outbound;
 mod relay;
+mod relearning;
 mod session;
 mod stdio;
 mod streaming;

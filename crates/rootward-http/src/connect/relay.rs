@@ -123,7 +123,11 @@ impl Relay {
         if let Some((code, says)) = refused {
             return self.session.send(message::error(id.as_str(), code, says, None)).await;
         }
-        let kind = if name == method::INITIALIZE { RequestKind::Handshake } else { RequestKind::Other };
+        let kind = match name {
+            method::INITIALIZE => RequestKind::Handshake,
+            method::CALL_TOOL => RequestKind::Call,
+            _ => RequestKind::Other,
+        };
         let headers = match &revision {
             Some(revision) => mirrored::headers(envelope, revision, &self.session.state().annotations),
             // A handshake begins a session, and belongs to none.
@@ -173,7 +177,7 @@ impl Relay {
             Ok(Ok(())) => {}
             Ok(Err(Failure::SessionGone)) => return self.session.lose(),
             Ok(Err(failure)) => {
-                self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure)))
+                self.session.say(&format!("a message was not accepted: {}", self.session.told(&failure)));
             }
             Err(_) => self.session.say("a message was not accepted in time"),
         }

@@ -123,7 +123,7 @@ impl Target {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
-        f.debug_struct("Target").field("address", &self.shown).field("headers", &names).finish()
+        f.debug_struct("Target").field("address", &self.shown).field("headers", &names).finish_non_exhaustive()
     }
 }
 

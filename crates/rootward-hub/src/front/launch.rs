@@ -246,6 +246,16 @@ impl Launch {
         CommandLine { program, arguments, typed, directory, variables }
     }
 
+    /// What the process gets of a session's roots.
+    fn confined_to(&self, guard: &Guard) -> Guard {
+        match self.runs {
+            Runs::Here => guard.clone(),
+            // SECURITY: what a remote server sends is read in a process without directories
+            // (test: a_remote_server_is_reached_from_a_process_without_directories)
+            Runs::Elsewhere => Guard::new(RootSet::default(), GuardOptions::default()),
+        }
+    }
+
     /// Starts the server in a guard's roots, unless a package has to be fetched first. Blocks for as long as that takes, which is
     /// milliseconds. `knowledge` is what earlier starts found out about the command.
     pub(super) fn start_ambient(
@@ -256,10 +266,7 @@ impl Launch {
     ) -> Result<Start, StartError> {
         let here = self.typed_in.clone().or_else(|| std::env::current_dir().ok());
         let line = self.line_ambient(guard, here.as_deref());
-        // SECURITY: what a remote server sends is read in a process without directories
-        // (test: a_remote_server_is_reached_from_a_process_without_directories)
-        let nothing = Guard::new(RootSet::default(), GuardOptions::default());
-        let guard = if self.runs == Runs::Elsewhere { &nothing } else { guard };
+        let guard = &self.confined_to(guard);
         let errors = || if purpose == Purpose::Learn { Stdio::null() } else { Stdio::piped() };
         match &self.confine {
             Confine::To(options) => {
@@ -324,6 +331,8 @@ pub(super) fn hope(error: &StartError) -> Hope {
 
 #[cfg(test)]
 mod tests {
+    use rootward_core::{Origin, Root, Validation};
+
     use super::*;
 
     fn launch(confine: Confine, command: &[&str]) -> Launch {
@@ -343,6 +352,26 @@ mod tests {
             trace: Trace::Off,
             secrets: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_remote_server_is_reached_from_a_process_without_directories() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Root::from_path(directory.path(), Origin::Client).unwrap();
+        let guard = Guard::new(RootSet::place_ambient([root], &Validation::default()), GuardOptions::default());
+        let confine = || Confine::To(Box::default());
+        let here = launch(confine(), &["rootward", "connect", "http://a"]);
+        let elsewhere = Launch { runs: Runs::Elsewhere, ..here.clone() };
+        assert_eq!(here.confined_to(&guard).roots().len(), 1);
+        assert_eq!(elsewhere.confined_to(&guard).roots().len(), 0);
+        let line = elsewhere.line_ambient(&guard, Some(directory.path()));
+        assert_eq!(line.directory, None);
+        assert_eq!(elsewhere.server_name(), "http://a");
+        // It goes on when the roots change, unless they are part of what it is told.
+        assert_eq!(elsewhere.change(), Change::Told);
+        assert_eq!(here.change(), Change::NewChild);
+        let variables = vec![("A".into(), "http://a/${root}".into())];
+        assert_eq!(Launch { variables, ..elsewhere }.change(), Change::NewChild);
     }
 
     #[test]

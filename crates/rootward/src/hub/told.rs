@@ -7,7 +7,8 @@ use rootward_core::Shown;
 use rootward_core::session::Follow;
 use rootward_hub::config::ServerConfig;
 use rootward_hub::hub::HubServer;
-use rootward_hub::wrap::Confine;
+use rootward_hub::scan::Held;
+use rootward_hub::wrap::{Confine, Runs};
 use rootward_sandbox::{Network, UnixSockets};
 use serde::Serialize;
 
@@ -21,6 +22,8 @@ pub(super) struct Checked {
     name: String,
     /// The command, secrets hidden.
     command: Vec<String>,
+    /// The names of the headers of a remote server.
+    headers: Vec<String>,
     /// The names of its variables that the configuration sets.
     variables: Vec<String>,
     /// The names of variables of the environment that it is passed.
@@ -31,6 +34,10 @@ pub(super) struct Checked {
     network: &'static str,
     unix_sockets: String,
     confined: bool,
+    /// Whether paths in its calls are judged.
+    paths_checked: bool,
+    /// Whether it is somewhere else.
+    remote: bool,
     read: Vec<String>,
     write: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +52,7 @@ impl Checked {
         let mut checked = Checked {
             name: server.name.clone(),
             command,
+            headers: masked.headers.into_iter().map(|(name, _)| name).collect(),
             variables: masked.env.into_iter().map(|(name, _)| name).collect(),
             passed: Vec::new(),
             directories: "",
@@ -52,6 +60,8 @@ impl Checked {
             network: "on",
             unix_sockets: String::new(),
             confined: false,
+            paths_checked: true,
+            remote: false,
             read: Vec::new(),
             write: Vec::new(),
             error: None,
@@ -74,6 +84,11 @@ impl Checked {
             (_, true) => "those that the client names, within these",
             (_, false) => "those that the client names",
         };
+        self.paths_checked = prepared.rules.held != Held::Elsewhere;
+        if prepared.launch.runs == Runs::Elsewhere {
+            self.remote = true;
+            return;
+        }
         self.variables = prepared.launch.variables.iter().map(|(name, _)| Shown::new(name).to_string()).collect();
         let Confine::To(options) = &prepared.launch.confine else { return };
         self.confined = true;
@@ -97,6 +112,11 @@ impl Checked {
         writeln!(out, "  directories: {}", self.directories)?;
         for root in &self.ceiling {
             writeln!(out, "    {root}")?;
+        }
+        if self.remote {
+            let checked = if self.paths_checked { "are checked" } else { "are not checked: it sees no files here" };
+            writeln!(out, "  headers: {}", names(&self.headers))?;
+            return writeln!(out, "  runs elsewhere, reached over the network; paths in its calls {checked}");
         }
         writeln!(out, "  sets: {}; passes: {}", names(&self.variables), names(&self.passed))?;
         let held = if self.confined { "held by the kernel" } else { "not confined: only its calls are checked" };

@@ -4,6 +4,8 @@ mod chaos;
 #[cfg(feature = "http")]
 mod http;
 mod reloading;
+#[cfg(feature = "connect")]
+mod remote;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
