@@ -2,7 +2,8 @@
 //! still do from inside the wrapper.
 //!
 //! Serves Streamable HTTP on a free port of the loopback address and prints where. `--bare` leaves the wrapper away, to tell
-//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's. It ends when its standard input does, so that it cannot outlive whoever started it.
+//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's, `--stdio` on standard input and output.
+//! It ends when its standard input does, so that it cannot outlive whoever started it.
 
 #![expect(clippy::needless_pass_by_value, reason = "tools get the parts of a request by value")]
 
@@ -54,7 +55,11 @@ async fn main() -> anyhow::Result<()> {
             let roots = RootsService::from_environment()?;
             front::serve(move || roots.install(server()), input_ends()).await
         }
-        _ => bail!("not understood: `{}`\n\nhint: `--bare`, `--front` or nothing", words.join(" ")),
+        ["--stdio"] => {
+            RootsService::from_environment()?.install(server()).serve_stdio().await?.waiting().await?;
+            Ok(())
+        }
+        _ => bail!("not understood: `{}`\n\nhint: `--bare`, `--front`, `--stdio` or nothing", words.join(" ")),
     }
 }
 
