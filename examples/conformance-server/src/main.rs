@@ -2,7 +2,7 @@
 //! still do from inside the wrapper.
 //!
 //! Serves Streamable HTTP on a free port of the loopback address and prints where. `--bare` leaves the wrapper away, to tell
-//! whose fault a failure is. It ends when its standard input does, so that it cannot outlive whoever started it.
+//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's. It ends when its standard input does, so that it cannot outlive whoever started it.
 
 #![expect(clippy::needless_pass_by_value, reason = "tools get the parts of a request by value")]
 
@@ -10,6 +10,7 @@ mod announce;
 mod ask;
 mod complete;
 mod content;
+mod front;
 mod logging;
 mod prompts;
 mod question;
@@ -49,7 +50,11 @@ async fn main() -> anyhow::Result<()> {
             serve(roots.http(service(move || installed.install(server())))).await
         }
         ["--bare"] => serve(service(server)).await,
-        _ => bail!("not understood: `{}`\n\nhint: `--bare` or nothing", words.join(" ")),
+        ["--front"] => {
+            let roots = RootsService::from_environment()?;
+            front::serve(move || roots.install(server()), input_ends()).await
+        }
+        _ => bail!("not understood: `{}`\n\nhint: `--bare`, `--front` or nothing", words.join(" ")),
     }
 }
 
@@ -72,9 +77,14 @@ where
     let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen on the loopback address")?;
     println!("http://{}/mcp", listener.local_addr()?);
     let app = axum::Router::new().route_service("/mcp", service);
-    let input = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
     tokio::select! {
         served = axum::serve(listener, app) => Ok(served?),
-        _ = input => Ok(()),
+        () = input_ends() => Ok(()),
     }
+}
+
+/// Ends when standard input does.
+async fn input_ends() {
+    // An error is an end, too.
+    let _ = tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await;
 }

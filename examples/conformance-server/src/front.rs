@@ -1,0 +1,86 @@
+//! The same server behind Rootward's own HTTP front, in the same process: each session and each modern request has a wire.
+
+use std::io;
+use std::net::TcpListener;
+
+use anyhow::Context;
+use bytes::Bytes;
+use rmcp::model::{ClientCapabilities, Implementation, InitializeRequestParams, ProtocolVersion};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly};
+use rmcp::transport::Transport;
+use rmcp::{ServerHandler, ServiceExt};
+use rootward_http::{Backend, Config, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
+
+/// The token that clients show. It is not a secret: the server lives as long as a run of the suite, on the loopback address.
+const TOKEN: &str = "conformance";
+
+/// Serves until standard input ends.
+#[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]
+pub(crate) async fn serve<H: ServerHandler>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
+    ended: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on the loopback address")?;
+    println!("http://{}/mcp", listener.local_addr()?);
+    let principal = Principal { name: "suite".to_owned(), token: TOKEN.to_owned() };
+    let config = Config { principals: vec![principal], ..Config::default() };
+    Ok(rootward_http::serve(vec![listener], config, Handlers(handler), ended).await?)
+}
+
+/// A handler per wire.
+struct Handlers<F>(F);
+
+impl<H: ServerHandler, F: Fn() -> H + Send + Sync + 'static> Backend for Handlers<F> {
+    async fn open(&self, _: PrincipalId, purpose: Purpose) -> Result<Wire, OpenError> {
+        let (ours, theirs) = wire(16);
+        let handler = (self.0)();
+        tokio::spawn(async move {
+            let transport = Messages(theirs);
+            let running = match purpose {
+                Purpose::Session => match handler.serve(transport).await {
+                    Ok(running) => running,
+                    Err(error) => return eprintln!("a session did not begin: {error}"),
+                },
+                Purpose::Request => serve_directly(handler, transport, Some(modern_peer())),
+            };
+            let _ = running.waiting().await;
+        });
+        Ok(ours)
+    }
+}
+
+/// What rmcp takes a modern client for before it reads what the request itself says.
+fn modern_peer() -> InitializeRequestParams {
+    let mut peer = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default());
+    peer.protocol_version = ProtocolVersion::V_2026_07_28;
+    peer
+}
+
+/// A wire as rmcp wants it.
+struct Messages(Wire);
+
+impl Transport<RoleServer> for Messages {
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let sender = self.0.sender.clone();
+        async move {
+            let message = Bytes::from(serde_json::to_vec(&message)?);
+            sender.send(message).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let message = self.0.receiver.recv().await?;
+            match serde_json::from_slice(&message) {
+                Ok(message) => return Some(message),
+                Err(error) => eprintln!("not a message for rmcp: {error}: {}", String::from_utf8_lossy(&message)),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
