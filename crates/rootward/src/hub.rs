@@ -2,6 +2,7 @@
 
 mod preparing;
 mod reloading;
+#[cfg(feature = "connect")]
 mod remote;
 mod told;
 
