@@ -132,7 +132,8 @@ pub(crate) fn paths(
     found: &mut dyn FnMut(Candidate<'_>),
 ) -> Result<(), ScanError> {
     if held == Held::Elsewhere {
-        // What could be read two ways is refused all the same.
+        // SECURITY: only for a server that cannot open a file here; what could be read two ways is refused all the same
+        // (test: servers_that_may_see_this_machine, paths_that_mean_nothing_here_are_not_checked)
         return scan(call, &mut |_| {});
     }
     let mut top = Top::default();

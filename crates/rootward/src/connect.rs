@@ -6,19 +6,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use rootward_core::env::{CONNECT_HEADER as HEADER, CONNECT_PLAIN_HTTP as PLAIN, CONNECT_URL as URL};
 use rootward_http::connect::{Ended, PlainHttp, Target, run_stdio};
 
 use crate::Outcome;
 
 /// The verb.
 pub(crate) const NAME: &str = "connect";
-
-/// The address, if it is not the argument: arguments can be read by every user of the machine.
-const URL: &str = "ROOTWARD_CONNECT_URL";
-/// A header, as `Name: value`. A number follows, from 1 on.
-const HEADER: &str = "ROOTWARD_CONNECT_HEADER_";
-/// Set if the address may be reached without TLS wherever it is.
-const PLAIN: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
 
 /// Speak to an MCP server at an address, on standard input and output
 ///

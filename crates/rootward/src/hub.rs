@@ -4,6 +4,7 @@
 mod http;
 mod preparing;
 mod reloading;
+#[cfg(feature = "connect")]
 mod remote;
 mod told;
 

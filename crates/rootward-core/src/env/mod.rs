@@ -36,6 +36,14 @@ pub const TOKEN: &str = "ROOTWARD_TOKEN";
 /// What is logged.
 pub const LOG: &str = "ROOTWARD_LOG";
 
+// Not settings: by these, Rootward tells a process of its own what to connect to. Arguments could be read by every user.
+/// The address of a remote server.
+pub const CONNECT_URL: &str = "ROOTWARD_CONNECT_URL";
+/// A header of every request to it, as `Name: value`. A number follows, from 1 on.
+pub const CONNECT_HEADER: &str = "ROOTWARD_CONNECT_HEADER_";
+/// Set if it may be reached without TLS wherever it is.
+pub const CONNECT_PLAIN_HTTP: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
+
 /// What all the names begin with.
 pub const PREFIX: &str = "ROOTWARD_";
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message};
+use rootward_protocol::frame::{Envelope, Id, Kind, Message};
 use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::offer::Offer;
 use rootward_protocol::{Era, method};
 use tokio::sync::{mpsc, watch};
 
@@ -125,7 +126,7 @@ impl Session {
         let mut line = Vec::new();
         match (&*request.method, request.era, envelope.result()) {
             (method::INITIALIZE, Era::Legacy, Some(result)) => {
-                let revision = Members::read(result).and_then(|result| result.text("protocolVersion"));
+                let revision = Offer::read(result).revision();
                 state.revision = revision.and_then(|revision| HeaderValue::from_str(&revision).ok());
             }
             (method::LIST_TOOLS, Era::Modern, Some(result)) => {

@@ -112,7 +112,8 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
 
 /// An answer with a status line, headers and a body of known length.
 pub(crate) fn reply(status: &str, headers: &[(&str, &str)], body: &str) -> Reply {
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers = headers.concat();
     let length = body.len();
     Reply::Raw(
         format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}").into(),

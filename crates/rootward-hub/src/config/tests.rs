@@ -216,6 +216,13 @@ fn servers_that_are_not_understood() {
         "`rootward.network` has no effect on a server that is reached by its address",
         "only what it starts",
     );
+    for key in ["check_paths", "allow_plain_http"] {
+        check(
+            &format!("{{\"command\": \"a\", \"rootward\": {{\"{key}\": true}}}}"),
+            &format!("`rootward.{key}` has no effect on a server that is a command"),
+            "reached by an address",
+        );
+    }
 }
 
 #[test]

@@ -358,7 +358,7 @@ mod tests {
     fn a_remote_server_is_reached_from_a_process_without_directories() {
         let directory = tempfile::tempdir().unwrap();
         let root = Root::from_path(directory.path(), Origin::Client).unwrap();
-        let guard = Guard::new(RootSet::place_ambient([root], &Validation::default()), GuardOptions::default());
+        let guard = Guard::new(RootSet::place_ambient([root], &Validation::new(None)), GuardOptions::default());
         let confine = || Confine::To(Box::default());
         let here = launch(confine(), &["rootward", "connect", "http://a"]);
         let elsewhere = Launch { runs: Runs::Elsewhere, ..here.clone() };

@@ -129,6 +129,20 @@ impl Preparing<'_> {
         })
     }
 
+    /// This build cannot reach any.
+    #[cfg(not(feature = "connect"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn remote_ambient(
+        &self,
+        server: &ServerConfig,
+        _: &Expanded,
+        _: &str,
+        _: &[(String, String)],
+    ) -> Result<HubServer> {
+        let name = Shown::new(&server.name);
+        bail!("server `{name}` is remote, and this `rootward` was built without the feature `connect`")
+    }
+
     /// The variables of a server's `envFile`.
     fn env_file_ambient(&self, server: &ServerConfig, file: Option<&Path>) -> Result<Vec<(OsString, OsString)>> {
         let Some(file) = file else { return Ok(Vec::new()) };

@@ -6,136 +6,108 @@
 
 use std::ffi::OsString;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use rootward_core::session::{Follow, Policy, Sources};
-use rootward_core::{Base, Validation};
-use rootward_hub::config::{Expanded, Isolation, RootsFrom, ServerConfig};
+use rootward_core::{Base, Shown, Validation};
+use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
+use rootward_hub::config::{Expanded, Isolation, RootsFrom, ServerConfig, SessionRoots, Surroundings};
 use rootward_hub::hub::HubServer;
+use rootward_hub::recipe::HomeKind;
+use rootward_hub::scan::{Expansion, Held};
+use rootward_hub::wrap::{Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy};
+use rootward_sandbox::{Network, Options, Trace, UnixSockets};
 
-use super::preparing::Preparing;
-#[cfg(feature = "connect")]
-use super::preparing::{ItsRoots, hinted};
-#[cfg(feature = "connect")]
+use super::preparing::{ItsRoots, Preparing, hinted};
 use crate::connect;
+use crate::wrap;
 
-#[cfg(not(feature = "connect"))]
 impl Preparing<'_> {
-    /// This build cannot reach any.
-    #[expect(clippy::unused_self, reason = "as with the feature")]
+    /// A server at an address, ready to be reached.
     pub(super) fn remote_ambient(
         &self,
         server: &ServerConfig,
-        _: &Expanded,
-        _: &str,
-        _: &[(String, String)],
+        expanded: &Expanded,
+        url: &str,
+        headers: &[(String, String)],
     ) -> Result<HubServer> {
-        let name = rootward_core::Shown::new(&server.name);
-        anyhow::bail!("server `{name}` is remote, and this `rootward` was built without the feature `connect`")
+        let around =
+            Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
+        let paths = server.path_pairs(&around).map_err(|error| hinted(&error))?;
+        let plain = if server.rootward.allow_plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
+        let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let target = Target::new(url, pairs, plain)
+            .map_err(|error| anyhow!("server `{}`: {error}", Shown::new(&server.name)))?;
+        let tells = if server.tells_roots() { Tells::Roots } else { Tells::Nothing };
+        let is_checked = server
+            .rootward
+            .check_paths
+            .unwrap_or_else(|| tells == Tells::Roots || !paths.is_empty() || may_be_this_machine(url));
+        let ItsRoots { policy, sources } = self.roots_of_remote_ambient(server, expanded, is_checked)?;
+        let program = std::env::current_exe().context("cannot find the program that is running")?;
+        let arguments = vec![OsString::from(connect::NAME), OsString::from(target.origin())];
+        let options = Options {
+            network: Network::On,
+            unix_sockets: UnixSockets::None,
+            unheld: self.ground.settings.sandbox.options().unheld,
+            ..Options::default()
+        };
+        let mut secrets = expanded.secrets.clone();
+        secrets.push(url.to_owned());
+        let launch = Launch {
+            homes: Homes::new_ambient(HomeKind::None, None, program.as_os_str(), &arguments),
+            program: program.into(),
+            arguments,
+            runs: Runs::Elsewhere,
+            typed_in: None,
+            variables: connect::variables(url, headers, plain),
+            withheld: Vec::new(),
+            file_server: None,
+            inject: Inject::Nothing,
+            paths: paths.clone(),
+            confine: Confine::To(Box::new(options)),
+            trace: Trace::Off,
+            secrets,
+        };
+        let rules = Rules {
+            policy,
+            sources,
+            guard: self.ground.guard_options(Base::FirstRoot),
+            validation: Validation::of(&self.ground.directories),
+            // What variables and `~` mean elsewhere is not known here.
+            expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
+            held: if is_checked { launch.held() } else { Held::Elsewhere },
+            way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
+            enforce: Enforce::Refuse,
+            treatments: self.treatments(server, None),
+            treated_by: TreatedBy::Configuration,
+            paths,
+            tells,
+            audit: self.audit.clone(),
+        };
+        Ok(HubServer {
+            name: server.name.clone(),
+            prefix: server.prefix(),
+            tools: server.rootward.tools.clone(),
+            isolation: server.rootward.isolation,
+            rules,
+            launch,
+        })
     }
-}
 
-#[cfg(feature = "connect")]
-mod reached {
-    use anyhow::{Context, anyhow};
-    use rootward_core::Shown;
-    use rootward_http::connect::{PlainHttp, Target, may_be_this_machine};
-    use rootward_hub::config::{SessionRoots, Surroundings};
-    use rootward_hub::recipe::HomeKind;
-    use rootward_hub::scan::{Expansion, Held};
-    use rootward_hub::wrap::{Confine, Enforce, Homes, Inject, Launch, Rules, Runs, Tells, TreatedBy};
-    use rootward_sandbox::{Network, Options, Trace, UnixSockets};
-
-    use super::*;
-    use crate::wrap;
-
-    impl Preparing<'_> {
-        /// A server at an address, ready to be reached.
-        pub(in super::super) fn remote_ambient(
-            &self,
-            server: &ServerConfig,
-            expanded: &Expanded,
-            url: &str,
-            headers: &[(String, String)],
-        ) -> Result<HubServer> {
-            let around =
-                Surroundings { environment: self.environment, home: self.ground.home(), roots: SessionRoots::Later };
-            let paths = server.path_pairs(&around).map_err(|error| hinted(&error))?;
-            let plain = if server.rootward.allow_plain_http { PlainHttp::Anywhere } else { PlainHttp::Loopback };
-            let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            let target = Target::new(url, pairs, plain)
-                .map_err(|error| anyhow!("server `{}`: {error}", Shown::new(&server.name)))?;
-            let tells = if server.tells_roots() { Tells::Roots } else { Tells::Nothing };
-            let is_checked = server
-                .rootward
-                .check_paths
-                .unwrap_or_else(|| tells == Tells::Roots || !paths.is_empty() || may_be_this_machine(url));
-            let ItsRoots { policy, sources } = self.roots_of_remote_ambient(server, expanded, is_checked)?;
-            let program = std::env::current_exe().context("cannot find the program that is running")?;
-            let arguments = vec![OsString::from(connect::NAME), OsString::from(target.origin())];
-            let options = Options {
-                network: Network::On,
-                unix_sockets: UnixSockets::None,
-                unheld: self.ground.settings.sandbox.options().unheld,
-                ..Options::default()
-            };
-            let mut secrets = expanded.secrets.clone();
-            secrets.push(url.to_owned());
-            let launch = Launch {
-                homes: Homes::new_ambient(HomeKind::None, None, program.as_os_str(), &arguments),
-                program: program.into(),
-                arguments,
-                runs: Runs::Elsewhere,
-                typed_in: None,
-                variables: connect::variables(url, headers, plain),
-                withheld: Vec::new(),
-                file_server: None,
-                inject: Inject::Nothing,
-                paths: paths.clone(),
-                confine: Confine::To(Box::new(options)),
-                trace: Trace::Off,
-                secrets,
-            };
-            let rules = Rules {
-                policy,
-                sources,
-                guard: self.ground.guard_options(Base::FirstRoot),
-                validation: Validation::of(&self.ground.directories),
-                // What variables and `~` mean elsewhere is not known here.
-                expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
-                held: if is_checked { launch.held() } else { Held::Elsewhere },
-                way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
-                enforce: Enforce::Refuse,
-                treatments: self.treatments(server, None),
-                treated_by: TreatedBy::Configuration,
-                paths,
-                tells,
-                audit: self.audit.clone(),
-            };
-            Ok(HubServer {
-                name: server.name.clone(),
-                prefix: server.prefix(),
-                tools: server.rootward.tools.clone(),
-                isolation: server.rootward.isolation,
-                rules,
-                launch,
-            })
+    /// Which roots count for a remote server: none, unless something about it depends on them.
+    fn roots_of_remote_ambient(
+        &self,
+        server: &ServerConfig,
+        expanded: &Expanded,
+        is_checked: bool,
+    ) -> Result<ItsRoots> {
+        let of_client = server.rootward.roots == RootsFrom::Client;
+        let depends = is_checked || server.tells_roots() || server.uses_roots();
+        // A child for all clients has the roots of none.
+        if of_client && (!depends || server.rootward.isolation == Isolation::All) {
+            let policy = Policy { follow: Follow::IgnoreClient, ..self.ground.settings.policy() };
+            return Ok(ItsRoots { policy, sources: Sources::default() });
         }
-
-        /// Which roots count for a remote server: none, unless something about it depends on them.
-        fn roots_of_remote_ambient(
-            &self,
-            server: &ServerConfig,
-            expanded: &Expanded,
-            is_checked: bool,
-        ) -> Result<ItsRoots> {
-            let of_client = server.rootward.roots == RootsFrom::Client;
-            let depends = is_checked || server.tells_roots() || server.uses_roots();
-            // A child for all clients has the roots of none.
-            if of_client && (!depends || server.rootward.isolation == Isolation::All) {
-                let policy = Policy { follow: Follow::IgnoreClient, ..self.ground.settings.policy() };
-                return Ok(ItsRoots { policy, sources: Sources::default() });
-            }
-            self.roots_ambient(server, expanded)
-        }
+        self.roots_ambient(server, expanded)
     }
 }

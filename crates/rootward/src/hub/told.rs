@@ -35,7 +35,7 @@ pub(super) struct Checked {
     unix_sockets: String,
     confined: bool,
     /// Whether paths in its calls are judged.
-    paths_checked: bool,
+    judges_paths: bool,
     /// Whether it is somewhere else.
     remote: bool,
     read: Vec<String>,
@@ -60,7 +60,7 @@ impl Checked {
             network: "on",
             unix_sockets: String::new(),
             confined: false,
-            paths_checked: true,
+            judges_paths: true,
             remote: false,
             read: Vec::new(),
             write: Vec::new(),
@@ -84,7 +84,7 @@ impl Checked {
             (_, true) => "those that the client names, within these",
             (_, false) => "those that the client names",
         };
-        self.paths_checked = prepared.rules.held != Held::Elsewhere;
+        self.judges_paths = prepared.rules.held != Held::Elsewhere;
         if prepared.launch.runs == Runs::Elsewhere {
             self.remote = true;
             return;
@@ -114,7 +114,7 @@ impl Checked {
             writeln!(out, "    {root}")?;
         }
         if self.remote {
-            let checked = if self.paths_checked { "are checked" } else { "are not checked: it sees no files here" };
+            let checked = if self.judges_paths { "are checked" } else { "are not checked: it sees no files here" };
             writeln!(out, "  headers: {}", names(&self.headers))?;
             return writeln!(out, "  runs elsewhere, reached over the network; paths in its calls {checked}");
         }

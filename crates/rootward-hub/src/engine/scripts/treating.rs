@@ -78,6 +78,14 @@ fn what_leads_nowhere_reaches_a_server_that_the_kernel_holds() {
 }
 
 #[test]
+fn no_string_is_a_path_to_a_server_that_sees_no_files_here() {
+    let elsewhere = || play(|rules| rules.held = Held::Elsewhere);
+    for arguments in [json!({"path": "/issues/1"}), json!({"path": "/"}), json!({"file": "file:///etc/passwd"})] {
+        assert_eq!(call(&mut elsewhere(), &arguments), None, "{arguments}");
+    }
+}
+
+#[test]
 fn a_flag_that_matches_nothing_is_reported_once() {
     let mut play = Play::with(Change::Told, Ceiling::Project, |rules| {
         rules.treatments.add("read.pth", Treatment::Text, About::ThisServer);
