@@ -16,6 +16,9 @@ pub enum Era {
     Modern,
 }
 
+/// The revision of the modern era that the hub speaks to clients.
+pub const MODERN_REVISION: &str = "2026-07-28";
+
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 
