@@ -27,6 +27,9 @@ pub const BATCH_REVISION: &str = "2025-03-26";
 
 /// The first revision whose clients know events without data: they prime a stream for its resumption.
 pub const PRIMING_REVISION: &str = "2025-11-25";
+/// The revision of the modern era that the hub speaks to clients.
+pub const MODERN_REVISION: &str = MODERN_REVISIONS[0];
+
 
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;

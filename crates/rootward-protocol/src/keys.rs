@@ -7,6 +7,12 @@ pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Where a modern request says what the client is called.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+/// Where a modern request says which logs it wants; none if it does not.
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// Where a modern answer says what the server is called.
+pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+/// Which `subscriptions/listen` a modern notification belongs to.
+pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// What a request asks to be told about its progress with.
 pub const PROGRESS_TOKEN: &str = "progressToken";
 /// The task that a call began.
@@ -28,6 +34,11 @@ pub const INPUT_RESPONSES: &str = "inputResponses";
 /// Whether a modern answer is a result or a question.
 pub const RESULT_TYPE: &str = "resultType";
 
+/// How long a client may keep a modern answer, in milliseconds.
+pub const TTL: &str = "ttlMs";
+/// Who may keep it.
+pub const CACHE_SCOPE: &str = "cacheScope";
+
 /// What a server declares that wants to be told by Codex, with each call, what Codex's sandbox allows.
 pub const SANDBOX_STATE: &str = "codex/sandbox-state-meta";
 /// Where Codex says it: 0.166 under both names.
@@ -45,5 +56,7 @@ pub const CURSOR: &str = "rootward.dev/cursor";
 pub const NEXT_CURSOR: &str = "rootward.dev/nextCursor";
 /// The name of Rootward's question for roots among those of a modern answer.
 pub const ROOTS_QUESTION: &str = "rootward.dev/roots";
+/// How the names of a server's questions begin among those of a modern answer that the hub gives.
+pub const SERVER_QUESTION: &str = "rootward.dev/question-";
 /// Where the data of a refusal is that cannot be structured content.
 pub const REFUSAL: &str = "rootward.dev/refusal";

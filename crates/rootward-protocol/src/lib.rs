@@ -24,9 +24,11 @@
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
 //! - [`HostLimits`]: what a host allows one request to touch, where it says so.
 //! - [`round`]: the rounds of a modern call.
+//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
+pub mod bridge;
 mod cursors;
 pub mod era;
 mod fold;
@@ -44,6 +46,7 @@ mod pages;
 mod refusal;
 pub mod round;
 pub mod session;
+pub mod subscription;
 mod text;
 
 pub use cursors::{keep_cursor, keep_next_cursor};

@@ -19,8 +19,12 @@ pub const INVALID_PARAMS: i32 = -32602;
 /// JSON-RPC: the server cannot do it.
 pub const INTERNAL_ERROR: i32 = -32603;
 
-/// MCP: nobody has this resource.
+/// MCP, up to 2025-11-25: nobody has this resource.
 pub const RESOURCE_NOT_FOUND: i32 = -32002;
+/// MCP, in 2025-11-25 alone: the person must visit an address first.
+pub const ADDRESS_REQUIRED: i32 = -32042;
+/// MCP, from 2026-07-28 on: the server does not speak this revision.
+pub const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// MCP: an HTTP header is missing or differs from the body.
 pub const HEADER_MISMATCH: i32 = -32020;

@@ -21,6 +21,10 @@ pub const MESSAGE: &str = "notifications/message";
 /// What every notification begins with.
 pub const NOTIFICATION: &str = "notifications/";
 
+/// A server asks the client's model something.
+pub const SAMPLE: &str = "sampling/createMessage";
+/// A server asks the person something.
+pub const ELICIT: &str = "elicitation/create";
 /// A server asks for the roots.
 pub const LIST_ROOTS: &str = "roots/list";
 /// The client's roots changed.
@@ -69,6 +73,8 @@ pub const UPDATE_TASK: &str = "tasks/update";
 pub const CANCEL_TASK: &str = "tasks/cancel";
 /// A modern client wants to hear of changes for as long as the request is open.
 pub const LISTEN: &str = "subscriptions/listen";
+/// The first message of a server on such a request.
+pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// The requests that a modern server may answer with a question. The client sends them again, with the answer.
 pub const RETRIED: [&str; 3] = [CALL_TOOL, GET_PROMPT, READ_RESOURCE];

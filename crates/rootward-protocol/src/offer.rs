@@ -1,8 +1,10 @@
 //! What a server offers, as its answer to `initialize` says, and the answers to requests for what it does not offer.
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
+use crate::bridge::COMPLETE;
+use crate::era::MODERN_REVISION;
 use crate::frame::Members;
 use crate::{keys, method};
 
@@ -90,18 +92,38 @@ pub fn improvised(asked: Option<&str>) -> String {
 /// The answer of a hub to `initialize`: what its servers may offer, as far as it can pass that on. `asked` is the revision that the client
 /// asked for.
 pub fn of_hub(asked: Option<&str>, instructions: &str) -> String {
-    let list = json!({"listChanged": true});
-    let resources = json!({"listChanged": true, "subscribe": true});
-    let capabilities =
-        json!({"tools": list, "prompts": list, "resources": resources, "completions": {}, "logging": {}});
-    let info = json!({"name": "rootward-hub", "title": "Rootward hub", "version": env!("CARGO_PKG_VERSION")});
     json!({
         "protocolVersion": revision(asked),
-        "capabilities": capabilities,
-        "serverInfo": info,
+        "capabilities": hub_capabilities(),
+        "serverInfo": hub_info(),
         "instructions": instructions,
     })
     .to_string()
+}
+
+/// The answer of a hub to `server/discover`. Clients ask again each time: servers come and go.
+pub fn discovered_hub(instructions: &str) -> String {
+    json!({
+        keys::RESULT_TYPE: COMPLETE,
+        "supportedVersions": [MODERN_REVISION],
+        "capabilities": hub_capabilities(),
+        "instructions": instructions,
+        keys::TTL: 0,
+        keys::CACHE_SCOPE: "private",
+        keys::META: {keys::SERVER_INFO: hub_info()},
+    })
+    .to_string()
+}
+
+/// What a hub calls itself.
+pub(crate) fn hub_info() -> Value {
+    json!({"name": "rootward-hub", "title": "Rootward hub", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn hub_capabilities() -> Value {
+    let list = json!({"listChanged": true});
+    let resources = json!({"listChanged": true, "subscribe": true});
+    json!({"tools": list, "prompts": list, "resources": resources, "completions": {}, "logging": {}})
 }
 
 /// A result of `initialize` or `server/discover` that also asks the client for its limits, all other bytes as they came; see
@@ -139,8 +161,6 @@ pub fn nothing(method: &str) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     #[test]

@@ -122,6 +122,26 @@ impl<'m> ModernRequest<'m> {
         self.meta.object(keys::CLIENT_INFO).as_ref().and_then(read_peer_name)
     }
 
+    /// The revision that it is of; `None` where that is not a string.
+    pub fn revision(&self) -> Option<String> {
+        self.meta.text(keys::VERSION)
+    }
+
+    /// A member of what the client says of itself, as JSON.
+    pub fn meta_member(&self, key: &str) -> Option<&'m RawValue> {
+        self.meta.get(key)
+    }
+
+    /// What the client can do; `None` where it does not say so.
+    pub fn capabilities(&self) -> Option<&Members<'m>> {
+        self.capabilities.as_ref()
+    }
+
+    /// The members of the params, and of `_meta` in them.
+    pub(crate) fn members(&self) -> (&Members<'m>, &Members<'m>) {
+        (&self.params, &self.meta)
+    }
+
     /// What it declares about roots. It cannot announce changes: a request is too short for that.
     pub fn support(&self) -> Support {
         match self.capabilities.as_ref().map(era::support) {
@@ -185,7 +205,7 @@ pub fn ask(questions: &[(&str, &str)], state: &str) -> String {
     object([(keys::RESULT_TYPE, ASKS), (keys::INPUT_REQUESTS, questions.as_str()), (keys::REQUEST_STATE, state)])
 }
 
-fn is_no_round((key, _): &(&str, &RawValue)) -> bool {
+pub(crate) fn is_no_round((key, _): &(&str, &RawValue)) -> bool {
     ![keys::REQUEST_STATE, keys::INPUT_RESPONSES].contains(key)
 }
 

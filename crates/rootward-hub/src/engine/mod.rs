@@ -60,6 +60,7 @@ pub use given::Lookout;
 pub(crate) use link::{Begin, Change, Learners};
 pub(crate) use memory::Memory;
 pub(crate) use outlet::Outlet;
+pub(crate) use rounds::{CallIdentity, Kept, LIFETIME as ROUND_LIFETIME, Rounds};
 pub use rules::{About, Enforce, Rules, Tells, TreatedBy, Treatments};
 pub(crate) use session::Session;
 

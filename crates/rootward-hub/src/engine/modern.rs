@@ -17,7 +17,7 @@ use super::child::{ChildId, Owed, Phase};
 use super::from_client::with_params;
 use super::gate::Judgement;
 use super::lists::owed;
-use super::rounds::{Round, Rounds, Sent};
+use super::rounds::{Kept, Round, Rounds, Sent};
 use super::session::{Client, Done, Session, Way};
 use super::{Effect, MessageNumber, Place};
 use crate::scan::acts;
@@ -237,8 +237,11 @@ impl Session {
         let (method, params) = (envelope.method().unwrap_or_default(), envelope.params().unwrap_or(RawValue::NULL));
         let state = request.state();
         let name: Option<String> = state.and_then(|state| serde_json::from_str(state.get()).ok());
-        let mut round = match name.filter(|name| Rounds::is_own(name)) {
-            Some(name) => self.rounds.find(self.now, &name, method, params).ok_or(NOT_OF_THIS_REQUEST)?,
+        let mut round = match name.filter(|name| Rounds::<Round>::is_own(name)) {
+            Some(name) => {
+                let call = self.rounds.identity(method, params);
+                self.rounds.find(self.now, &name, call).ok_or(NOT_OF_THIS_REQUEST)?
+            }
             None => Round { state: state.map(|state| state.get().into()), ..Round::default() },
         };
         let mut answer = None;
@@ -276,7 +279,8 @@ impl Session {
             Said::Asked(pages) => pages.cursor().map(str::to_owned),
             _ => None,
         };
-        let state = self.rounds.keep(self.now, envelope.method().unwrap_or_default(), params, Round { said, ..round });
+        let call = self.rounds.identity(envelope.method().unwrap_or_default(), params);
+        let state = self.rounds.keep(self.now, call, Round { said, ..round });
         self.tell_client(&message::result(id, &ask_for_roots(&state, cursor.as_deref())));
     }
 
@@ -341,7 +345,8 @@ impl Session {
         if !others.is_empty() {
             // The server's own round: what is known of the roots goes along.
             let params = call.params().unwrap_or(RawValue::NULL);
-            let state = self.rounds.keep(self.now, call.method().unwrap_or_default(), params, round);
+            let identity = self.rounds.identity(call.method().unwrap_or_default(), params);
+            let state = self.rounds.keep(self.now, identity, round);
             let others: Vec<(&str, &str)> =
                 others.iter().map(|question| (question.key.as_str(), question.value.get())).collect();
             self.tell_client(&message::result(id, &ask(&others, &state)));

@@ -17,7 +17,17 @@ const NAME: &str = "rootward-";
 /// How many bytes they may hold.
 const MOST_BYTES: usize = 16 << 20;
 /// How long a client may take to send a call again: as long as with the library.
-const LIFETIME: Duration = Duration::from_mins(10);
+pub(crate) const LIFETIME: Duration = Duration::from_mins(10);
+
+/// What is kept of a call between two rounds.
+pub(crate) trait Kept: Clone {
+    /// How many bytes it takes, counted roughly.
+    fn bytes(&self) -> usize;
+}
+
+/// Which call a round is of: two calls with the same method and params are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CallIdentity(u64);
 
 /// A call between two rounds.
 #[derive(Clone, Debug, Default)]
@@ -49,10 +59,10 @@ pub(super) struct Sent {
 
 /// The rounds that are open.
 #[derive(Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds<R> {
     /// What names begin with: nobody can guess it, so that no server makes up the name of another's round.
     prefix: String,
-    open: VecDeque<Open>,
+    open: VecDeque<Open<R>>,
     last: u64,
     /// What the client last said of itself, for questions of Rootward's own.
     meta: Option<Box<str>>,
@@ -61,18 +71,18 @@ pub(super) struct Rounds {
 
 /// A round that is open.
 #[derive(Debug)]
-struct Open {
+struct Open<R> {
     name: String,
     /// Which call it is of.
-    call: u64,
-    round: Round,
+    call: CallIdentity,
+    round: R,
     bytes: usize,
     /// When it was kept.
     at: Duration,
 }
 
-impl Default for Rounds {
-    fn default() -> Rounds {
+impl<R> Default for Rounds<R> {
+    fn default() -> Rounds<R> {
         // It has keys of its own, from the system's randomness.
         let hasher = RandomState::new();
         let prefix = format!("{NAME}{:016x}-", hasher.hash_one(0));
@@ -80,46 +90,47 @@ impl Default for Rounds {
     }
 }
 
-impl Round {
-    pub(super) fn bytes(&self) -> usize {
+impl Kept for Round {
+    fn bytes(&self) -> usize {
         let responses = self.responses.iter().map(|(key, value)| key.len() + value.len());
         let roots = self.roots.iter().map(String::len).sum::<usize>() + self.said.bytes();
         self.state.as_ref().map_or(0, |state| state.len()) + responses.sum::<usize>() + roots
     }
 }
 
-impl Rounds {
+impl<R: Kept> Rounds<R> {
     /// Keeps a round of a call; the name that the client carries, as JSON.
-    pub(super) fn keep(&mut self, at: Duration, method: &str, params: &RawValue, round: Round) -> String {
+    pub(crate) fn keep(&mut self, at: Duration, call: CallIdentity, round: R) -> String {
         self.last += 1;
         let name = format!("{}{}", self.prefix, self.last);
-        let held = |open: &VecDeque<Open>| open.iter().map(|open| open.bytes).sum::<usize>();
+        let held = |open: &VecDeque<Open<R>>| open.iter().map(|open| open.bytes).sum::<usize>();
         while self.open.len() == MOST || (!self.open.is_empty() && held(&self.open) > MOST_BYTES) {
             self.open.pop_front();
         }
         let state = format!("\"{name}\"");
-        let (call, bytes) = (self.call(method, params), round.bytes());
+        let bytes = round.bytes();
         self.open.push_back(Open { name, call, round, bytes, at });
         state
     }
 
     /// The round of this name: `None` where it is not one of these, belongs to another call, is too old, or was forgotten.
-    pub(super) fn find(&self, now: Duration, name: &str, method: &str, params: &RawValue) -> Option<Round> {
+    pub(crate) fn find(&self, now: Duration, name: &str, call: CallIdentity) -> Option<R> {
         let found = self.open.iter().find(|open| open.name == name)?;
         // SECURITY: what was said for one call says nothing about another, and what was said long ago nothing about now
         // (test: a_state_belongs_to_its_call)
-        let is_its = found.call == self.call(method, params) && now <= found.at + LIFETIME;
+        let is_its = found.call == call && now <= found.at + LIFETIME;
         is_its.then(|| found.round.clone())
     }
 
-    /// Whether a name is one that this file makes.
-    pub(super) fn is_own(name: &str) -> bool {
-        name.starts_with(NAME)
+    /// Which call this is.
+    pub(crate) fn identity(&self, method: &str, params: &RawValue) -> CallIdentity {
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        CallIdentity(self.hasher.hash_one(call_identity(method, params).to_string()))
     }
 
-    fn call(&self, method: &str, params: &RawValue) -> u64 {
-        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
-        self.hasher.hash_one(call_identity(method, params).to_string())
+    /// Whether a name is one that this file makes.
+    pub(crate) fn is_own(name: &str) -> bool {
+        name.starts_with(NAME)
     }
 
     pub(super) fn note_meta(&mut self, meta: &RawValue) {
@@ -142,15 +153,16 @@ mod tests {
 
     #[test]
     fn a_state_belongs_to_its_call() {
-        let mut rounds = Rounds::default();
+        let mut rounds = Rounds::<Round>::default();
         let params = |path: &str| to_raw_value(&json!({"name": "read", "arguments": {"path": path}})).unwrap();
         let then = Duration::from_secs(7);
-        let state = rounds.keep(then, "tools/call", &params("a"), Round::default());
+        let call = rounds.identity("tools/call", &params("a"));
+        let state = rounds.keep(then, call, Round::default());
         let name: String = serde_json::from_str(&state).unwrap();
         let find = |now: Duration, name: &str, method: &str, path: &str| {
-            rounds.find(now, name, method, &params(path)).is_some()
+            rounds.find(now, name, rounds.identity(method, &params(path))).is_some()
         };
-        assert!(Rounds::is_own(&name) && find(then + LIFETIME, &name, "tools/call", "a"));
+        assert!(Rounds::<Round>::is_own(&name) && find(then + LIFETIME, &name, "tools/call", "a"));
         assert!(!find(then + LIFETIME + Duration::from_millis(1), &name, "tools/call", "a"));
         assert!(!find(then, &name, "tools/call", "b") && !find(then, &name, "prompts/get", "a"));
         assert!(!find(then, "rootward-x", "tools/call", "a"));

@@ -17,7 +17,7 @@ use super::link::Link;
 use super::memory::Learned;
 use super::modern::Modern;
 use super::outlet::Outlet;
-use super::rounds::Rounds;
+use super::rounds::{Round, Rounds};
 use super::{Effect, Event, MessageNumber, OnRecord, Place, ServerId, SessionId};
 use crate::principal::Party;
 
@@ -153,7 +153,7 @@ pub(crate) struct Session {
     pub(super) asked: HashMap<Box<str>, Asked>,
     pub(super) waiting: VecDeque<Waiting>,
     /// What modern clients are asked between two rounds of a call.
-    pub(super) rounds: Rounds,
+    pub(super) rounds: Rounds<Round>,
     /// What waits to be written to the client.
     pub(super) out: Outlet,
     /// The client has closed its end.

@@ -14,7 +14,7 @@ use rootward_core::Mode;
 use rootward_core::session::Support;
 use rootward_protocol::era::Hello;
 use rootward_protocol::frame::{Envelope, Id, Kind, Line, Members, Message, key};
-use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
 use rootward_protocol::offer::{self, OfferedList};
 use rootward_protocol::session::{Given, Placing, Published, SessionGuard, Terms, Turn};
 use rootward_protocol::{keys, method, shown, tells_limits};
@@ -221,12 +221,8 @@ impl Client {
             method::INITIALIZE => return self.initialize(envelope, id_text),
             method::PING => return self.tell(&message::result(id_text, "{}")),
             _ if self.hello.is_none() => {
-                let (code, says) = match envelope.params().and_then(rootward_protocol::round::ModernRequest::read) {
-                    // A modern client falls back to `initialize`.
-                    Some(_) => (METHOD_NOT_FOUND, "this server speaks revisions up to 2025-11-25: send `initialize`"),
-                    None => (INVALID_REQUEST, "the session has not begun; send `initialize` first"),
-                };
-                return self.tell(&message::error(id_text, code, says, None));
+                let says = "the session has not begun; send `initialize` first";
+                return self.tell(&message::error(id_text, INVALID_REQUEST, says, None));
             }
             _ => {}
         }
@@ -272,7 +268,8 @@ impl Client {
         self.tell(&message::result(id, &asking.unwrap_or(result)));
     }
 
-    fn instructions(&self) -> String {
+    /// What the hub tells a model about itself and its servers.
+    pub(super) fn instructions(&self) -> String {
         let names: Vec<&str> = self.ordered().map(|(_, server)| server.name.as_str()).collect();
         let servers = match names.as_slice() {
             [] => "no server is configured".to_owned(),
@@ -403,6 +400,13 @@ impl Client {
     /// The revision of the protocol that it asked for.
     pub(super) fn revision(&self) -> Option<String> {
         Hello::read(self.hello.as_deref()?)?.revision
+    }
+
+    /// Whether it declared this capability.
+    pub(super) fn declares(&self, capability: &str) -> bool {
+        let capabilities = self.hello.as_deref().and_then(Members::read).and_then(|hello| hello.object("capabilities"));
+        let declared = capabilities.and_then(|capabilities| capabilities.get(capability));
+        declared.is_some_and(|declared| declared.get() != "null")
     }
 
     /// The roots in force, unless they are being asked for.

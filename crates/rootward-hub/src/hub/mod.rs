@@ -13,6 +13,7 @@ mod branch;
 mod catalog;
 mod client;
 mod lists;
+mod modern;
 mod own_tools;
 mod parting;
 mod questions;
@@ -41,6 +42,7 @@ pub use crate::front::{Caller, CallerPurpose, OuterDoor};
 use crate::principal::{Party, Principal};
 use crate::scan::Held;
 use client::Client;
+use modern::Modern;
 use own_tools::View;
 pub use rootward_protocol::session::Terms;
 pub(crate) use running::Reloading;
@@ -110,6 +112,8 @@ pub(crate) struct Hub {
     stirred: BTreeSet<ClientId>,
     /// The processes that run.
     children: HashSet<ChildId>,
+    /// Requests of the modern era, and the clients that the hub plays for them.
+    modern: Modern,
     /// Who may come over the network.
     principals: Vec<Arc<Principal>>,
     /// What this hub is called on record.
@@ -134,6 +138,7 @@ impl Hub {
             waiting: Vec::new(),
             stirred: BTreeSet::new(),
             children: HashSet::new(),
+            modern: Modern::default(),
             principals: Vec::new(),
             name,
             longest,
@@ -194,35 +199,51 @@ impl Hub {
         let principal = Arc::clone(self.principals.get(caller.principal)?);
         // Each session has a name of its own on record.
         let name = format!("{}-{}", self.name, self.last_client + 1);
-        self.open_for(Party { name, principal: Some(principal) })
+        let party = Party { name, principal: Some(principal) };
+        if caller.purpose != CallerPurpose::Request {
+            return self.open_for(party);
+        }
+        if self.modern.count_requests() >= self.settings.limits.queued_calls {
+            return None;
+        }
+        let id = self.add_client(party);
+        self.modern.opened(id);
+        Some(id)
     }
 
     fn open_for(&mut self, party: Party) -> Option<ClientId> {
-        if self.clients.len() >= self.settings.limits.sessions {
-            return None;
-        }
+        let sessions = self.clients.len().saturating_sub(self.modern.count());
+        (sessions < self.settings.limits.sessions).then(|| self.add_client(party))
+    }
+
+    fn add_client(&mut self, party: Party) -> ClientId {
         self.last_client += 1;
         let id = ClientId(self.last_client);
         let terms = (Arc::clone(&self.terms), Arc::clone(&self.given));
         let servers = (self.servers.clone(), &*self.order);
         self.clients.insert(id, Client::new(servers, Arc::clone(&self.settings), terms, party, self.longest));
-        Some(id)
+        id
     }
 
     /// A client is gone: its branches end, and nothing of it is kept.
     pub(crate) fn forget(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.end_visits_of(now, id);
         for branch in self.branches.keys().filter(|(client, _)| *client == id).copied().collect::<Vec<_>>() {
             drop(self.close(now, branch, &mut effects));
         }
         self.clients.remove(&id);
         self.waiting.retain(|(client, ..)| *client != id);
         self.stirred.remove(&id);
+        self.carry_out_all(now, &mut effects);
         effects
     }
 
     /// A client sent a line.
     pub(crate) fn client_line(&mut self, now: Duration, id: ClientId, line: &Line<'_>) -> Vec<Effect> {
+        if self.is_modern(id, line) {
+            return self.modern_line(now, id, line);
+        }
         if let Some(client) = self.clients.get_mut(&id) {
             client.client_line(now, line);
         }
@@ -246,6 +267,7 @@ impl Hub {
             client.give_up();
         }
         let mut effects = Vec::new();
+        self.leave_visits_of(now, id, &mut effects);
         self.tell_branches(now, id, Event::Left, &mut effects);
         let shared = |session: &SessionId| matches!(self.sessions.get(session), Some((Whose::Shared(_), _)));
         let all = self.branches.iter().filter(|((client, _), session)| *client == id && shared(session));
@@ -305,10 +327,9 @@ impl Hub {
                 self.stirred.insert(*id);
                 client.tick(now);
             }
+            self.modern_tick(now, &mut effects);
         }
-        while let Some(id) = self.stirred.first().copied() {
-            effects.extend(self.carry_out(now, id));
-        }
+        self.carry_out_all(now, &mut effects);
         effects
     }
 

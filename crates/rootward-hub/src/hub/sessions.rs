@@ -40,8 +40,16 @@ impl Hub {
             while let Some(order) = self.clients.get_mut(&id).and_then(|client| client.orders.pop_front()) {
                 self.carry_out_one(now, id, order, &mut effects);
             }
+            self.hear_stand_in(now, id);
         }
         effects
+    }
+
+    /// Does what clients have ordered, whoever they are.
+    pub(super) fn carry_out_all(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        while let Some(id) = self.stirred.first().copied() {
+            effects.extend(self.carry_out(now, id));
+        }
     }
 
     fn carry_out_one(&mut self, now: Duration, id: ClientId, order: Order, effects: &mut Vec<Effect>) {

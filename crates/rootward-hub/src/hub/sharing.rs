@@ -24,7 +24,7 @@ use crate::principal::Party;
 const GREETING: &str = "\"rootward-shared-0\"";
 
 /// The levels of logs, the most talkative first.
-const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+pub(super) const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// How many resources a client may subscribe to.
 const MOST_SUBSCRIBED: usize = 1000;

@@ -19,8 +19,11 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
+    /// The sessions of a client, and of those that stand in for its modern requests.
     fn sessions(&self, client: ClientId) -> impl Iterator<Item = &Session> {
-        self.hub.sessions_of(client).filter_map(|session| self.hub.engine.session(session))
+        let clients = [client].into_iter().chain(self.hub.modern.visited_by(client));
+        let sessions = clients.flat_map(|client| self.hub.sessions_of(client));
+        sessions.filter_map(|session| self.hub.engine.session(session))
     }
 
     fn client(&self, client: ClientId) -> Option<&Client> {
@@ -76,7 +79,8 @@ impl Middle for Clients {
     }
 
     fn wakes_at(&self) -> Option<Duration> {
-        self.hub.engine.wakes_at().into_iter().chain(self.hub.clients.values().filter_map(Client::wakes_at)).min()
+        let clients = self.hub.clients.values().filter_map(Client::wakes_at);
+        self.hub.engine.wakes_at().into_iter().chain(clients).chain(self.hub.modern_wakes_at()).min()
     }
 
     fn memory(&self, server: ServerId) -> Option<&Memory> {
@@ -96,7 +100,11 @@ impl Middle for Clients {
     }
 
     fn clients_of(&self, child: ChildId) -> impl ExactSizeIterator<Item = ClientId> {
-        self.hub.clients_of(child.session()).into_iter()
+        let clients = self.hub.clients_of(child.session()).into_iter();
+        // Who reads what a stand-in is told are those who visit it.
+        let readers: Vec<ClientId> =
+            clients.flat_map(|id| self.hub.modern.visitors(id).unwrap_or_else(|| [id].into())).collect();
+        readers.into_iter()
     }
 
     fn client_outlet(&mut self, client: ClientId) -> Option<&mut Outlet> {
@@ -129,6 +137,6 @@ impl Middle for Clients {
     }
 
     fn owes(&self, client: ClientId) -> bool {
-        self.client(client).is_some_and(Client::owes)
+        self.client(client).is_some_and(Client::owes) || self.hub.modern.owes(client)
     }
 }

@@ -1,0 +1,212 @@
+//! Clients of the modern era: every request stands alone, and the servers behind the hub are greeted for it all the same.
+//!
+//! ```text
+//!   request ──▶ visit ──┐
+//!   request ──▶ visit ──┴─▶ stand-in: a legacy Client of the hub, which the hub itself plays ──▶ branches
+//! ```
+//!
+//! A modern request is a *visit*. Visits of one principal, with the same client, capabilities and roots, share a *stand-in*: a [`Client`]
+//! that no connection belongs to. The hub sends its lines and hears what it is told. So everything that holds for a legacy client and its
+//! branches holds for a visit: roots, checks, confinement, audit. What the files here do is words: [`reading`] reads a request,
+//! [`rounds`] asks for roots and passes servers' questions on, [`hearing`] gives visits what the stand-in is told, [`listening`] keeps
+//! `subscriptions/listen` open.
+//!
+//! [`Client`]: super::client::Client
+
+mod hearing;
+mod listening;
+mod reading;
+mod rounds;
+mod stand_in;
+mod visit;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rootward_protocol::frame::{Envelope, Id, Kind, Line, Members, Message, key};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_REQUEST};
+use rootward_protocol::round::ModernRequest;
+use rootward_protocol::{keys, method};
+
+use super::Hub;
+use crate::engine::{ClientId, Effect, Rounds};
+use crate::front::CallerPurpose;
+use crate::principal::Party;
+use listening::Listener;
+use rounds::Carried;
+use stand_in::StandIn;
+use visit::Visit;
+
+/// All that the hub knows of modern clients.
+#[derive(Debug, Default)]
+pub(super) struct Modern {
+    /// Connections that speak the modern era, and what they were opened for; none for standard input and output.
+    connections: BTreeMap<ClientId, Option<CallerPurpose>>,
+    stand_ins: BTreeMap<ClientId, StandIn>,
+    /// Open requests, by number. Numbers are not used again.
+    visits: BTreeMap<u64, Visit>,
+    listeners: BTreeMap<u64, Listener>,
+    /// What is kept between two rounds of a call, for each principal.
+    rounds: Vec<(Party, Rounds<Carried>)>,
+    last: u64,
+}
+
+impl Modern {
+    /// How many clients are not sessions: stand-ins, and connections for one request.
+    pub(super) fn count(&self) -> usize {
+        self.stand_ins.len() + self.count_requests()
+    }
+
+    /// How many connections there are that were opened for one request.
+    pub(super) fn count_requests(&self) -> usize {
+        self.connections.values().filter(|purpose| **purpose == Some(CallerPurpose::Request)).count()
+    }
+
+    /// A connection for one modern request was opened.
+    pub(super) fn opened(&mut self, connection: ClientId) {
+        self.connections.insert(connection, Some(CallerPurpose::Request));
+    }
+
+    /// The stand-ins that requests of this connection visit.
+    pub(super) fn visited_by(&self, connection: ClientId) -> BTreeSet<ClientId> {
+        let visits = self.visits.values().filter(|visit| visit.is_of(connection)).map(|visit| visit.stand_in);
+        let listeners = self.listeners.values().filter(|listener| listener.connection == connection);
+        visits.chain(listeners.map(|listener| listener.stand_in)).collect()
+    }
+
+    /// The connections whose requests visit this stand-in; `None` where it is not one.
+    pub(super) fn visitors(&self, stand_in: ClientId) -> Option<BTreeSet<ClientId>> {
+        self.stand_ins.get(&stand_in)?;
+        let visits = self.visits.values().filter(|visit| visit.stand_in == stand_in);
+        Some(visits.filter_map(Visit::connection).collect())
+    }
+
+    /// Whether a request of this connection waits for its answer. `subscriptions/listen` does not wait for one.
+    pub(super) fn owes(&self, connection: ClientId) -> bool {
+        self.visits.values().any(|visit| visit.is_of(connection))
+    }
+
+    fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+}
+
+impl Hub {
+    /// Whether a line is a modern client's. A connection is of one era: that of its first message, except that `server/discover` may only
+    /// be a try.
+    pub(super) fn is_modern(&self, id: ClientId, line: &Line<'_>) -> bool {
+        let Line::Frame(frame) = line else { return false };
+        if self.clients.get(&id).is_none_or(|client| client.hello.is_some()) {
+            return false;
+        }
+        let reads_modern = |envelope: &Envelope<'_>| {
+            envelope.kind() == Kind::Request && envelope.params().and_then(ModernRequest::read).is_some()
+        };
+        self.modern.connections.contains_key(&id)
+            || matches!(Message::parse(frame), Ok(Message::Single(envelope)) if reads_modern(&envelope))
+    }
+
+    /// A line of a modern client's.
+    pub(super) fn modern_line(&mut self, now: Duration, connection: ClientId, line: &Line<'_>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let Line::Frame(frame) = line else { return effects };
+        match Message::parse(frame) {
+            Err(bad) => self.tell(connection, &message::bad_frame(bad.id.as_deref(), &bad.reason)),
+            Ok(Message::Batch(_)) => {
+                let says = "the message is refused: this revision has no batches";
+                self.tell(connection, &message::error("null", INVALID_REQUEST, says, None));
+            }
+            Ok(Message::Single(envelope)) => match (envelope.kind(), envelope.id(), envelope.method()) {
+                (Kind::Request, Some(id), _) => self.modern_request(now, connection, &envelope, id, &mut effects),
+                (Kind::Notification, _, Some(method::CANCELLED)) => self.cancelled(now, connection, &envelope),
+                // A modern client answers by another request, and has nothing else to tell.
+                _ => {}
+            },
+        }
+        self.carry_out_all(now, &mut effects);
+        effects
+    }
+
+    /// A client does not await an answer any more.
+    fn cancelled(&mut self, now: Duration, connection: ClientId, envelope: &Envelope<'_>) {
+        let params = envelope.params().and_then(Members::read);
+        let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).map(|id| key(id.get())) else { return };
+        // SECURITY: a client cancels what it asked, and nothing else (test: equal_ids_and_tokens_of_two_connections_stay_apart)
+        let visit = self.modern.visits.iter().find(|(_, visit)| visit.is_asked_as(connection, &id));
+        if let Some(number) = visit.map(|(number, _)| *number) {
+            self.cancel_visit(now, number, "the client does not await the answer any more");
+        }
+        let listener = self.modern.listeners.iter().find(|(_, listener)| listener.is_asked_as(connection, &id));
+        if let Some(number) = listener.map(|(number, _)| *number) {
+            self.stop_listening(now, number);
+        }
+    }
+
+    /// A connection is gone: nobody awaits answers to its requests.
+    pub(super) fn end_visits_of(&mut self, now: Duration, connection: ClientId) {
+        if self.modern.connections.remove(&connection).is_none() {
+            return;
+        }
+        let visits = self.modern.visits.iter().filter(|(_, visit)| visit.is_of(connection));
+        for number in visits.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.cancel_visit(now, number, "the client is gone");
+        }
+        let listeners = self.modern.listeners.iter().filter(|(_, listener)| listener.connection == connection);
+        for number in listeners.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.stop_listening(now, number);
+        }
+    }
+
+    /// The hub ends: requests that wait get an error, and those that listen their result.
+    pub(super) fn leave_visits_of(&mut self, now: Duration, connection: ClientId, effects: &mut Vec<Effect>) {
+        if self.modern.connections.remove(&connection).is_none() {
+            return;
+        }
+        for listener in self.modern.listeners.extract_if(.., |_, listener| listener.connection == connection) {
+            let ended = listener.1.ended();
+            self.clients.get_mut(&connection).into_iter().for_each(|client| client.tell(&ended));
+        }
+        for stand_in in self.modern.visited_by(connection) {
+            effects.extend(self.left(now, stand_in));
+        }
+        for (_, visit) in self.modern.visits.extract_if(.., |_, visit| visit.is_of(connection)) {
+            if let Some(asked) = visit.asked {
+                let error = message::error(&asked.id, INTERNAL_ERROR, "the session ends", None);
+                self.clients.get_mut(&connection).into_iter().for_each(|client| client.tell(&error));
+            }
+        }
+    }
+
+    /// When time next matters to modern clients.
+    pub(super) fn modern_wakes_at(&self) -> Option<Duration> {
+        let waits = self.modern.visits.values().filter_map(|visit| visit.waits.as_ref().map(|waits| waits.until));
+        let idle = self.modern.stand_ins.keys().filter_map(|id| self.idle_at(*id));
+        waits.chain(idle).min()
+    }
+
+    /// Does what is due by now.
+    pub(super) fn modern_tick(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        let is_over = |visit: &Visit| visit.waits.as_ref().is_some_and(|waits| waits.until <= now);
+        let over = self.modern.visits.iter().filter(|(_, visit)| is_over(visit)).map(|(number, _)| *number);
+        for number in over.collect::<Vec<_>>() {
+            self.cancel_visit(now, number, "the client did not send the call again");
+        }
+        let idle = |id: &&ClientId| self.idle_at(**id).is_some_and(|due| due <= now);
+        for id in self.modern.stand_ins.keys().filter(idle).copied().collect::<Vec<_>>() {
+            self.end_stand_in(now, id, effects);
+        }
+    }
+
+    /// Tells a connection something.
+    fn tell(&mut self, connection: ClientId, message: &str) {
+        if let Some(client) = self.clients.get_mut(&connection) {
+            client.tell(message);
+        }
+    }
+
+    /// An error as the answer to a request.
+    fn tell_error(&mut self, connection: ClientId, id: Id<'_>, code: i32, says: &str) {
+        self.tell(connection, &message::error(id.as_str(), code, says, None));
+    }
+}

@@ -1,0 +1,216 @@
+//! The rounds of a modern call: the client is asked for its roots, and for what a server wants to know, by answers that call for another
+//! round. What is kept between two rounds has a name, which the client carries.
+
+use std::time::Duration;
+
+use rootward_core::session::Support;
+use rootward_protocol::frame::{Envelope, Id, Message};
+use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
+use rootward_protocol::round::{ModernRequest, NOT_OF_THIS_REQUEST, Said, ask, ask_for_roots};
+use rootward_protocol::{Pages, bridge, keys, method};
+use serde_json::value::RawValue;
+
+use super::super::Hub;
+use super::super::questions::Asked as OpenQuestion;
+use super::stand_in::Roots;
+use super::visit::{Asked, Question, Waits, own_id};
+use crate::engine::{CallIdentity, ClientId, Effect, Kept, ROUND_LIFETIME, Rounds};
+use crate::principal::Party;
+
+/// What is kept of a call between two rounds.
+#[derive(Clone, Debug)]
+pub(super) enum Carried {
+    /// What the client has said of its roots.
+    Roots(Said),
+    /// The visit that goes on.
+    Visit(u64),
+}
+
+impl Kept for Carried {
+    fn bytes(&self) -> usize {
+        match self {
+            Carried::Roots(said) => said.bytes(),
+            Carried::Visit(_) => 0,
+        }
+    }
+}
+
+impl Hub {
+    /// A call that may be asked something: the next round of it.
+    pub(super) fn next_round(
+        &mut self,
+        now: Duration,
+        asked: Asked,
+        (envelope, request): (&Envelope<'_>, &ModernRequest<'_>),
+        effects: &mut Vec<Effect>,
+    ) {
+        let params = envelope.params().unwrap_or(RawValue::NULL);
+        let party = self.party_of(asked.connection);
+        let rounds = self.rounds_of(&party);
+        let call = rounds.identity(envelope.method().unwrap_or_default(), params);
+        let carried = match request.state().map(|state| serde_json::from_str::<String>(state.get())) {
+            None => Some(Carried::Roots(Said::Nothing)),
+            Some(state) => state.ok().and_then(|state| rounds.find(now, &state, call)),
+        };
+        let said = match carried {
+            None => {
+                let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
+                return self.tell(asked.connection, &error);
+            }
+            Some(Carried::Visit(number)) => return self.go_on(now, number, asked, request),
+            Some(Carried::Roots(said)) => said,
+        };
+        let named = request.responses().into_iter().find(|(name, _)| name == keys::ROOTS_QUESTION);
+        let answer = named.map(|(_, list)| serde_json::from_str(list.get()).unwrap_or_default());
+        let roots = match said.heard(answer, request.paging()) {
+            // SECURITY: a page is not the list; the next one may close a part of what this one opens
+            // (test: a_list_in_pages_is_asked_for_to_its_end)
+            Said::Asked(pages) => return self.ask_client_for_roots(now, &asked, call, pages),
+            Said::Nothing if request.support() != Support::No => {
+                return self.ask_client_for_roots(now, &asked, call, Pages::default());
+            }
+            Said::Nothing => Roots::Unsupported,
+            Said::List(list) => Roots::List(list.to_string()),
+            Said::Failed(why) => Roots::Failed(why),
+        };
+        self.begin_visit(now, asked, (envelope, request), (roots, Some(call)), effects);
+    }
+
+    fn ask_client_for_roots(&mut self, now: Duration, asked: &Asked, call: CallIdentity, pages: Pages) {
+        let (party, cursor) = (self.party_of(asked.connection), pages.cursor().map(str::to_owned));
+        let state = self.rounds_of(&party).keep(now, call, Carried::Roots(Said::Asked(pages)));
+        self.tell(asked.connection, &message::result(&asked.id, &ask_for_roots(&state, cursor.as_deref())));
+    }
+
+    /// The rounds of a principal's calls.
+    fn rounds_of(&mut self, party: &Party) -> &mut Rounds<Carried> {
+        // SECURITY: what one principal was asked, no other can answer or go on with
+        // (test: a_state_of_another_principal_is_refused)
+        let known = self.modern.rounds.iter().position(|(of, _)| of.is_with(party));
+        let position = known.unwrap_or_else(|| {
+            self.modern.rounds.push((party.clone(), Rounds::default()));
+            self.modern.rounds.len() - 1
+        });
+        &mut self.modern.rounds[position].1
+    }
+
+    /// A server asks something in the course of a visit.
+    pub(super) fn server_question(&mut self, now: Duration, stand_in: ClientId, envelope: &Envelope<'_>, id: Id<'_>) {
+        match self.visit_asked(now, stand_in, envelope, id) {
+            Ok((number, question)) => {
+                if let Some(visit) = self.modern.visits.get_mut(&number) {
+                    visit.questions.push(question);
+                }
+                self.ask_client(now, number);
+            }
+            Err((code, says)) => self.feed(now, stand_in, &message::error(id.as_str(), code, &says, None)),
+        }
+    }
+
+    /// The visit that a question belongs to; why it is refused, where that is not certain, or its client cannot be asked.
+    fn visit_asked(
+        &self,
+        now: Duration,
+        stand_in: ClientId,
+        envelope: &Envelope<'_>,
+        id: Id<'_>,
+    ) -> Result<(u64, Question), (i32, String)> {
+        let refused = |says: &str| Err((INTERNAL_ERROR, says.to_owned()));
+        let method = envelope.method().unwrap_or_default();
+        let Some((capability, text)) = bridge::modern_question(method, envelope.params()) else {
+            return Err((METHOD_NOT_FOUND, "this client cannot be asked that".to_owned()));
+        };
+        let (Some(client), Some(played)) = (self.clients.get(&stand_in), self.modern.stand_ins.get(&stand_in)) else {
+            return refused("the client is gone");
+        };
+        if !client.declares(capability) {
+            return Err((METHOD_NOT_FOUND, format!("this client does not declare `{capability}`")));
+        }
+        let Some(OpenQuestion::Server { server, .. }) = client.asked.get(&id.key()) else {
+            return refused("nobody knows who asks");
+        };
+        let is_doubtful = played.doubtful.get(server).is_some_and(|until| now < *until);
+        let of_server = |number: &u64| client.calls.get(own_id(*number).as_str()) == Some(server);
+        let mut open =
+            self.modern.visits.iter().filter(|(number, visit)| visit.stand_in == stand_in && of_server(number));
+        // SECURITY: a question that may belong to another call would be answered by whoever made this one
+        // (test: a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
+        let (Some((number, visit)), None, false) = (open.next(), open.next(), is_doubtful) else {
+            return refused("it is not certain which call this question belongs to");
+        };
+        if visit.call.is_none() {
+            return refused("the request that is open cannot be answered with a question");
+        }
+        let count = self.modern.visits.values().map(|visit| visit.questions.len()).sum::<usize>();
+        if count >= self.settings.limits.open_questions {
+            return refused("too many questions to clients are open");
+        }
+        let name = format!("{}{}", keys::SERVER_QUESTION, id.as_str().trim_matches('"'));
+        Ok((*number, Question { name, id: id.as_str().into(), text }))
+    }
+
+    /// Answers a visit with the server's questions, if there are any and somebody awaits its answer.
+    fn ask_client(&mut self, now: Duration, number: u64) {
+        let Some(visit) = self.modern.visits.get(&number).filter(|visit| !visit.questions.is_empty()) else { return };
+        let (Some(asked), Some(call)) = (&visit.asked, visit.call) else { return };
+        let (party, connection) = (self.party_of(asked.connection), asked.connection);
+        let state = self.rounds_of(&party).keep(now, call, Carried::Visit(number));
+        let Some(visit) = self.modern.visits.get_mut(&number) else { return };
+        let Some(asked) = visit.asked.take() else { return };
+        let questions: Vec<(&str, &str)> =
+            visit.questions.iter().map(|question| (question.name.as_str(), question.text.as_str())).collect();
+        let answer = message::result(&asked.id, &ask(&questions, &state));
+        visit.waits = Some(Waits { state, until: now + ROUND_LIFETIME });
+        self.tell(connection, &answer);
+    }
+
+    /// A client has brought answers: its visit goes on.
+    fn go_on(&mut self, now: Duration, number: u64, asked: Asked, request: &ModernRequest<'_>) {
+        let state = request.state().map(RawValue::get);
+        let visit = self.modern.visits.get_mut(&number);
+        // SECURITY: each round is gone through once: two answers to one question would be two results of one call
+        // (test: a_round_is_gone_through_once)
+        let is_awaited = |waits: &Waits| Some(waits.state.as_str()) == state;
+        let Some(visit) = visit.filter(|visit| visit.waits.as_ref().is_some_and(is_awaited)) else {
+            let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
+            return self.tell(asked.connection, &error);
+        };
+        visit.waits = None;
+        visit.asked = Some(asked);
+        let stand_in = visit.stand_in;
+        let mut answers = Vec::new();
+        for (name, response) in request.responses() {
+            let is_it = |question: &mut Question| question.name == name && response.get().starts_with('{');
+            let answered =
+                visit.questions.extract_if(.., is_it).map(|question| message::result(&question.id, response.get()));
+            answers.extend(answered);
+        }
+        let answer = visit.answer.take();
+        for line in answers {
+            self.feed(now, stand_in, &line);
+        }
+        self.set_level(now, stand_in);
+        match answer.as_deref().map(Message::parse) {
+            Some(Ok(Message::Single(envelope))) => self.answer_visit(now, number, &envelope),
+            // What is missing is asked for again.
+            _ => self.ask_client(now, number),
+        }
+    }
+
+    /// A server does not await the answer to a question any more.
+    pub(super) fn question_cancelled(&mut self, stand_in: ClientId, id: &str) {
+        for visit in self.modern.visits.values_mut().filter(|visit| visit.stand_in == stand_in) {
+            visit.questions.retain(|question| *question.id != *id);
+        }
+    }
+
+    /// A server asks the stand-in something.
+    pub(super) fn server_asks(&mut self, now: Duration, stand_in: ClientId, envelope: &Envelope<'_>, id: Id<'_>) {
+        let answer = match (envelope.method(), self.modern.stand_ins.get(&stand_in)) {
+            (Some(method::LIST_ROOTS), Some(played)) => played.answer_for_roots(id.as_str()),
+            (Some(method::PING), _) => message::result(id.as_str(), "{}"),
+            _ => return self.server_question(now, stand_in, envelope, id),
+        };
+        self.feed(now, stand_in, &answer);
+    }
+}

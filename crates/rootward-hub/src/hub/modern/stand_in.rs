@@ -1,0 +1,159 @@
+//! A stand-in: a legacy client of the hub, which the hub itself plays for modern requests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rootward_core::session::Support;
+use rootward_protocol::bridge::legacy_hello;
+use rootward_protocol::frame::Line;
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::method;
+use rootward_protocol::round::ModernRequest;
+use serde_json::json;
+
+use super::super::Hub;
+use super::super::sharing::LEVELS;
+use crate::engine::{ClientId, Effect};
+use crate::principal::Party;
+
+/// What a client said of its roots, whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Roots {
+    /// It has none to tell, or the request is of a kind that cannot be asked.
+    Unsupported,
+    /// The result of `roots/list`.
+    List(String),
+    /// It was asked and told none: why.
+    Failed(String),
+}
+
+/// A stand-in.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    /// How servers are greeted for it, but for roots. Stand-ins of one principal with the same words are of one client.
+    pub(super) hello: String,
+    roots: Roots,
+    /// When a request last began or ended.
+    used: Duration,
+    /// The level of logs that the servers were told, as a position.
+    level: Option<usize>,
+    /// Servers that were told to cancel a call, and until when a question of theirs may still be about it.
+    pub(super) doubtful: BTreeMap<usize, Duration>,
+    /// The resources whose changes the servers were asked to tell.
+    pub(super) subscribed: BTreeSet<String>,
+}
+
+impl StandIn {
+    /// The answer to a server's `roots/list`.
+    pub(super) fn answer_for_roots(&self, id: &str) -> String {
+        match &self.roots {
+            Roots::List(list) => message::result(id, list),
+            Roots::Failed(why) => message::error(id, INTERNAL_ERROR, why, None),
+            Roots::Unsupported => message::error(id, message::METHOD_NOT_FOUND, "this client has no roots", None),
+        }
+    }
+}
+
+impl Hub {
+    /// The stand-in for a request with these roots; why there is none, where there are too many.
+    pub(super) fn stand_in(
+        &mut self,
+        now: Duration,
+        party: &Party,
+        request: &ModernRequest<'_>,
+        roots: Roots,
+        effects: &mut Vec<Effect>,
+    ) -> Result<ClientId, &'static str> {
+        let hello = legacy_hello(request, Support::No);
+        // SECURITY: requests with other roots or of another principal share no branch, and so no process
+        // (test: two_lists_at_once_reach_two_processes, visits_of_two_principals_share_nothing)
+        let known = self
+            .modern
+            .stand_ins
+            .iter()
+            .find(|(id, stand_in)| stand_in.hello == hello && stand_in.roots == roots && self.is_of(**id, party));
+        if let Some(id) = known.map(|(id, _)| *id) {
+            self.modern.stand_ins.get_mut(&id).into_iter().for_each(|stand_in| stand_in.used = now);
+            return Ok(id);
+        }
+        if self.modern.stand_ins.len() >= self.settings.limits.sessions {
+            let unused = self.modern.stand_ins.iter().filter(|(id, _)| !self.is_visited(**id));
+            let oldest = unused.min_by_key(|(_, stand_in)| stand_in.used).map(|(id, _)| *id);
+            self.end_stand_in(
+                now,
+                oldest.ok_or("too many clients or roots are in use at a time (`limits.sessions`)")?,
+                effects,
+            );
+        }
+        let name = format!("{}-{}", self.name, self.last_client + 1);
+        let id = self.add_client(Party { name, principal: party.principal.clone() });
+        let support = if roots == Roots::Unsupported { Support::No } else { Support::Listed };
+        let greeting = legacy_hello(request, support);
+        let stand_in =
+            StandIn { hello, roots, used: now, level: None, doubtful: BTreeMap::new(), subscribed: BTreeSet::new() };
+        self.modern.stand_ins.insert(id, stand_in);
+        let own = self.own_id();
+        self.feed(now, id, &message::request(&own, method::INITIALIZE, Some(&greeting)));
+        self.feed(now, id, &message::notification(method::INITIALIZED));
+        self.subscribe(now, id);
+        Ok(id)
+    }
+
+    /// Ends a stand-in, with its branches.
+    pub(super) fn end_stand_in(&mut self, now: Duration, id: ClientId, effects: &mut Vec<Effect>) {
+        self.modern.stand_ins.remove(&id);
+        effects.extend(self.forget(now, id));
+    }
+
+    /// When a stand-in that nobody uses ends.
+    pub(super) fn idle_at(&self, id: ClientId) -> Option<Duration> {
+        let stand_in = self.modern.stand_ins.get(&id)?;
+        let is_used = self.is_visited(id) || !stand_in.subscribed.is_empty();
+        (!is_used).then(|| stand_in.used + self.settings.idle)
+    }
+
+    fn is_visited(&self, id: ClientId) -> bool {
+        self.modern.visits.values().any(|visit| visit.stand_in == id)
+            || self.modern.listeners.values().any(|listener| listener.stand_in == id)
+    }
+
+    /// A request of this stand-in's has ended.
+    pub(super) fn is_left(&mut self, now: Duration, id: ClientId) {
+        self.modern.stand_ins.get_mut(&id).into_iter().for_each(|stand_in| stand_in.used = now);
+    }
+
+    /// Whether a client is of this party's principal.
+    pub(super) fn is_of(&self, id: ClientId, party: &Party) -> bool {
+        self.clients.get(&id).is_some_and(|client| client.party().is_with(party))
+    }
+
+    /// The party of a connection.
+    pub(super) fn party_of(&self, connection: ClientId) -> Party {
+        self.clients.get(&connection).map(|client| client.party().clone()).unwrap_or_default()
+    }
+
+    /// Says something for a stand-in.
+    pub(super) fn feed(&mut self, now: Duration, id: ClientId, line: &str) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.client_line(now, &Line::Frame(line.as_bytes()));
+            self.stirred.insert(id);
+        }
+    }
+
+    /// An id of the hub's own, for a request whose answer nobody awaits.
+    pub(super) fn own_id(&mut self) -> String {
+        format!(r#""rootward-own-{}""#, self.modern.number())
+    }
+
+    /// Tells the servers the most talkative level that a request wants.
+    pub(super) fn set_level(&mut self, now: Duration, id: ClientId) {
+        let visits = self.modern.visits.values().filter(|visit| visit.stand_in == id);
+        let wanted = visits.filter_map(|visit| visit.asked.as_ref()?.level).min();
+        let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
+        let Some(level) = wanted.filter(|level| Some(*level) != stand_in.level) else { return };
+        stand_in.level = Some(level);
+        let params = json!({"level": LEVELS.get(level)}).to_string();
+        let own = self.own_id();
+        self.feed(now, id, &message::request(&own, method::SET_LEVEL, Some(&params)));
+    }
+}

@@ -1,0 +1,174 @@
+//! A visit: one modern request, from its first round to its answer.
+
+use std::time::Duration;
+
+use rootward_protocol::bridge::{legacy_params, modern_error, modern_result};
+use rootward_protocol::frame::{Envelope, Id, key};
+use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::round::ModernRequest;
+use serde_json::value::RawValue;
+
+use super::super::Hub;
+use super::stand_in::Roots;
+use crate::engine::{CallIdentity, ClientId, Effect};
+
+/// What the ids of visits begin with, as their stand-in's client has them.
+const VISIT: &str = "\"rootward-visit-";
+
+/// How long a question of a server may still be about a call that it was told to cancel.
+const DOUBTFUL: Duration = Duration::from_mins(1);
+
+/// A visit.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) stand_in: ClientId,
+    pub(super) method: Box<str>,
+    /// Which call it is, where a server may ask something in the course of it.
+    pub(super) call: Option<CallIdentity>,
+    /// Who awaits the answer; nobody between two rounds.
+    pub(super) asked: Option<Asked>,
+    /// Between two rounds: what the client must bring, and until when.
+    pub(super) waits: Option<Waits>,
+    /// Questions of the server that are not answered.
+    pub(super) questions: Vec<Question>,
+    /// The answer that came between two rounds, under the id that the stand-in's client has.
+    pub(super) answer: Option<Box<[u8]>>,
+}
+
+/// A request as its client sent it.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) connection: ClientId,
+    pub(super) id: Box<str>,
+    /// What it wants to be told about its progress with.
+    pub(super) token: Option<Box<RawValue>>,
+    /// The least level of logs that it wants, as a position; none if it wants none.
+    pub(super) level: Option<usize>,
+}
+
+/// What a client must bring to go on.
+#[derive(Debug)]
+pub(super) struct Waits {
+    /// The name of the round.
+    pub(super) state: String,
+    pub(super) until: Duration,
+}
+
+/// A server's question.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// Its name among the questions of the answer.
+    pub(super) name: String,
+    /// The id under which the stand-in was asked.
+    pub(super) id: Box<str>,
+    /// The question as a modern client reads it.
+    pub(super) text: String,
+}
+
+impl Visit {
+    /// The connection on which the answer is awaited.
+    pub(super) fn connection(&self) -> Option<ClientId> {
+        self.asked.as_ref().map(|asked| asked.connection)
+    }
+
+    pub(super) fn is_of(&self, connection: ClientId) -> bool {
+        self.connection() == Some(connection)
+    }
+
+    /// Whether it is the request of this id on this connection.
+    pub(super) fn is_asked_as(&self, connection: ClientId, id: &str) -> bool {
+        let is_it = |asked: &Asked| asked.connection == connection && *key(&asked.id) == *id;
+        self.asked.as_ref().is_some_and(is_it)
+    }
+}
+
+/// The id of a visit, as its stand-in's client has it. Its progress token is the same.
+pub(super) fn own_id(number: u64) -> String {
+    format!("{VISIT}{number}\"")
+}
+
+/// The visit of this id.
+pub(super) fn number_of(id: &str) -> Option<u64> {
+    id.strip_prefix(VISIT)?.strip_suffix('"')?.parse().ok()
+}
+
+impl Hub {
+    /// Begins a visit: the request goes to the stand-in for these roots.
+    pub(super) fn begin_visit(
+        &mut self,
+        now: Duration,
+        asked: Asked,
+        (envelope, request): (&Envelope<'_>, &ModernRequest<'_>),
+        (roots, call): (Roots, Option<CallIdentity>),
+        effects: &mut Vec<Effect>,
+    ) {
+        let party = self.party_of(asked.connection);
+        let stand_in = match self.stand_in(now, &party, request, roots, effects) {
+            Ok(stand_in) => stand_in,
+            Err(says) => {
+                return self.tell(asked.connection, &message::error(&asked.id, INTERNAL_ERROR, says, None));
+            }
+        };
+        let (number, method) = (self.modern.number(), envelope.method().unwrap_or_default());
+        let visit = Visit {
+            stand_in,
+            method: method.into(),
+            call,
+            asked: Some(asked),
+            waits: None,
+            questions: Vec::new(),
+            answer: None,
+        };
+        self.modern.visits.insert(number, visit);
+        self.set_level(now, stand_in);
+        let own = own_id(number);
+        self.feed(now, stand_in, &message::request(&own, method, Some(&legacy_params(request, &own))));
+    }
+
+    /// A visit is not awaited any more: its server hears so.
+    pub(super) fn cancel_visit(&mut self, now: Duration, number: u64, why: &str) {
+        let Some(visit) = self.modern.visits.remove(&number) else { return };
+        let (own, stand_in) = (own_id(number), visit.stand_in);
+        for question in visit.questions {
+            self.feed(now, stand_in, &message::error(&question.id, INTERNAL_ERROR, why, None));
+        }
+        let server = self.clients.get(&stand_in).and_then(|client| client.calls.get(&key(&own)).copied());
+        if let (Some(server), Some(stand_in)) = (server, self.modern.stand_ins.get_mut(&stand_in)) {
+            stand_in.doubtful.insert(server, now + DOUBTFUL);
+        }
+        self.feed(now, stand_in, &message::cancelled(&own, why));
+        self.is_left(now, stand_in);
+    }
+
+    /// The answer to a visit: it ends, or keeps the answer for the next round.
+    pub(super) fn answer_visit(&mut self, now: Duration, number: u64, envelope: &Envelope<'_>) {
+        let Some(visit) = self.modern.visits.get_mut(&number) else { return };
+        let (stand_in, Some(asked)) = (visit.stand_in, &visit.asked) else {
+            visit.answer = Some(envelope.text().as_bytes().into());
+            return;
+        };
+        let answer = told(&asked.id, &visit.method, envelope);
+        let connection = asked.connection;
+        self.modern.visits.remove(&number);
+        self.tell(connection, &answer);
+        self.is_left(now, stand_in);
+    }
+}
+
+/// An answer of a legacy server's under the client's own id.
+fn told(id: &str, method: &str, envelope: &Envelope<'_>) -> String {
+    match (envelope.result(), envelope.error()) {
+        (Some(result), _) => match modern_result(method, result) {
+            Some(result) => message::result(id, &result),
+            None => message::error(id, INTERNAL_ERROR, "the server's answer can be read in two ways", None),
+        },
+        (None, error) => modern_error(id, error.unwrap_or(RawValue::NULL)),
+    }
+}
+
+impl Asked {
+    /// The request of this id, and what it wants to hear besides its answer.
+    pub(super) fn new(connection: ClientId, id: Id<'_>, token: Option<&RawValue>, level: Option<usize>) -> Asked {
+        Asked { connection, id: id.as_str().into(), token: token.map(ToOwned::to_owned), level }
+    }
+}
