@@ -66,8 +66,10 @@ async def main():
             target = StdioServerParameters(
                 command=server["command"], args=server["arguments"], env=server["environment"]
             )
-        elif server["stream"] == "none":
-            http = httpx2.AsyncClient(transport=NoStandingStream(), timeout=60)
+        elif server["stream"] == "none" or "token" in server:
+            transport = NoStandingStream() if server["stream"] == "none" else None
+            headers = {"Authorization": f"Bearer {server['token']}"} if "token" in server else None
+            http = httpx2.AsyncClient(transport=transport, headers=headers, timeout=60)
             target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))
         else:
             target = server["url"]

@@ -82,8 +82,10 @@ async def main():
                 command=server["command"], args=server["arguments"], env=server["environment"]
             )
             target = stdio_client(parameters)
-        elif server["stream"] == "none":
-            http = httpx.AsyncClient(transport=NoStandingStream(), timeout=60)
+        elif server["stream"] == "none" or "token" in server:
+            transport = NoStandingStream() if server["stream"] == "none" else None
+            headers = {"Authorization": f"Bearer {server['token']}"} if "token" in server else None
+            http = httpx.AsyncClient(transport=transport, headers=headers, timeout=60)
             target = streamable_http_client(server["url"], http_client=await stack.enter_async_context(http))
         else:
             target = streamable_http_client(server["url"])

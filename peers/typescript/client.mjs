@@ -20,6 +20,7 @@ const transport = server.command
   ? new StdioClientTransport({ command: server.command, args: server.arguments, env: server.environment })
   : new StreamableHTTPClientTransport(new URL(server.url), {
       fetch: server.stream === 'none' ? noStandingStream : fetch,
+      requestInit: server.token ? { headers: { Authorization: `Bearer ${server.token}` } } : {},
     });
 await client.connect(transport);
 say({ version: client.getNegotiatedProtocolVersion() });

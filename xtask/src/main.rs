@@ -32,6 +32,7 @@ mod hub;
 #[cfg(feature = "check")]
 mod inspector;
 mod install;
+mod listening;
 #[cfg(feature = "check")]
 mod offline;
 #[cfg(feature = "check")]

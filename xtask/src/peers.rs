@@ -44,7 +44,7 @@ const AT_ONCE: usize = 8;
 const SDKS: [Sdk; 4] = [Sdk::Python, Sdk::PythonV1, Sdk::TypeScript, Sdk::TypeScriptV1];
 
 /// Where each era is tried. A modern client opens no stream of its own anyway.
-const WAYS: [(Route, Era); 11] = [
+const WAYS: [(Route, Era); 17] = [
     (Route::Stdio, Era::Legacy),
     (Route::Http, Era::Legacy),
     (Route::HttpWithoutStream, Era::Legacy),
@@ -56,6 +56,12 @@ const WAYS: [(Route, Era); 11] = [
     (Route::WrappedFiles, Era::FallsBack),
     (Route::Serve, Era::Legacy),
     (Route::Serve, Era::Modern),
+    (Route::ServeHttp, Era::Legacy),
+    (Route::ServeHttpWithoutStream, Era::Legacy),
+    (Route::ServeHttp, Era::Modern),
+    (Route::HubHttp, Era::Legacy),
+    (Route::HubHttpWithoutStream, Era::Legacy),
+    (Route::HubHttp, Era::Modern),
 ];
 
 /// The situations that a slow server is put into, and any server that is wrapped once more, with its handshake remembered; the others
@@ -116,6 +122,10 @@ impl Case {
             Route::Wrapped => "wrap",
             Route::WrappedFiles => "wrap of server-filesystem",
             Route::Serve => "serve",
+            Route::ServeHttp => "serve by HTTP",
+            Route::ServeHttpWithoutStream => "serve by HTTP without a stream",
+            Route::HubHttp => "hub by HTTP",
+            Route::HubHttpWithoutStream => "hub by HTTP without a stream",
         };
         format!("{}, {route}, {}", self.sdk.name(), self.era.name())
     }
@@ -132,7 +142,8 @@ impl Case {
             Subject::In(situation) => {
                 let client = || self.sdk.command(top, installed, "client");
                 // What is written there is no one else's.
-                let own = if self.route == Route::Serve { Some(Stage::new()?) } else { None };
+                let own =
+                    if self.route == Route::Serve || self.route.is_listening() { Some(Stage::new()?) } else { None };
                 case::play(client, servers, self.route, self.era, situation, own.as_ref().unwrap_or(stage))
             }
             Subject::Shown => {
@@ -157,7 +168,9 @@ impl Case {
 /// Every case.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let of_serve = OF_SERVE.iter().map(|situation| (Subject::In(situation), Some(Route::Serve)));
+    let of_serve = OF_SERVE
+        .iter()
+        .flat_map(|situation| [Route::Serve, Route::ServeHttp].map(|route| (Subject::In(situation), Some(route))));
     let of_all = SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]).map(|subject| (subject, None));
     for (subject, only) in of_serve.chain(of_all) {
         for sdk in SDKS {
@@ -165,8 +178,13 @@ fn cases() -> Vec<Case> {
                 // The script takes whatever era the server offers, and that is the modern one.
                 let is_wanted = match subject {
                     _ if only.is_some_and(|only| only != route) => false,
-                    Subject::In(situation) => route != Route::WrappedFiles || OF_FILES.contains(&situation.name),
-                    Subject::Shown => era == Era::Modern && !matches!(route, Route::Wrapped | Route::Serve),
+                    Subject::In(situation) => {
+                        let is_short = matches!(route, Route::WrappedFiles | Route::HubHttpWithoutStream);
+                        !is_short || OF_FILES.contains(&situation.name)
+                    }
+                    Subject::Shown => {
+                        era == Era::Modern && !matches!(route, Route::Wrapped | Route::Serve) && !route.is_listening()
+                    }
                 };
                 if is_wanted {
                     cases.push(Case { sdk, route, era, subject });

@@ -30,7 +30,6 @@ pub const PRIMING_REVISION: &str = "2025-11-25";
 /// The revision of the modern era that the hub speaks to clients.
 pub const MODERN_REVISION: &str = MODERN_REVISIONS[0];
 
-
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 

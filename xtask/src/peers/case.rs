@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
+use crate::listening::{Listening, TOKEN};
 use crate::wait::ended_within;
 
 use super::OF_FILES;
@@ -43,6 +44,14 @@ pub(crate) enum Route {
     WrappedFiles,
     /// `rootward serve`.
     Serve,
+    /// `rootward serve --http`.
+    ServeHttp,
+    /// The same for a client without a stream of its own.
+    ServeHttpWithoutStream,
+    /// The same server as on its own, behind `rootward hub --http`.
+    HubHttp,
+    /// The same for a client without a stream of its own.
+    HubHttpWithoutStream,
 }
 
 impl Route {
@@ -51,10 +60,24 @@ impl Route {
         matches!(self, Route::Wrapped | Route::WrappedFiles)
     }
 
+    /// Whether Rootward's own HTTP front is on it, with a process for each case.
+    pub(crate) fn is_listening(self) -> bool {
+        matches!(self, Route::ServeHttp | Route::ServeHttpWithoutStream | Route::HubHttp | Route::HubHttpWithoutStream)
+    }
+
+    fn is_hub(self) -> bool {
+        matches!(self, Route::HubHttp | Route::HubHttpWithoutStream)
+    }
+
+    /// Whether a client has no stream of its own there.
+    fn is_without_stream(self) -> bool {
+        matches!(self, Route::HttpWithoutStream | Route::ServeHttpWithoutStream | Route::HubHttpWithoutStream)
+    }
+
     /// The tool that reads a file there.
     fn tool(self) -> &'static str {
         match self {
-            Route::WrappedFiles | Route::Serve => "read_text_file",
+            Route::WrappedFiles | Route::Serve | Route::ServeHttp | Route::ServeHttpWithoutStream => "read_text_file",
             _ => "read_file",
         }
     }
@@ -100,9 +123,29 @@ impl Servers {
     /// What a client that takes a program or a URL is given.
     pub(crate) fn address(&self, route: Route) -> String {
         match route {
-            Route::Stdio | Route::Wrapped | Route::WrappedFiles | Route::Serve => self.stdio.display().to_string(),
             Route::Http | Route::HttpWithoutStream => self.url.clone(),
+            _ => self.stdio.display().to_string(),
         }
+    }
+
+    /// Starts what listens on this route, in these directories; within `place` where there are none.
+    fn listen(&self, route: Route, served: &[String], place: &str, state: &Path) -> Result<Listening> {
+        // A client on the network is always held to directories. Where a case has none, only what the client names counts.
+        let strict = if served.is_empty() { "on" } else { "off" };
+        let served = if served.is_empty() { &[place.to_owned()] } else { served };
+        let words = match route {
+            Route::HubHttp | Route::HubHttpWithoutStream => {
+                let file = state.join("servers.json");
+                let servers = json!({"server": {"command": self.stdio.display().to_string()}});
+                fs::write(&file, json!({"mcpServers": servers, "rootward": {"prefix": "never"}}).to_string())?;
+                let config = ["hub".to_owned(), "--config".to_owned(), file.display().to_string()];
+                let roots = served.iter().flat_map(|served| ["--root".to_owned(), served.clone()]);
+                config.into_iter().chain(roots).collect::<Vec<_>>()
+            }
+            _ => [&["serve".to_owned()], served].concat(),
+        };
+        let variables = [("ROOTWARD_STRICT", strict), ("ROOTWARD_ROOTS_TIMEOUT_MS", ROOTS_TIMEOUT_MS)];
+        Listening::start(&self.wrap.rootward, &words, state, &variables)
     }
 
     /// How a client reaches a server, which serves these directories where it is one of files. What Rootward remembers lies in `state`.
@@ -131,8 +174,7 @@ impl Servers {
             }),
             Route::Wrapped => wrapped(&[&self.stdio]),
             Route::WrappedFiles => wrapped(&[&self.wrap.files[0], &self.wrap.files[1]]),
-            Route::Http => json!({"url": self.url, "stream": "standing"}),
-            Route::HttpWithoutStream => json!({"url": self.url, "stream": "none"}),
+            _ => json!({"url": self.url, "stream": if route.is_without_stream() { "none" } else { "standing" }}),
         }
     }
 }
@@ -179,6 +221,14 @@ pub(crate) fn play(
     let mut script = situation.script(era, place);
     let served: Vec<String> = situation.served.iter().map(|directory| stage.path(directory)).collect();
     script["server"] = servers.script(route, &served, memory.path());
+    let listening = match route.is_listening() {
+        true => Some(servers.listen(route, &served, place, memory.path())?),
+        false => None,
+    };
+    if let Some(listening) = &listening {
+        script["server"]["url"] = json!(listening.url);
+        script["server"]["token"] = json!(TOKEN);
+    }
     script["patience"] = json!(patience(era));
     script["tool"] = json!(route.tool());
     // Once without a handshake that is remembered, and where that matters once with it.
@@ -209,11 +259,13 @@ fn judge(printed: &str, situation: &Situation, era: Era, route: Route) -> Result
     }
     let count = |name: &str| end[name].as_u64().with_context(|| format!("no `{name}` at the end"));
     let asked = count("asked")?;
-    if !situation.was_asked_well(era, asked) {
+    // The hub asks for itself, and for each of its servers.
+    let is_enough = route.is_hub() && asked > 0 && situation.is_asked();
+    if !is_enough && !situation.was_asked_well(era, asked) {
         bail!("it was asked for its roots {asked} times");
     }
     // A client that had its stream after all would prove nothing.
-    if (count("streams_refused")? > 0) != (route == Route::HttpWithoutStream) {
+    if (count("streams_refused")? > 0) != route.is_without_stream() {
         bail!("its stream was not refused as it should be");
     }
     Ok(())

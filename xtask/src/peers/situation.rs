@@ -196,6 +196,11 @@ impl Situation {
         [json!({"version": version})].into_iter().chain(lines).collect()
     }
 
+    /// Whether a client must be asked at all.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked != Asked::Times { legacy: 0, modern: 0 }
+    }
+
     /// Whether `count` questions are as many as there must be.
     pub(crate) fn was_asked_well(&self, era: Era, count: u64) -> bool {
         match (self.asked, era) {

@@ -51,9 +51,7 @@ impl Front {
             let listener = std::net::TcpListener::from(listener);
             // When signals are caught: whoever reads this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
-            rootward_http::serve(vec![listener], config, backend, told_to_end)
-                .await
-                .context("the HTTP front broke off")
+            rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")
         });
         // What still blocks is not waited for: its client is gone.
         runtime.shutdown_background();
