@@ -148,12 +148,15 @@ async fn answer<B: Backend>(
     may_be_alone: bool,
 ) -> Result<Response<Body>, Rejection> {
     let SessionReader { session, id } = &reader;
-    let first = timeout(front.limits.answer_wait, poll_fn(|context| session.poll_next(*id, context))).await;
     let mut pieces = Pieces::new();
     if session.revision.has_priming {
         pieces.push(event::priming(id.stream));
     }
-    match first {
+    let wait = front.limits.answer_wait;
+    if wait.is_zero() {
+        return Ok(reply::events(Body::session(reader, pieces, front.limits.keep_alive)));
+    }
+    match timeout(wait, poll_fn(|context| session.poll_next(*id, context))).await {
         Ok(None) => return Err(Rejection::unknown_session()),
         Ok(Some((_, message))) if may_be_alone && session.is_done(*id) => {
             session.forget(*id);

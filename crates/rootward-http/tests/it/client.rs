@@ -136,7 +136,8 @@ impl Answer {
 
     /// Takes the next piece of the body.
     async fn more(&mut self) -> bool {
-        if self.is_over {
+        if self.is_over || self.status == 204 {
+            self.is_over = true;
             return false;
         }
         if let Some(length) = self.header("content-length") {
