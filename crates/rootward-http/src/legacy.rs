@@ -40,7 +40,7 @@ pub(crate) async fn initialize<B: Backend>(
     wire.sender.send_timeout(message, front.limits.backend_time).await.map_err(|_| ended())?;
     let mut streams = Streams::default();
     let answer = loop {
-        let frame = wire.receiver.recv().await.ok_or_else(ended)?;
+        let frame = event::in_one_line(wire.receiver.recv().await.ok_or_else(ended)?);
         let mut answer = None;
         frames::each(&frame, |envelope, message| {
             if envelope.id().is_some_and(|id| id.key() == key) && envelope.method().is_none() {
@@ -48,7 +48,7 @@ pub(crate) async fn initialize<B: Backend>(
             }
         });
         match answer {
-            Some((answer, kind)) => break (event::in_one_line(answer), kind),
+            Some(answer) => break answer,
             // It has no stream yet: it waits for the first one. A question that is dropped for lack of room times out.
             None => route(&mut streams, &frame, &front.limits, &mut SmallVec::new()),
         }

@@ -44,7 +44,8 @@ impl<H: ServerHandler, F: Fn() -> H + Send + Sync + 'static> Backend for Handler
             let running = match purpose {
                 Purpose::Session => match handler.serve(transport).await {
                     Ok(running) => running,
-                    Err(error) => return eprintln!("a session did not begin: {error}"),
+                    // The client has its answer, or is gone.
+                    Err(_) => return,
                 },
                 Purpose::Request => serve_directly(handler, transport, Some(modern_peer())),
             };
@@ -78,9 +79,9 @@ impl Transport<RoleServer> for Messages {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.0.receiver.recv().await?;
-            match serde_json::from_slice(&message) {
-                Ok(message) => return Some(message),
-                Err(error) => eprintln!("not a message for rmcp: {error}: {}", String::from_utf8_lossy(&message)),
+            // What rmcp cannot read, its own transports pass over, too.
+            if let Ok(message) = serde_json::from_slice(&message) {
+                return Some(message);
             }
         }
     }
