@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use rootward_protocol::era::{BATCH_REVISION, PRIMING_REVISION};
 use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message};
 use rootward_protocol::message::bad_frame;
-use rootward_protocol::{header, method};
+use rootward_protocol::{header, keys, method};
 use smallvec::SmallVec;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -77,7 +77,7 @@ pub(crate) async fn initialize<B: Backend>(
 /// What the revision in an answer to `initialize` changes.
 fn revision(answer: &Bytes) -> Revision {
     let Ok(Message::Single(envelope)) = Message::parse(answer) else { return Revision::default() };
-    let named = envelope.result().and_then(Members::read).and_then(|result| result.text("protocolVersion"));
+    let named = envelope.result().and_then(Members::read).and_then(|result| result.text(keys::HANDSHAKE_VERSION));
     let named = named.unwrap_or_default();
     Revision { has_batches: named == BATCH_REVISION, has_priming: *named >= *PRIMING_REVISION }
 }

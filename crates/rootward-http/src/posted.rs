@@ -86,7 +86,7 @@ pub(crate) fn is_modern(revision: &str) -> bool {
 fn named_revision(envelope: &Envelope<'_>) -> Option<String> {
     let params = envelope.params()?;
     // Most requests to sessions have none. What is looked for has no slash, which some clients write as `\/`.
-    memchr::memmem::find(params.get().as_bytes(), b"protocolVersion")?;
+    memchr::memmem::find(params.get().as_bytes(), keys::HANDSHAKE_VERSION.as_bytes())?;
     Members::read(params)?.object(keys::META)?.text(keys::VERSION)
 }
 

@@ -77,10 +77,10 @@ impl Ask {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
         }
         if self.method == "POST" {
-            head += &format!("Content-Length: {}\r\n", self.body.len());
+            head.extend(["Content-Length: ", &self.body.len().to_string(), "\r\n"]);
         }
         [head.as_bytes(), b"\r\n", self.body.as_bytes()].concat()
     }
@@ -239,7 +239,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 async fn fill(stream: &mut Box<dyn Stream>, buffer: &mut Vec<u8>) -> bool {
-    let mut piece = [0; 16384];
+    let mut piece = vec![0; 16384];
     let read = timeout(LONG, stream.read(&mut piece)).await.expect("nothing came");
     let read = read.unwrap_or(0);
     buffer.extend_from_slice(&piece[..read]);
