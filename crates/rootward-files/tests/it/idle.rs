@@ -65,6 +65,7 @@ async fn sessions_with_different_roots_are_weighed() {
     weigh("a root for each", |number| number).await;
 }
 
+#[expect(clippy::print_stderr, reason = "a number for a person")]
 async fn weigh(kind: &str, root: impl Fn(usize) -> usize) {
     let directory = tempfile::tempdir().unwrap();
     let top = directory.path().canonicalize().unwrap();
