@@ -86,7 +86,8 @@ pub struct Limits {
     pub replay_time: Duration,
     /// How long a message waits for a backend that does not take it.
     pub backend_time: Duration,
-    /// How long a legacy answer is awaited before its stream begins. An answer within this time is a plain JSON document.
+    /// How long a legacy answer is awaited before its stream begins. An answer within this time is a plain JSON document. With zero, every
+    /// answer but an error with a status of its own is a stream, in both eras.
     pub answer_wait: Duration,
     /// How often a silent stream shows that it lives.
     pub keep_alive: Duration,
@@ -112,8 +113,8 @@ impl Default for Limits {
             session_idle: Duration::from_mins(30),
             streams: 64,
             requests: 1024,
-            queue: 1024,
-            queue_bytes: 8 << 20,
+            queue: 4096,
+            queue_bytes: 16 << 20,
             replay: 256,
             replay_bytes: 1 << 20,
             replay_time: Duration::from_mins(2),

@@ -8,6 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use rootward_protocol::method;
 use tokio::sync::Notify;
 
 /// Upper bounds of the durations that are counted, in seconds.
@@ -108,10 +109,10 @@ impl Figures {
 }
 
 /// The kind of request that a method belongs to.
-pub(crate) fn family(method: &str) -> &'static str {
+pub(crate) fn family(called: &str) -> &'static str {
     let known = [
-        "initialize",
-        "ping",
+        method::INITIALIZE,
+        method::PING,
         "tools",
         "prompts",
         "resources",
@@ -122,7 +123,7 @@ pub(crate) fn family(method: &str) -> &'static str {
         "subscriptions",
         "notifications",
     ];
-    let begins = method.split('/').next().unwrap_or_default();
+    let begins = called.split('/').next().unwrap_or_default();
     known.into_iter().find(|family| *family == begins).unwrap_or("other")
 }
 

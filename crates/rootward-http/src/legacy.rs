@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use rootward_protocol::era::{BATCH_REVISION, PRIMING_REVISION};
 use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message};
 use rootward_protocol::message::bad_frame;
-use rootward_protocol::{header, method};
+use rootward_protocol::{header, keys, method};
 use smallvec::SmallVec;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -40,7 +40,7 @@ pub(crate) async fn initialize<B: Backend>(
     wire.sender.send_timeout(message, front.limits.backend_time).await.map_err(|_| ended())?;
     let mut streams = Streams::default();
     let answer = loop {
-        let frame = wire.receiver.recv().await.ok_or_else(ended)?;
+        let frame = event::in_one_line(wire.receiver.recv().await.ok_or_else(ended)?);
         let mut answer = None;
         frames::each(&frame, |envelope, message| {
             if envelope.id().is_some_and(|id| id.key() == key) && envelope.method().is_none() {
@@ -48,7 +48,7 @@ pub(crate) async fn initialize<B: Backend>(
             }
         });
         match answer {
-            Some((answer, kind)) => break (event::in_one_line(answer), kind),
+            Some(answer) => break answer,
             // It has no stream yet: it waits for the first one. A question that is dropped for lack of room times out.
             None => route(&mut streams, &frame, &front.limits, &mut SmallVec::new()),
         }
@@ -77,7 +77,7 @@ pub(crate) async fn initialize<B: Backend>(
 /// What the revision in an answer to `initialize` changes.
 fn revision(answer: &Bytes) -> Revision {
     let Ok(Message::Single(envelope)) = Message::parse(answer) else { return Revision::default() };
-    let named = envelope.result().and_then(Members::read).and_then(|result| result.text("protocolVersion"));
+    let named = envelope.result().and_then(Members::read).and_then(|result| result.text(keys::HANDSHAKE_VERSION));
     let named = named.unwrap_or_default();
     Revision { has_batches: named == BATCH_REVISION, has_priming: *named >= *PRIMING_REVISION }
 }
@@ -148,12 +148,15 @@ async fn answer<B: Backend>(
     may_be_alone: bool,
 ) -> Result<Response<Body>, Rejection> {
     let SessionReader { session, id } = &reader;
-    let first = timeout(front.limits.answer_wait, poll_fn(|context| session.poll_next(*id, context))).await;
     let mut pieces = Pieces::new();
     if session.revision.has_priming {
         pieces.push(event::priming(id.stream));
     }
-    match first {
+    let wait = front.limits.answer_wait;
+    if wait.is_zero() {
+        return Ok(reply::events(Body::session(reader, pieces, front.limits.keep_alive)));
+    }
+    match timeout(wait, poll_fn(|context| session.poll_next(*id, context))).await {
         Ok(None) => return Err(Rejection::unknown_session()),
         Ok(Some((_, message))) if may_be_alone && session.is_done(*id) => {
             session.forget(*id);

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use rootward_protocol::era::{LEGACY_REVISIONS, MODERN_REVISIONS};
 use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message};
-use rootward_protocol::message::{HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_REVISION};
+use rootward_protocol::message::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_REVISION};
 use rootward_protocol::{header, keys, method};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -36,12 +36,17 @@ impl Posted {
 
     fn of_one(envelope: &Envelope<'_>, headers: &HeaderMap) -> Result<Posted, Rejection> {
         let is_request = envelope.kind() == Kind::Request;
+        let named = named_revision(envelope);
         if is_request && envelope.method() == Some(method::INITIALIZE) {
-            return Ok(Posted::Initialize);
+            // The handshake is legacy whatever it asks for. A request with modern metadata is modern, and there it has no such method.
+            return if named.as_deref().is_some_and(is_modern) {
+                Err(Rejection::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, "modern requests need no handshake"))
+            } else {
+                Ok(Posted::Initialize)
+            };
         }
         let given = headers::single(headers, header::REVISION).map_err(|error| mismatch(&error))?;
         let is_modern = given.is_some_and(is_modern);
-        let named = named_revision(envelope);
         let in_session = headers.contains_key(header::SESSION) && !is_modern;
         match (envelope.kind(), named) {
             // What a legacy session says of revisions in its requests is between it and the backend.
@@ -81,7 +86,7 @@ pub(crate) fn is_modern(revision: &str) -> bool {
 fn named_revision(envelope: &Envelope<'_>) -> Option<String> {
     let params = envelope.params()?;
     // Most requests to sessions have none. What is looked for has no slash, which some clients write as `\/`.
-    memchr::memmem::find(params.get().as_bytes(), b"protocolVersion")?;
+    memchr::memmem::find(params.get().as_bytes(), keys::HANDSHAKE_VERSION.as_bytes())?;
     Members::read(params)?.object(keys::META)?.text(keys::VERSION)
 }
 
@@ -151,6 +156,7 @@ mod tests {
 
         check(&[], r#"{"id":1,"method":"initialize","params":{}}"#, "Initialize");
         check(&[modern[0]], r#"{"id":1,"method":"initialize","params":{}}"#, "Initialize");
+        check(&modern, &listing.replace("tools/list", "initialize"), r#"404 -32601 "1""#);
         check(&[], plain, "Legacy");
         check(&[old, session], plain, "Legacy");
         check(&[("mcp-protocol-version", "1999-01-01"), session], plain, r#"400 -32600 "1""#);

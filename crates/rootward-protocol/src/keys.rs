@@ -3,6 +3,8 @@
 
 /// Where a modern request says which revision it is of.
 pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where the handshake of a legacy session names a revision, and how [`VERSION`] ends.
+pub const HANDSHAKE_VERSION: &str = "protocolVersion";
 /// Where a modern request says what the client can do.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Where a modern request says what the client is called.

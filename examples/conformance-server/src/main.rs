@@ -2,7 +2,8 @@
 //! still do from inside the wrapper.
 //!
 //! Serves Streamable HTTP on a free port of the loopback address and prints where. `--bare` leaves the wrapper away, to tell
-//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's. It ends when its standard input does, so that it cannot outlive whoever started it.
+//! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's,
+//! and `--front --streams` lets no answer be a plain document, so that the suite can look at streams. It ends when its standard input does, so that it cannot outlive whoever started it.
 
 #![expect(clippy::needless_pass_by_value, reason = "tools get the parts of a request by value")]
 
@@ -50,11 +51,13 @@ async fn main() -> anyhow::Result<()> {
             serve(roots.http(service(move || installed.install(server())))).await
         }
         ["--bare"] => serve(service(server)).await,
-        ["--front"] => {
+        ["--front", ref rest @ ..] if matches!(rest, [] | ["--streams"]) => {
             let roots = RootsService::from_environment()?;
-            front::serve(move || roots.install(server()), input_ends()).await
+            front::serve(move || roots.install(server()), !rest.is_empty(), input_ends()).await
         }
-        _ => bail!("not understood: `{}`\n\nhint: `--bare`, `--front` or nothing", words.join(" ")),
+        _ => {
+            bail!("not understood: `{}`\n\nhint: `--bare`, `--front`, `--front --streams` or nothing", words.join(" "))
+        }
     }
 }
 

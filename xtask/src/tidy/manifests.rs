@@ -4,9 +4,9 @@ use toml::{Table, Value};
 
 use super::{File, Finding, Repository};
 
-/// The crates from the bottom up: core <- audit, peer <- server, client, sandbox <- files <- hub <- cli. A crate may depend only on
+/// The crates from the bottom up: core <- audit, peer <- server, client, sandbox, http <- files <- hub <- cli. A crate may depend only on
 /// crates of a lower number; what only tests need is free, so the test kit stands above everything it tests.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 17] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
     ("rootward-audit", 1),
@@ -15,6 +15,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("rootward-client", 2),
     ("rootward-sandbox", 2),
     ("rootward-files", 3),
+    ("rootward-http", 2),
     ("rootward-hub", 4),
     ("rootward", 5),
     ("conformance-server", 5),

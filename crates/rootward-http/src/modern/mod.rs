@@ -47,7 +47,12 @@ pub(crate) async fn serve<B: Backend>(
     let mut answers = open(front, principal, id, called, message).await?;
     let interval = front.limits.keep_alive;
     match timeout(interval, poll_fn(|context| answers.poll_next(context))).await {
-        Ok(Said::Last(answer)) => Ok(reply::json(answers::status(&answer), answer)),
+        Ok(Said::Last(answer)) => Ok(match answers::status(&answer) {
+            StatusCode::OK if front.limits.answer_wait.is_zero() => {
+                reply::events(Body::request(answers, Some(&answer), interval))
+            }
+            status => reply::json(status, answer),
+        }),
         Ok(Said::Before(first)) => Ok(reply::events(Body::request(answers, Some(&first), interval))),
         Ok(Said::Nothing) => Err(Rejection::unavailable("the server is shutting down")),
         Err(_) => Ok(reply::events(Body::request(answers, None, interval))),

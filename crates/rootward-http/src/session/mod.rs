@@ -185,7 +185,7 @@ impl Session {
                 frame = receiver.recv() => frame,
             };
             let Some(frame) = frame else { return };
-            for reply in self.take(&frame) {
+            for reply in self.take(&crate::event::in_one_line(frame)) {
                 // A question that nobody hears is answered if the backend can hear that; else it times out there.
                 let sender = self.state().sender.clone();
                 let _ = sender.map(|sender| sender.try_send(reply));
@@ -200,11 +200,11 @@ impl Session {
     }
 }
 
-/// Moves each message of a frame to its stream.
+/// Moves each message of a frame, which is one line, to its stream.
 pub(crate) fn route(streams: &mut Streams, frame: &Bytes, limits: &Limits, replies: &mut SmallVec<[Bytes; 1]>) {
     frames::each(frame, |envelope, message| {
         if let Some(heading) = Heading::of(envelope) {
-            replies.extend(streams.route(crate::event::in_one_line(message), &heading, limits, Instant::now()));
+            replies.extend(streams.route(message, &heading, limits, Instant::now()));
         }
     });
 }

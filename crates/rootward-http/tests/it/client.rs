@@ -77,10 +77,10 @@ impl Ask {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
         }
         if self.method == "POST" {
-            head += &format!("Content-Length: {}\r\n", self.body.len());
+            head.extend(["Content-Length: ", &self.body.len().to_string(), "\r\n"]);
         }
         [head.as_bytes(), b"\r\n", self.body.as_bytes()].concat()
     }
@@ -111,6 +111,8 @@ pub(crate) struct Answer {
     buffer: Vec<u8>,
     /// The body as far as it was taken out of its chunks.
     body: Vec<u8>,
+    /// How much of it has no end of an event.
+    looked: usize,
     is_over: bool,
 }
 
@@ -127,7 +129,15 @@ impl Answer {
         let mut lines = head.lines();
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-        Answer { status, headers: lines.filter_map(header).collect(), stream, buffer, body: Vec::new(), is_over: false }
+        Answer {
+            status,
+            headers: lines.filter_map(header).collect(),
+            stream,
+            buffer,
+            body: Vec::new(),
+            looked: 0,
+            is_over: false,
+        }
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -136,7 +146,8 @@ impl Answer {
 
     /// Takes the next piece of the body.
     async fn more(&mut self) -> bool {
-        if self.is_over {
+        if self.is_over || self.status == 204 {
+            self.is_over = true;
             return false;
         }
         if let Some(length) = self.header("content-length") {
@@ -189,13 +200,15 @@ impl Answer {
     /// The next event, and its id. Comments are left out.
     pub(crate) async fn raw_event(&mut self) -> Option<(String, String)> {
         loop {
-            while let Some(end) = find(&self.body, b"\n\n") {
+            while let Some(end) = find(&self.body[self.looked..], b"\n\n").map(|end| end + self.looked) {
+                self.looked = 0;
                 let event = String::from_utf8(self.body.drain(..end + 2).collect()).unwrap();
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
                 if let Some(data) = field("data: ") {
                     return Some((field("id: ").unwrap_or_default(), data));
                 }
             }
+            self.looked = self.body.len().saturating_sub(1);
             if !self.more().await {
                 return None;
             }
@@ -222,11 +235,11 @@ impl Answer {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+    memchr::memmem::find(bytes, wanted)
 }
 
 async fn fill(stream: &mut Box<dyn Stream>, buffer: &mut Vec<u8>) -> bool {
-    let mut piece = [0; 16384];
+    let mut piece = vec![0; 16384];
     let read = timeout(LONG, stream.read(&mut piece)).await.expect("nothing came");
     let read = read.unwrap_or(0);
     buffer.extend_from_slice(&piece[..read]);

@@ -1,5 +1,13 @@
 //! The front over real sockets, with a scripted backend.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test ends where its premise does; asks are written in place"
+)]
+
 mod client;
 mod coming_in;
 mod cut_off;

@@ -106,7 +106,10 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
                     "count" => {
                         for at in 0..arguments["to"].as_u64().unwrap() {
                             let data = json!({"data": at, "pad": "x".repeat(usize::try_from(arguments["pad"].as_u64().unwrap_or(0)).unwrap())});
-                            say(json!({"jsonrpc": "2.0", "method": "notifications/message", "params": data})).await;
+                            let method = arguments["method"].as_str().unwrap_or("notifications/message");
+                            let mut params = data.clone();
+                            params["progressToken"] = message["params"]["_meta"]["progressToken"].clone();
+                            say(json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
                         }
                         say(answer(json!({"counted": true}))).await;
                     }
