@@ -95,7 +95,7 @@ pub(crate) fn parties(
     let principal = Some(ground.settings.principal.of(context)).filter(|name| !name.is_empty());
     Arc::new(Parties {
         session: ground.number(),
-        principal: principal.map(|name| name.into()),
+        principal: principal.map(Into::into),
         client,
         server: ground.server_name(server),
     })

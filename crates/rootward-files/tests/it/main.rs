@@ -12,7 +12,6 @@ mod describing;
 mod door;
 mod edits;
 mod escapes;
-mod idle;
 mod killed;
 mod listing;
 mod published;

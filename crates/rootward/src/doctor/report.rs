@@ -263,9 +263,10 @@ impl Report {
                 row(out, "hint", hint)?;
             }
         }
-        let (general, sandbox): (Vec<&Line>, Vec<&Line>) =
-            self.settings.iter().partition(|line| !line.name.starts_with("sandbox."));
-        write_lines(out, &general)?;
+        let of =
+            |table: &str| self.settings.iter().filter(move |line| line.name.starts_with(table)).collect::<Vec<_>>();
+        let (sandbox, http) = (of("sandbox."), of("http."));
+        write_lines(out, &self.settings.iter().filter(|line| !line.name.contains('.')).collect::<Vec<_>>())?;
         for name in &self.unknown_variables {
             row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
         }
@@ -278,6 +279,8 @@ impl Report {
         if sandbox.is_empty() {
             return Ok(());
         }
+        writeln!(out, "\nsettings of `--http`")?;
+        write_lines(out, &http)?;
         writeln!(out, "\nsettings of confined commands")?;
         write_lines(out, &sandbox)?;
         for (number, names) in self.withheld_variables.chunks(NAMES_IN_LINE).enumerate() {
@@ -369,5 +372,5 @@ fn relative_directories(environment: &Environment) -> impl Iterator<Item = &'sta
 
 /// Settings of what is not built yet, which this version does not read.
 fn settings_to_come(environment: &Environment) -> impl Iterator<Item = &'static str> {
-    [env::TOKEN, env::LOG].into_iter().filter(|name| environment.get(name).is_some())
+    [env::LOG].into_iter().filter(|name| environment.get(name).is_some())
 }

@@ -104,7 +104,7 @@ fn principal(
 }
 
 /// Refuses settings by which a client's own roots count beyond the ceiling.
-// SECURITY: (test: modes_that_widen_are_refused_over_http)
+// SECURITY: with them a client on the network names any directory (test: modes_that_widen_are_refused_over_http)
 fn refuse_unbounded(ground: &Ground) -> Result<()> {
     let settings = &ground.settings;
     let (setting, source) = match (settings.mode.value, settings.follow()) {

@@ -21,7 +21,8 @@ const MOST_MESSAGES: usize = 16;
 struct Files {
     /// By position of the principal.
     services: Vec<RootsService>,
-    files: FileServer,
+    /// What the server of each session is made like.
+    one: FileServer,
     counted: Arc<Counted>,
 }
 
@@ -30,7 +31,7 @@ impl Backend for Files {
         let service = self.services.get(principal.0).ok_or(OpenError::Gone)?.clone();
         let (front, back) = wire(MOST_MESSAGES);
         // A client that begins no session, or breaks one off, harms only itself.
-        tokio::spawn(self.files.for_another_session().serve_channels(service, back.sender, back.receiver));
+        tokio::spawn(self.one.for_another_session().serve_channels(service, back.sender, back.receiver));
         Ok(front)
     }
 
@@ -60,6 +61,6 @@ impl Serve {
             RootsService::new(settings)
         });
         let services = services.collect();
-        http.run(Files { services, files, counted })
+        http.run(Files { services, one: files, counted })
     }
 }

@@ -1,6 +1,8 @@
 //! A client of Streamable HTTP in its plainest form: one connection for each request, everything read from the socket by hand.
+#![expect(clippy::panic, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
@@ -23,17 +25,17 @@ impl Serving {
     pub(crate) fn start(stage: &Stage, arguments: &[&str]) -> Serving {
         let mut command = stage.command(arguments);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
-        loop {
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut serving = Serving { child, stderr, address: String::new(), said: String::new() };
+        while serving.address.is_empty() {
             let mut line = String::new();
-            assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "it ended: {said}");
-            if let Some(address) = line.trim_end().strip_prefix("listening on http://") {
-                let address = address.strip_suffix("/mcp").unwrap().to_owned();
-                return Serving { child, stderr, address, said };
+            assert_ne!(serving.stderr.read_line(&mut line).unwrap(), 0, "it ended: {}", serving.said);
+            match line.trim_end().strip_prefix("listening on http://") {
+                Some(address) => serving.address = address.strip_suffix("/mcp").unwrap().to_owned(),
+                None => serving.said.push_str(&line),
             }
-            said.push_str(&line);
         }
+        serving
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
@@ -63,10 +65,10 @@ impl Serving {
             body.len()
         );
         if let Some(token) = token {
-            head += &format!("Authorization: Bearer {token}\r\n");
+            let _ = write!(head, "Authorization: Bearer {token}\r\n");
         }
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
         Answer::read(BufReader::new(stream))

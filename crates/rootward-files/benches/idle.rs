@@ -1,6 +1,12 @@
-//! What an idle session over channels weighs. Each in a process of its own:
-//! `cargo nextest run -p rootward-files --release --run-ignored only --no-capture idle`.
+//! What an idle session over channels weighs: `cargo bench -p rootward-files --bench idle`.
+//!
+//! Each kind in a process of its own, by its resident memory. The HTTP front adds its own part to it.
 
+#![expect(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the numbers go to stdout, the rest to stderr")]
+
+use std::process::Command;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,18 +59,28 @@ impl Front {
     }
 }
 
-#[tokio::test]
-#[ignore = "a measurement, to be read by a person"]
-async fn sessions_with_one_root_are_weighed() {
-    weigh("one root for all", |_| 0).await;
+/// Marks the process that is weighed.
+const WEIGH: &str = "--weigh=";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.iter().find_map(|argument| argument.strip_prefix(WEIGH)) {
+        Some("one") => weigh("one root for all", |_| 0),
+        Some(_) => weigh("a root for each", |number| number),
+        // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+        None if !arguments.iter().any(|argument| argument == "--bench") => {
+            eprintln!("nothing measured: run by `cargo bench`");
+        }
+        None => {
+            for kind in ["one", "each"] {
+                let program = std::env::current_exe().unwrap();
+                assert!(Command::new(program).arg(format!("{WEIGH}{kind}")).status().unwrap().success());
+            }
+        }
+    }
 }
 
-#[tokio::test]
-#[ignore = "a measurement, to be read by a person"]
-async fn sessions_with_different_roots_are_weighed() {
-    weigh("a root for each", |number| number).await;
-}
-
+#[tokio::main(flavor = "current_thread")]
 async fn weigh(kind: &str, root: impl Fn(usize) -> usize) {
     let directory = tempfile::tempdir().unwrap();
     let top = directory.path().canonicalize().unwrap();
@@ -85,7 +101,7 @@ async fn weigh(kind: &str, root: impl Fn(usize) -> usize) {
     tokio::time::sleep(UNTIL_THEY_REST).await;
     #[expect(clippy::cast_precision_loss, reason = "a number for a person")]
     let each = (resident() - before) as f64 / 1024.0 / SESSIONS as f64;
-    eprintln!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
+    println!("{kind}: {each:.1} KiB for each of {SESSIONS} idle sessions");
 }
 
 /// The resident memory of this process, in bytes (`proc_pid_statm(5)`).
