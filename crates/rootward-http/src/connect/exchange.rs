@@ -52,13 +52,14 @@ impl Purpose for Outgoing {
     }
 }
 
-/// Sends a request and passes its answer on. It is answered in any case. `until_sent` is dropped when it was written.
+/// Sends a request and passes its answer on. It is answered in any case but one: if the session is gone, the relay ends. `until_sent` is
+/// dropped when it was written.
 pub(super) async fn exchange(session: Arc<Session>, request: Outgoing, until_sent: oneshot::Sender<Infallible>) {
     let outcome = attempt(&session, &request, until_sent).await;
-    let failure = outcome.err().unwrap_or(Failure::NoAnswer);
-    session.fail(&request.key, &failure).await;
-    if matches!(failure, Failure::SessionGone) {
-        session.lose();
+    match outcome.err().unwrap_or(Failure::NoAnswer) {
+        // The end of the process is the answer. If one came before it, the client's next request would go to this process and be lost.
+        Failure::SessionGone => session.lose(),
+        failure => session.fail(&request.key, &failure).await,
     }
 }
 
@@ -71,7 +72,7 @@ async fn attempt(
     let mut response = session.http.post(request.headers.clone(), body, &request.body).await?;
     if response.status() == StatusCode::BAD_REQUEST && request.era == Era::Modern && request.kind == RequestKind::Call {
         let refused = error_of(response, &request.key).await;
-        if !refused.as_deref().is_some_and(relearning::is_mismatch) {
+        if !refused.as_ref().is_some_and(|refused| relearning::is_mismatch(&refused.error)) {
             return answer_refused(session, request, refused, StatusCode::BAD_REQUEST).await;
         }
         let headers = relearning::relearn(session, &request.body).await;
@@ -126,16 +127,34 @@ async fn refused(session: &Session, request: &Outgoing, response: Response<Incom
 async fn answer_refused(
     session: &Session,
     request: &Outgoing,
-    error: Option<String>,
+    refused: Option<Refused>,
     status: StatusCode,
 ) -> Result<(), Failure> {
-    let error = error.ok_or(Failure::Status(status))?;
-    session.answer_with_error(&request.key, &error).await;
+    let refused = refused.ok_or(Failure::Status(status))?;
+    if status == StatusCode::BAD_REQUEST && request.headers.contains_key(SESSION) && refused.is_about_session() {
+        return Err(Failure::SessionGone);
+    }
+    session.answer_with_error(&request.key, &refused.error).await;
     Ok(())
 }
 
+/// The error of JSON-RPC in a body.
+struct Refused {
+    error: String,
+    /// Whether it names the request. A server that turned it away at the door names none.
+    names_request: bool,
+}
+
+impl Refused {
+    /// Whether the server does not know the session. The protocol has 404 for that, but servers on examples of the TypeScript and Python
+    /// SDKs answer with 400 and `Bad Request: No valid session ID provided`.
+    fn is_about_session(&self) -> bool {
+        !self.names_request && self.error.to_ascii_lowercase().contains("session")
+    }
+}
+
 /// The error in the body of an answer.
-async fn error_of(response: Response<Incoming>, key: &str) -> Option<String> {
+async fn error_of(response: Response<Incoming>, key: &str) -> Option<Refused> {
     if !is_json(response.headers()) {
         return None;
     }
@@ -145,11 +164,13 @@ async fn error_of(response: Response<Incoming>, key: &str) -> Option<String> {
 }
 
 /// The error in a body, if it is about this request or names none.
-fn error_in(body: &[u8], key: &str) -> Option<String> {
+fn error_in(body: &[u8], key: &str) -> Option<Refused> {
     let line: Vec<u8> = body.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
     let Ok(Message::Single(envelope)) = Message::parse(&line) else { return None };
-    let is_about = envelope.id().is_none_or(|id| id.is_null() || *id.key() == *key);
-    envelope.error().filter(|_| is_about).map(|error| error.get().to_owned())
+    let id = envelope.id().filter(|id| !id.is_null());
+    let is_about = id.is_none_or(|id| *id.key() == *key);
+    let error = envelope.error().filter(|_| is_about)?.get().to_owned();
+    Some(Refused { error, names_request: id.is_some() })
 }
 
 /// Posts a message that has no answer: a notification, or an answer of the client's.

@@ -57,20 +57,15 @@ impl Unreached {
             if let Some(tls) = error.downcast_ref::<rustls::Error>() {
                 return Unreached::Tls(tls.to_string());
             }
-            if let Some(io) = error.downcast_ref::<io::Error>() {
-                match io.kind() {
-                    ErrorKind::ConnectionRefused => return Unreached::Refused,
-                    ErrorKind::TimedOut => return Unreached::TimedOut,
-                    _ => {}
-                }
-                if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-                    return Unreached::Tls(tls.to_string());
-                }
+            match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+                Some(ErrorKind::ConnectionRefused) => return Unreached::Refused,
+                Some(ErrorKind::TimedOut) => return Unreached::TimedOut,
+                _ => {}
             }
             if error.to_string() == "dns error" {
                 return Unreached::Name(innermost(error));
             }
-            next = error.source();
+            next = cause(error);
         }
         Unreached::Other(innermost(error))
     }
@@ -79,10 +74,18 @@ impl Unreached {
 /// The last cause, which says most.
 fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut last = error;
-    while let Some(source) = last.source() {
+    while let Some(source) = cause(last) {
         last = source;
     }
     last.to_string()
+}
+
+/// What an error was caused by. An [`io::Error`] passes over the error that it was made of.
+fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => Some(inner),
+        None => error.source(),
+    }
 }
 
 impl fmt::Display for Told<'_> {
@@ -162,6 +165,8 @@ mod tests {
         check(Failure::Unreached(Unreached::Tls("bad certificate".to_owned())), "SSL_CERT_FILE");
         let refused = io::Error::from(ErrorKind::ConnectionRefused);
         check(Failure::of_client(&refused, true), "the connection was refused");
+        let tls = io::Error::new(ErrorKind::InvalidData, rustls::Error::HandshakeNotComplete);
+        check(Failure::of_client(&io::Error::other(tls), true), "TLS failed (handshake not complete)");
         check(Failure::of_client(&refused, false), "broke before the answer came");
     }
 }

@@ -32,14 +32,14 @@ const ENDS_WITHIN: Duration = Duration::from_millis(1500);
 pub enum Ended {
     /// The client has no more to say, or does not listen any more.
     ByClient,
-    /// The server does not know the session any more. A new one begins with a new handshake.
+    /// The server does not know the session any more. Requests that are open get no answer; a new session begins with a new handshake.
     SessionGone,
 }
 
 /// Carries messages between a wire and a remote server until one side ends it.
 ///
-/// The wire's messages are JSON-RPC without line breaks. Every request is answered: with what the server says, or with an error that
-/// says what a person can do.
+/// The wire's messages are JSON-RPC without line breaks. While the session lasts, every request is answered: with what the server says, or
+/// with an error that says what a person can do.
 pub async fn relay(target: Target, wire: Wire, says: Says) -> Result<Ended, SetupError> {
     let target = Arc::new(target);
     let http = HttpClient::new(Arc::clone(&target))?;

@@ -52,7 +52,9 @@ impl Preparing<'_> {
             ..Options::default()
         };
         let mut secrets = expanded.secrets.clone();
-        secrets.push(url.to_owned());
+        if url != target.shown() {
+            secrets.push(url.to_owned());
+        }
         let launch = Launch {
             homes: Homes::new_ambient(HomeKind::None, None, program.as_os_str(), &arguments),
             program: program.into(),
