@@ -38,6 +38,7 @@ fn event(time: u64, path: &str) -> AuditEvent {
     AuditEvent {
         time: SystemTime::UNIX_EPOCH + Duration::from_millis(THEN + time),
         session: "1".to_owned(),
+        principal: None,
         client: None,
         server: None,
         process: None,

@@ -1,6 +1,7 @@
 //! `rootward hub`, before servers that do as they are told.
 
 mod chaos;
+mod modern;
 mod reloading;
 
 use std::path::Path;

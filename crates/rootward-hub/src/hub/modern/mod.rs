@@ -29,11 +29,10 @@ use rootward_protocol::round::ModernRequest;
 use rootward_protocol::{keys, method};
 
 use super::Hub;
-use crate::engine::{ClientId, Effect, Rounds};
+use crate::engine::{ClientId, Effect};
 use crate::front::CallerPurpose;
-use crate::principal::Party;
 use listening::Listener;
-use rounds::Carried;
+use rounds::KeptRounds;
 use stand_in::StandIn;
 use visit::Visit;
 
@@ -47,7 +46,7 @@ pub(super) struct Modern {
     visits: BTreeMap<u64, Visit>,
     listeners: BTreeMap<u64, Listener>,
     /// What is kept between two rounds of a call, for each principal.
-    rounds: Vec<(Party, Rounds<Carried>)>,
+    rounds: Vec<KeptRounds>,
     last: u64,
 }
 

@@ -343,3 +343,18 @@ fn a_client_that_tells_no_roots_has_none() {
     assert_eq!(play.answer(3)["result"]["structuredContent"]["code"], "no_roots");
     assert_eq!(play.asked(0, "tools/call").len(), 0);
 }
+
+#[test]
+fn a_question_waits_while_others_call() {
+    let (mut play, call) = holding();
+    play.server(0, &question(7, "elicitation/create"));
+    let asked = play.answer(2)["result"].clone();
+    let name = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    for id in 0..1100 {
+        play.visit(1000 + id, "tools/call", &with_roots(), &reading("a__read", &play.path("two")));
+    }
+    play.heard();
+    again(&mut play, 3, &asked["requestState"], &json!({&name: {"said": 1}}));
+    play.server(0, &json!({"jsonrpc": "2.0", "id": call, "result": {"done": 1}}));
+    assert_eq!(play.answer(3)["result"]["done"], 1);
+}
