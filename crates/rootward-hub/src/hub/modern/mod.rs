@@ -80,6 +80,13 @@ impl Modern {
         Some(visits.filter_map(Visit::connection).collect())
     }
 
+    /// The stand-ins that have no other clients than this one: it is on standard input and output, and says no more. Their processes end
+    /// with it, and are not started again.
+    pub(super) fn closing_with(&self, connection: ClientId) -> Vec<ClientId> {
+        let is_alone = self.connections.get(&connection).is_some_and(Option::is_none);
+        self.stand_ins.keys().filter(|_| is_alone).copied().collect()
+    }
+
     /// Whether a request of this connection waits for its answer. `subscriptions/listen` does not wait for one.
     pub(super) fn owes(&self, connection: ClientId) -> bool {
         self.visits.values().any(|visit| visit.is_of(connection))

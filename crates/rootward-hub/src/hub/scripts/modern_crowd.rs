@@ -83,3 +83,16 @@ fn there_are_only_so_many_at_a_time() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("limits.sessions"), "{refused}");
     assert!(play.middle.hub.open().is_none(), "standard input and output are the one session");
 }
+
+#[test]
+fn servers_end_with_the_client_on_standard_input() {
+    let mut play = Play::new(vec![script("a", &["read"])]);
+    play.called_in(1, &["one"], "a__read", &play.path("one"));
+    let effects = play.middle.client_closed(play.now, play.client);
+    play.carry_out(effects);
+    let child = play.child(0);
+    play.running.remove(&child);
+    play.feed(Event::ChildEnded(child, &Failure::new("exit code 0")));
+    play.pass(10_000);
+    assert_eq!((&play.starts, &play.said), (&vec![1], &Vec::new()));
+}
