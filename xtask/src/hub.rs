@@ -32,11 +32,11 @@ use stage::{Stage, Supply};
 /// Cases at once.
 const AT_ONCE: usize = 2;
 
-/// The clients, and how each begins. The hub knows the legacy era only.
+/// The clients, and the era of each. The servers are of the legacy era.
 const CLIENTS: [(Sdk, Era, Form); 6] = [
     (Sdk::Python, Era::Legacy, Form::Short),
-    (Sdk::TypeScript, Era::FallsBack, Form::Short),
-    (Sdk::Python, Era::FallsBack, Form::Long),
+    (Sdk::TypeScript, Era::Modern, Form::Short),
+    (Sdk::Python, Era::Modern, Form::Long),
     (Sdk::TypeScript, Era::Legacy, Form::Long),
     (Sdk::PythonV1, Era::Legacy, Form::Long),
     (Sdk::TypeScriptV1, Era::Legacy, Form::Long),

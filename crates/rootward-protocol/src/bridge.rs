@@ -131,8 +131,12 @@ pub fn modern_question(method: &str, params: Option<&RawValue>) -> Option<(&'sta
     };
     // No progress is told about it, and the modern era knows no id of an elicitation.
     let left_out = [keys::META, "elicitationId"];
-    let members = params.and_then(Members::read)?;
-    let kept = members.iter().filter(|(key, _)| !left_out.contains(key)).map(|(key, value)| (key, value.get()));
+    let members = match params {
+        Some(params) => Some(Members::read(params)?),
+        None => None,
+    };
+    let members = members.iter().flat_map(Members::iter);
+    let kept = members.filter(|(key, _)| !left_out.contains(key)).map(|(key, value)| (key, value.get()));
     let (name, params) = (Value::from(method).to_string(), object(kept));
     Some((capability, object([("method", name.as_str()), ("params", params.as_str())])))
 }

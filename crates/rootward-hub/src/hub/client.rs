@@ -332,9 +332,9 @@ impl Client {
     }
 
     /// The operator or the user gives something else.
-    pub(super) fn give(&mut self, now: Duration, given: Arc<Given>) {
+    pub(super) fn give(&mut self, now: Duration, given: &Arc<Given>) {
         self.now = now.max(self.now);
-        let given = self.party.held(&given);
+        let given = self.party.held(given);
         self.report(|roots, now| roots.given(now, &given));
         self.given = given;
         self.settle();

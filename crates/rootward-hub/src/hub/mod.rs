@@ -256,7 +256,9 @@ impl Hub {
             client.closed(now);
         }
         let mut effects = Vec::new();
-        self.tell_branches(now, id, Event::ClientClosed, &mut effects);
+        for id in self.modern.closing_with(id).into_iter().chain([id]) {
+            self.tell_branches(now, id, Event::ClientClosed, &mut effects);
+        }
         effects.extend(self.carry_out(now, id));
         effects
     }
@@ -368,7 +370,7 @@ impl Hub {
         self.given = Arc::new(given.clone());
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             let given = Arc::clone(&self.given);
-            self.clients.get_mut(&id).into_iter().for_each(|client| client.give(now, given.clone()));
+            self.clients.get_mut(&id).into_iter().for_each(|client| client.give(now, &given));
             effects.extend(self.carry_out(now, id));
         }
         effects

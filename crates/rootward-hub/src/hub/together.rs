@@ -128,8 +128,9 @@ impl Middle for Clients {
     }
 
     fn held_bytes(&self, client: ClientId) -> usize {
-        self.sessions(client).map(Session::held_bytes).sum::<usize>()
-            + self.client(client).map_or(0, Client::held_bytes)
+        let clients = [client].into_iter().chain(self.hub.modern.visited_by(client));
+        let waiting = clients.filter_map(|client| self.client(client)).map(Client::held_bytes).sum::<usize>();
+        self.sessions(client).map(Session::held_bytes).sum::<usize>() + waiting
     }
 
     fn is_delivered(&self, client: ClientId) -> bool {

@@ -3,6 +3,7 @@
 mod chaos;
 #[cfg(feature = "http")]
 mod http;
+mod modern;
 mod reloading;
 #[cfg(feature = "connect")]
 mod remote;

@@ -63,7 +63,9 @@ impl Hub {
             method::RESOURCE_UPDATED => self.resource_updated(stand_in, &text("uri").unwrap_or_default()),
             method::CANCELLED => {
                 let id = params.as_ref().and_then(|params| params.get(keys::REQUEST_ID));
-                id.into_iter().for_each(|id| self.question_cancelled(stand_in, id.get()));
+                if let Some(id) = id {
+                    self.question_cancelled(stand_in, id.get());
+                }
             }
             _ if LISTS.iter().any(|list| list.changed == method) => self.list_changed(stand_in, method),
             // The modern era has no word for it.

@@ -29,11 +29,10 @@ use rootward_protocol::round::ModernRequest;
 use rootward_protocol::{keys, method};
 
 use super::Hub;
-use crate::engine::{ClientId, Effect, Rounds};
+use crate::engine::{ClientId, Effect};
 use crate::front::CallerPurpose;
-use crate::principal::Party;
 use listening::Listener;
-use rounds::Carried;
+use rounds::KeptRounds;
 use stand_in::StandIn;
 use visit::Visit;
 
@@ -47,7 +46,7 @@ pub(super) struct Modern {
     visits: BTreeMap<u64, Visit>,
     listeners: BTreeMap<u64, Listener>,
     /// What is kept between two rounds of a call, for each principal.
-    rounds: Vec<(Party, Rounds<Carried>)>,
+    rounds: Vec<KeptRounds>,
     last: u64,
 }
 
@@ -79,6 +78,13 @@ impl Modern {
         self.stand_ins.get(&stand_in)?;
         let visits = self.visits.values().filter(|visit| visit.stand_in == stand_in);
         Some(visits.filter_map(Visit::connection).collect())
+    }
+
+    /// The stand-ins that have no other clients than this one: it is on standard input and output, and says no more. Their processes end
+    /// with it, and are not started again.
+    pub(super) fn closing_with(&self, connection: ClientId) -> Vec<ClientId> {
+        let is_alone = self.connections.get(&connection).is_some_and(Option::is_none);
+        self.stand_ins.keys().filter(|_| is_alone).copied().collect()
     }
 
     /// Whether a request of this connection waits for its answer. `subscriptions/listen` does not wait for one.

@@ -13,25 +13,44 @@ use serde_json::value::RawValue;
 use super::super::Hub;
 use super::super::questions::Asked as OpenQuestion;
 use super::stand_in::Roots;
-use super::visit::{Asked, Question, Waits, own_id};
+use super::visit::{Asked, Question, Waits, number_of};
 use crate::engine::{CallIdentity, ClientId, Effect, Kept, ROUND_LIFETIME, Rounds};
 use crate::principal::Party;
 
-/// What is kept of a call between two rounds.
-#[derive(Clone, Debug)]
-pub(super) enum Carried {
-    /// What the client has said of its roots.
+/// What is kept of a principal's calls between two rounds.
+#[derive(Debug)]
+pub(super) struct KeptRounds {
+    party: Party,
+    /// What clients have said of their roots. There is one for each call, and the oldest make way.
+    roots: Rounds<Said>,
+    /// Visits that wait for an answer, by number. There are few, and people may take minutes.
+    visits: Rounds<u64>,
+}
+
+/// Which round a call is in.
+enum Round {
     Roots(Said),
-    /// The visit that goes on.
+    /// The visit goes on.
     Visit(u64),
 }
 
-impl Kept for Carried {
+impl KeptRounds {
+    /// The round of this name that this call may go on with.
+    fn find(&self, now: Duration, state: &str, call: CallIdentity) -> Option<Round> {
+        let roots = self.roots.find(now, state, call).map(Round::Roots);
+        roots.or_else(|| self.visits.find(now, state, call).map(Round::Visit))
+    }
+}
+
+impl Kept for Said {
     fn bytes(&self) -> usize {
-        match self {
-            Carried::Roots(said) => said.bytes(),
-            Carried::Visit(_) => 0,
-        }
+        Said::bytes(self)
+    }
+}
+
+impl Kept for u64 {
+    fn bytes(&self) -> usize {
+        size_of::<u64>()
     }
 }
 
@@ -47,18 +66,18 @@ impl Hub {
         let params = envelope.params().unwrap_or(RawValue::NULL);
         let party = self.party_of(asked.connection);
         let rounds = self.rounds_of(&party);
-        let call = rounds.identity(envelope.method().unwrap_or_default(), params);
-        let carried = match request.state().map(|state| serde_json::from_str::<String>(state.get())) {
-            None => Some(Carried::Roots(Said::Nothing)),
+        let call = rounds.roots.identity(envelope.method().unwrap_or_default(), params);
+        let round = match request.state().map(|state| serde_json::from_str::<String>(state.get())) {
+            None => Some(Round::Roots(Said::Nothing)),
             Some(state) => state.ok().and_then(|state| rounds.find(now, &state, call)),
         };
-        let said = match carried {
+        let said = match round {
             None => {
                 let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
                 return self.tell(asked.connection, &error);
             }
-            Some(Carried::Visit(number)) => return self.go_on(now, number, asked, request),
-            Some(Carried::Roots(said)) => said,
+            Some(Round::Visit(number)) => return self.go_on(now, number, asked, request),
+            Some(Round::Roots(said)) => said,
         };
         let named = request.responses().into_iter().find(|(name, _)| name == keys::ROOTS_QUESTION);
         let answer = named.map(|(_, list)| serde_json::from_str(list.get()).unwrap_or_default());
@@ -78,20 +97,21 @@ impl Hub {
 
     fn ask_client_for_roots(&mut self, now: Duration, asked: &Asked, call: CallIdentity, pages: Pages) {
         let (party, cursor) = (self.party_of(asked.connection), pages.cursor().map(str::to_owned));
-        let state = self.rounds_of(&party).keep(now, call, Carried::Roots(Said::Asked(pages)));
+        let state = self.rounds_of(&party).roots.keep(now, call, Said::Asked(pages));
         self.tell(asked.connection, &message::result(&asked.id, &ask_for_roots(&state, cursor.as_deref())));
     }
 
     /// The rounds of a principal's calls.
-    fn rounds_of(&mut self, party: &Party) -> &mut Rounds<Carried> {
+    fn rounds_of(&mut self, party: &Party) -> &mut KeptRounds {
         // SECURITY: what one principal was asked, no other can answer or go on with
         // (test: a_state_of_another_principal_is_refused)
-        let known = self.modern.rounds.iter().position(|(of, _)| of.is_with(party));
+        let known = self.modern.rounds.iter().position(|kept| kept.party.is_with(party));
         let position = known.unwrap_or_else(|| {
-            self.modern.rounds.push((party.clone(), Rounds::default()));
+            let kept = KeptRounds { party: party.clone(), roots: Rounds::default(), visits: Rounds::default() };
+            self.modern.rounds.push(kept);
             self.modern.rounds.len() - 1
         });
-        &mut self.modern.rounds[position].1
+        &mut self.modern.rounds[position]
     }
 
     /// A server asks something in the course of a visit.
@@ -130,23 +150,19 @@ impl Hub {
             return refused("nobody knows who asks");
         };
         let is_doubtful = played.doubtful.get(server).is_some_and(|until| now < *until);
-        let of_server = |number: &u64| client.calls.get(own_id(*number).as_str()) == Some(server);
-        let mut open =
-            self.modern.visits.iter().filter(|(number, visit)| visit.stand_in == stand_in && of_server(number));
+        let mut open = client.calls.iter().filter(|(_, of)| *of == server).map(|(call, _)| call);
         // SECURITY: a question that may belong to another call would be answered by whoever made this one
         // (test: a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
-        let (Some((number, visit)), None, false) = (open.next(), open.next(), is_doubtful) else {
+        let (Some(call), None, false) = (open.next(), open.next(), is_doubtful) else {
             return refused("it is not certain which call this question belongs to");
         };
-        if visit.call.is_none() {
+        let number =
+            number_of(call).filter(|number| self.modern.visits.get(number).is_some_and(|visit| visit.call.is_some()));
+        let Some(number) = number else {
             return refused("the request that is open cannot be answered with a question");
-        }
-        let count = self.modern.visits.values().map(|visit| visit.questions.len()).sum::<usize>();
-        if count >= self.settings.limits.open_questions {
-            return refused("too many questions to clients are open");
-        }
+        };
         let name = format!("{}{}", keys::SERVER_QUESTION, id.as_str().trim_matches('"'));
-        Ok((*number, Question { name, id: id.as_str().into(), text }))
+        Ok((number, Question { name, id: id.as_str().into(), text }))
     }
 
     /// Answers a visit with the server's questions, if there are any and somebody awaits its answer.
@@ -154,7 +170,7 @@ impl Hub {
         let Some(visit) = self.modern.visits.get(&number).filter(|visit| !visit.questions.is_empty()) else { return };
         let (Some(asked), Some(call)) = (&visit.asked, visit.call) else { return };
         let (party, connection) = (self.party_of(asked.connection), asked.connection);
-        let state = self.rounds_of(&party).keep(now, call, Carried::Visit(number));
+        let state = self.rounds_of(&party).visits.keep(now, call, number);
         let Some(visit) = self.modern.visits.get_mut(&number) else { return };
         let Some(asked) = visit.asked.take() else { return };
         let questions: Vec<(&str, &str)> =
