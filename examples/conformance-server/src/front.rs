@@ -13,7 +13,7 @@ use rmcp::{ServerHandler, ServiceExt};
 use rootward_http::{Backend, Config, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
 
 /// The token that clients show. It is not a secret: the server lives as long as a run of the suite, on the loopback address.
-const TOKEN: &str = "conformance";
+const TOKEN: &str = "a-token-for-checks-on-the-loopback-address";
 
 /// Serves until standard input ends.
 #[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]

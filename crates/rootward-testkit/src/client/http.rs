@@ -60,13 +60,14 @@ impl Connection {
     /// Sends a request.
     pub fn send(&mut self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
         let host = self.stream.get_ref().peer_addr()?;
-        let mut text = format!("{verb} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len());
+        // In one piece: two would be two packets.
+        let mut bytes = Vec::new();
+        write!(bytes, "{verb} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len())?;
         for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
+            write!(bytes, "{name}: {value}\r\n")?;
         }
-        text += "\r\n";
-        text += body;
-        self.stream.get_mut().write_all(text.as_bytes())
+        write!(bytes, "\r\n{body}")?;
+        self.stream.get_mut().write_all(&bytes)
     }
 
     /// Reads the head of an answer.
