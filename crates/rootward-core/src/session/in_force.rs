@@ -159,7 +159,7 @@ pub(super) enum Named {
 
 impl Follow {
     /// Whether what the client says matters.
-    pub(super) fn listens(self) -> bool {
+    pub fn listens(self) -> bool {
         match self {
             Follow::Client | Follow::Strict => true,
             Follow::IgnoreClient | Follow::FallbackOnly => false,

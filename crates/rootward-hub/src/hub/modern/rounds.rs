@@ -85,7 +85,8 @@ impl Hub {
             // SECURITY: a page is not the list; the next one may close a part of what this one opens
             // (test: a_list_in_pages_is_asked_for_to_its_end)
             Said::Asked(pages) => return self.ask_client_for_roots(now, &asked, call, pages),
-            Said::Nothing if request.support() != Support::No => {
+            // What nobody listens to need not be asked for.
+            Said::Nothing if request.support() != Support::No && self.terms.policy.follow.listens() => {
                 return self.ask_client_for_roots(now, &asked, call, Pages::default());
             }
             Said::Nothing => Roots::Unsupported,
