@@ -86,7 +86,7 @@ struct Plain {
     path: String,
 }
 
-#[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the shape that the router asks for")]
+#[expect(clippy::unused_self, reason = "the shape that the router asks for")]
 #[tool_router]
 impl FromCache {
     fn new() -> FromCache {

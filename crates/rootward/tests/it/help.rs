@@ -10,6 +10,7 @@ fn help_of_each_verb() {
     assert_told!("help_check", stage, ["check", "--help"]);
     assert_told!("help_explain", stage, ["explain", "--help"]);
     assert_told!("help_sandbox", stage, ["sandbox", "--help"]);
+    assert_told!("help_serve", stage, ["serve", "--help"]);
     assert_told!("help_wrap", stage, ["wrap", "--help"]);
     assert_told!(
         "help_audit",
