@@ -6,6 +6,7 @@
 mod counted;
 mod limits;
 mod listening;
+mod log;
 mod principals;
 mod running;
 mod secret_file;
@@ -20,6 +21,7 @@ use rootward_http::{Config, Limits, Tls};
 
 pub(crate) use counted::Counted;
 use listening::Listening;
+use log::Log;
 pub(crate) use principals::Principal;
 
 use crate::ground::Ground;
@@ -61,12 +63,14 @@ pub(crate) struct Http {
     pub(crate) principals: Vec<Principal>,
     config: Config,
     listening: Listening,
+    log: Log,
 }
 
 impl HttpFlags {
     /// What to serve over HTTP, if that is asked for. `roots` are the directories of the command line.
     pub(crate) fn prepare_ambient(&self, ground: &Ground, roots: &[OsString]) -> Result<Option<Http>> {
         let Some(address) = &self.address else { return Ok(None) };
+        let log = Log::read(ground)?;
         let settings = &ground.settings.http;
         let path = |flag: &Option<OsString>, setting: &Setting<Option<PathBuf>>| match flag {
             Some(flag) => ground.typed_path(flag).map(Some),
@@ -105,6 +109,6 @@ impl HttpFlags {
             tls,
         };
         let listening = Listening::bind(address, &addresses)?;
-        Ok(Some(Http { principals, config, listening }))
+        Ok(Some(Http { principals, config, listening, log }))
     }
 }

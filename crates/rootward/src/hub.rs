@@ -229,8 +229,7 @@ fn wrong(path: &Path, error: &ConfigError) -> anyhow::Error {
 // (test: a_configuration_that_a_server_could_write_is_refused)
 fn refuse_planted(ground: &Ground, path: &Path) -> Result<()> {
     let material = Validation::of(&ground.directories).material_ambient();
-    let link = material.planted_link_ambient(path);
-    if !material.holds(path) && link.is_none() {
+    if !material.may_be_planted_ambient(path) {
         return Ok(());
     }
     let says = format!("configuration `{}` lies where a confined server could have written it", Shown::new(path));

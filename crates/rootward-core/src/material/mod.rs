@@ -69,6 +69,14 @@ impl Material {
         follow_ambient(path)?.links.into_iter().find(|link| self.holds(link))
     }
 
+    /// Whether a confined command could have made what a path leads to, or a link on the way there. A path that cannot be followed
+    /// counts as made by one.
+    pub fn may_be_planted_ambient(&self, path: &Path) -> bool {
+        // SECURITY: a link of the user's own may lead to a file that a command wrote (test: a_link_to_what_a_command_wrote_is_found)
+        follow_ambient(path)
+            .is_none_or(|followed| self.holds(&followed.place) || followed.links.iter().any(|link| self.holds(link)))
+    }
+
     /// The topmost places, in the order of their paths.
     pub fn places(&self) -> impl ExactSizeIterator<Item = &PathBuf> {
         self.places.iter()
@@ -78,6 +86,25 @@ impl Material {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a tree for the test")]
+    fn a_link_to_what_a_command_wrote_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        for name in ["written", "own"] {
+            std::fs::create_dir(top.join(name)).unwrap();
+            std::fs::write(top.join(name).join("file"), "").unwrap();
+        }
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(top.join(to), top.join(at)).unwrap();
+        link("written/file", "own/to-written");
+        link("own/file", "own/to-own");
+        link("own/file", "written/to-own");
+        let material = Material::new([top.join("written")]);
+        let planted = |path: &str| material.may_be_planted_ambient(&top.join(path));
+        assert!(planted("written/file") && planted("own/to-written") && planted("written/to-own"));
+        assert!(!planted("own/file") && !planted("own/to-own") && !planted("own/missing"));
+    }
 
     #[test]
     fn only_the_topmost_places_are_kept() {

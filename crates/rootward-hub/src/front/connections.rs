@@ -175,7 +175,9 @@ impl<M: Middle> Serving<'_, M> {
                 (_, outlet) => outlet.into_iter().for_each(Outlet::clear),
             }
         }
-        gone.into_iter().for_each(|id| self.reads_no_more(now, id));
+        for id in gone {
+            self.reads_no_more(now, id);
+        }
     }
 
     /// A client that reads no more is gone, whatever else it has open.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use rootward_client::adopt::{Caller, ConfigFile, HubTerms, Plan, PlanError, plan_hub};
 use rootward_client::import::{Form, Found, Holder};
-use rootward_core::{Shown, follow_ambient};
+use rootward_core::Shown;
 use rootward_hub::config::HubConfig;
 
 use super::Desk;
@@ -17,9 +17,8 @@ pub(super) fn check_directory_ambient(desk: &Desk) -> Result<()> {
         says: "there is no place for the hub's configuration".to_owned(),
         hint: "set `HOME` or `XDG_CONFIG_HOME` to an absolute path".to_owned(),
     })?;
-    let place = follow_ambient(settings).map_or_else(|| settings.clone(), |found| found.place);
     // SECURITY: the configuration names commands that run (test: a_settings_directory_that_a_server_could_write_is_refused)
-    if desk.material.holds(&place) || desk.material.planted_link_ambient(settings).is_some() {
+    if desk.material.may_be_planted_ambient(settings) {
         return Err(Hinted {
             says: format!(
                 "a confined server could have written `{}`, where the hub's configuration goes",

@@ -19,7 +19,7 @@ use crate::answer::text;
 use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
-use rootward_core::env::{self, Directories, Environment};
+use rootward_core::env::{Directories, Environment};
 
 /// How many places are listed for people.
 const MOST_PLACES: usize = 16;
@@ -51,8 +51,6 @@ pub(super) struct Report {
     unknown_variables: Vec<String>,
     /// Variables that should name a directory by an absolute path, and do not.
     relative_variables: Vec<&'static str>,
-    /// Variables that a later version reads.
-    unread_variables: Vec<&'static str>,
     /// Variables that a confined command does not get unless they are named.
     withheld_variables: Vec<String>,
 }
@@ -188,7 +186,6 @@ impl Report {
             open_for_writing: Vec::new(),
             unknown_variables: environment.unknown_settings().map(|name| Shown::new(&name).to_string()).collect(),
             relative_variables: relative_directories(environment).collect(),
-            unread_variables: settings_to_come(environment).collect(),
             withheld_variables: Vec::new(),
         }
     }
@@ -272,9 +269,6 @@ impl Report {
         }
         for name in &self.relative_variables {
             row(out, "passed over", &format_args!("{name} is not an absolute path"))?;
-        }
-        for name in &self.unread_variables {
-            row(out, "not read yet", &format_args!("{name} is a setting of what is not built yet"))?;
         }
         if sandbox.is_empty() {
             return Ok(());
@@ -368,9 +362,4 @@ pub(super) fn row(out: &mut impl Write, name: &str, says: &dyn Display) -> io::R
 fn relative_directories(environment: &Environment) -> impl Iterator<Item = &'static str> {
     let names = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
     names.into_iter().filter(|name| environment.get(name).is_some() && environment.directory(name).is_none())
-}
-
-/// Settings of what is not built yet, which this version does not read.
-fn settings_to_come(environment: &Environment) -> impl Iterator<Item = &'static str> {
-    [env::LOG].into_iter().filter(|name| environment.get(name).is_some())
 }

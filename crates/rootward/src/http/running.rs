@@ -8,6 +8,7 @@ use rootward_http::{Backend, Config};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::listening::Listening;
+use super::log::Log;
 use super::{Http, limits};
 use crate::message;
 
@@ -16,13 +17,14 @@ use crate::message;
 pub(crate) struct Front {
     config: Config,
     address: SocketAddr,
+    log: Log,
 }
 
 impl Http {
     /// The open port, and what is done with it.
     pub(crate) fn open(self) -> (OwnedFd, Front) {
-        let Http { config, listening: Listening { listener, address }, .. } = self;
-        (listener.into(), Front { config, address })
+        let Http { config, listening: Listening { listener, address }, log, .. } = self;
+        (listener.into(), Front { config, address, log })
     }
 
     /// Serves until the process is told to end: then new requests are refused, running ones finish, and this returns.
@@ -37,7 +39,8 @@ impl Front {
     pub(crate) fn run(self, listener: OwnedFd, backend: impl Backend) -> Result<()> {
         limits::raise_open_files();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let Front { config, address } = self;
+        let Front { config, address, log } = self;
+        log.begin();
         let scheme = if config.tls.is_some() { "https" } else { "http" };
         let served = runtime.block_on(async {
             let mut ended = signal(SignalKind::terminate())?;

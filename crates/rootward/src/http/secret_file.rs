@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use rootward_core::{Shown, Validation, follow_ambient};
+use rootward_core::{Shown, Validation};
 
 use crate::ground::Ground;
 use crate::message::{Hinted, word_for_shell};
@@ -38,10 +38,7 @@ impl SecretFile {
         // SECURITY: a confined server that chooses the token comes in as its principal
         // (test: a_token_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&ground.directories).material_ambient();
-        let is_planted = follow_ambient(path).is_none_or(|followed| {
-            material.holds(&followed.place) || followed.links.iter().any(|link| material.holds(link))
-        });
-        if is_planted {
+        if material.may_be_planted_ambient(path) {
             let says = format!("{shown} lies where a confined server could have written it");
             let hint = "make a new one outside of every directory that servers can write".to_owned();
             return Err(Hinted { says, hint }.into());

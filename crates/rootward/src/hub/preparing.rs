@@ -151,7 +151,7 @@ impl Preparing<'_> {
             .map_err(|error| wrong(format!("`{}` cannot be read: {error}", Shown::new(file))))?;
         // SECURITY: a variable such as `NODE_OPTIONS` runs code (test: an_env_file_that_a_server_could_write_is_refused)
         let material = Validation::of(&self.ground.directories).material_ambient();
-        if material.holds(file) || material.planted_link_ambient(file).is_some() {
+        if material.may_be_planted_ambient(file) {
             let says = format!("`{}` lies where a confined server could have written it", Shown::new(file));
             bail!(wrong(says));
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use rootward_core::{Material, Restrictions, Shown, follow_ambient};
+use rootward_core::{Material, Restrictions, Shown};
 use rootward_hub::recipe::learned::{Learned, List};
 use rootward_sandbox::{PackageCommand, Permit, Program, Refused, SocketKind, is_closed_ambient};
 
@@ -101,10 +101,7 @@ impl Learning {
 // SECURITY: the server would accept lines in the user's name, or have its own recipe written into Rootward's settings
 // (test: a_recipe_is_not_learned_where_the_server_can_write)
 fn check_place_ambient(file: &Path, material: &Material) -> Result<()> {
-    let followed = follow_ambient(file);
-    let is_safe = followed
-        .is_some_and(|followed| !followed.links.iter().chain([&followed.place]).any(|place| material.holds(place)));
-    if !is_safe {
+    if material.may_be_planted_ambient(file) {
         bail!(Hinted {
             says: format!("`{}` is not written: a confined server could have changed it", Shown::new(file)),
             hint: "name a file outside the directories that are shared".to_owned(),

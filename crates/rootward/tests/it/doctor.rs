@@ -134,7 +134,7 @@ fn what_the_kernel_cannot_close_for_writing_is_told_here_and_not_at_every_start(
 
 #[test]
 fn variables_that_do_nothing() {
-    let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_LOG", "debug").with("ROOTWARD_TOKEN", "x");
+    let stage = Stage::new().with("HOME", "rel").with("ROOTWARD_TOKEN", "x");
     insta::with_settings!({ filters => vec![KERNEL] }, { assert_told!("doctor_variables", stage, ["doctor"]) });
 }
 

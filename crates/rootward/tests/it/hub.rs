@@ -183,6 +183,11 @@ fn a_configuration_that_a_server_could_write_is_refused() {
     };
     let says = refused("servers.json").unwrap();
     assert!(says.contains("could have written it") && says.contains("mcp.json"), "{says}");
+    // A link that the user made leads there.
+    let link = scene.path("home/link.json");
+    std::os::unix::fs::symlink(scene.path("project/servers.json"), &link).unwrap();
+    let run = scene.rootward(&["hub", "--check", "--config", link.to_str().unwrap()]).output().unwrap();
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
     // Closed for writing in every root, but a server can make one where there was none.
     let mut client = begin(&mut hub(&scene, &two(&scene), &[]), &[scene.uri("project")]);
     let planted = json!({"path": ".mcp.json", "content": "{}"});
@@ -201,12 +206,13 @@ fn an_env_file_that_a_server_could_write_is_refused() {
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
     assert_eq!(client.text("a__where", json!({})), scene.text("project"));
     assert_eq!(client.end(), Some(0));
-    for (place, expect) in [("project", Some(2)), ("outside", Some(0))] {
-        let file = scene.path(place).join("variables");
+    std::os::unix::fs::symlink(scene.path("project/variables"), scene.path("outside/link")).unwrap();
+    for (name, expect) in [("project/variables", Some(2)), ("outside/link", Some(2)), ("outside/variables", Some(0))] {
+        let file = scene.path(name);
         std::fs::write(&file, "GREETING=hello\n").unwrap();
         config["mcpServers"]["a"]["envFile"] = json!(file);
         let run = hub(&scene, &config, &["--check"]).output().unwrap();
-        assert_eq!(run.status.code(), expect, "{place}: {run:?}");
+        assert_eq!(run.status.code(), expect, "{name}: {run:?}");
     }
     let mut client = begin(&mut hub(&scene, &config, &[]), &[scene.uri("project")]);
     assert_eq!(client.text("a__variable", json!({"name": "GREETING"})), "\"hello\"");

@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
 
 use rootward_testkit::client::http::{Connection, Endpoint, HttpLine, OwnStream};
 use rootward_testkit::client::{Client, message};
@@ -21,6 +22,8 @@ const BEN: &str = "ben-ben-ben-ben-ben-ben-ben-ben-ben-ben";
 struct Listening {
     process: Child,
     address: std::net::SocketAddr,
+    /// What it wrote to its standard error.
+    said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Drop for Listening {
@@ -33,6 +36,11 @@ impl Drop for Listening {
 impl Listening {
     /// A hub for `ana`, who may reach `project`, and `ben`, who may read `other`; the second server is only `ben`'s.
     fn start(scene: &Scene, servers: &Value) -> Listening {
+        Listening::start_with(scene, servers, &[])
+    }
+
+    /// The same with these variables.
+    fn start_with(scene: &Scene, servers: &Value, variables: &[(&str, &str)]) -> Listening {
         for (name, token) in [("ana", ANA), ("ben", BEN)] {
             let file = scene.path(&format!("home/{name}.token"));
             fs::write(&file, token).unwrap();
@@ -47,19 +55,22 @@ impl Listening {
             scene.text("other"),
         );
         fs::write(settings.join("config.toml"), text).unwrap();
-        let mut process = hub(scene, servers, &["--http", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = hub(scene, servers, &["--http", "127.0.0.1:0"]);
+        command.envs(variables.iter().copied()).stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
         let mut errors = BufReader::new(process.stderr.take().unwrap());
         let mut line = String::new();
         errors.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
-        let address = address.unwrap_or_else(|| panic!("{line}")).parse().unwrap();
+        assert!(address.is_some(), "{line}");
+        let address = address.unwrap().parse().unwrap();
         // Nobody may wait for a reader of it.
-        std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(drop));
-        Listening { process, address }
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&said);
+        std::thread::spawn(move || {
+            errors.lines().map_while(Result::ok).for_each(|line| kept.lock().unwrap().push(line));
+        });
+        Listening { process, address, said }
     }
 
     fn line(&self, token: &str, stream: OwnStream) -> HttpLine {
@@ -89,7 +100,8 @@ fn servers() -> Value {
 fn read(client: &mut Client<HttpLine>, tool: &str, path: &std::path::Path) -> String {
     let answer = client.call(tool, json!({"path": path}));
     let (code, text) = (&answer["result"]["structuredContent"]["code"], &answer["result"]["content"][0]["text"]);
-    code.as_str().or(text.as_str()).unwrap_or_else(|| panic!("{answer}")).to_owned()
+    assert!(code.is_string() || text.is_string(), "{answer}");
+    code.as_str().or(text.as_str()).unwrap().to_owned()
 }
 
 #[test]
@@ -210,6 +222,20 @@ fn the_process_that_reads_from_the_network_has_no_rights() {
         let is_plain = ["socket:", "pipe:", "anon_inode:", "/dev/null"].iter().any(|kind| what.starts_with(kind));
         assert!(is_plain, "{what}");
     }
+}
+
+#[test]
+fn a_log_names_the_trace_of_each_request() {
+    let scene = Scene::new();
+    let hub = Listening::start_with(&scene, &servers(), &[("ROOTWARD_LOG", "info")]);
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let headers = [("traceparent", &*format!("00-{trace}-00f067aa0ba902b7-01"))];
+    assert_eq!(Connection::open(hub.address).unwrap().ask("GET", "/healthz", &headers, "").unwrap().status, 200);
+    until("the trace is not logged", || hub.said.lock().unwrap().iter().any(|line| line.contains(trace)));
+    let mut refused = self::hub(&scene, &servers(), &["--http", "127.0.0.1:0"]);
+    let refused = refused.env("ROOTWARD_LOG", "a=b=c").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("`ROOTWARD_LOG` is not a usable filter"));
 }
 
 #[test]
