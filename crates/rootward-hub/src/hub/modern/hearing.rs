@@ -75,8 +75,8 @@ impl Hub {
 
     /// A log goes to the requests of this stand-in that want logs of its level: nobody knows which of them it is about.
     fn tell_log(&mut self, stand_in: ClientId, level: Option<usize>, envelope: &Envelope<'_>) {
-        let visits = self.modern.visits.values().filter(|visit| visit.stand_in == stand_in);
-        let asked = visits.filter_map(|visit| visit.asked.as_ref());
+        let Some(stand_in) = self.modern.stand_ins.get(&stand_in) else { return };
+        let asked = stand_in.asked(&self.modern.visits);
         let wanting = asked.filter(|asked| asked.level.is_some_and(|wanted| level.is_none_or(|level| level >= wanted)));
         let mut connections: Vec<ClientId> = wanting.map(|asked| asked.connection).collect();
         connections.sort_unstable();

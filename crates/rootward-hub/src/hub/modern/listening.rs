@@ -21,16 +21,16 @@ use crate::engine::{ClientId, Effect};
 /// A request that listens.
 #[derive(Debug)]
 pub(super) struct Listener {
-    pub(super) connection: ClientId,
+    connection: ClientId,
     id: Box<str>,
     pub(super) stand_in: ClientId,
     filter: SubscriptionFilter,
 }
 
 impl Listener {
-    /// Whether it is the request of this id on this connection.
-    pub(super) fn is_asked_as(&self, connection: ClientId, id: &str) -> bool {
-        self.connection == connection && *key(&self.id) == *id
+    /// Whether it is the request of this id.
+    pub(super) fn is_asked_as(&self, id: &str) -> bool {
+        *key(&self.id) == *id
     }
 
     /// The answer when the hub ends.
@@ -60,6 +60,7 @@ impl Hub {
         };
         self.tell(connection, &filter.acknowledged(id.as_str()));
         let number = self.modern.number();
+        self.modern.attach(number, connection, stand_in);
         self.modern.listeners.insert(number, Listener { connection, id: id.as_str().into(), stand_in, filter });
         self.subscribe_family(now, stand_in);
     }
@@ -67,8 +68,9 @@ impl Hub {
     /// A client does not listen any more.
     pub(super) fn stop_listening(&mut self, now: Duration, number: u64) {
         let Some(listener) = self.modern.listeners.remove(&number) else { return };
+        self.modern.detach(number, listener.connection);
         self.subscribe_family(now, listener.stand_in);
-        self.is_left(now, listener.stand_in);
+        self.is_left(now, listener.stand_in, number);
     }
 
     /// The stand-ins of the client that this one is of, with whatever roots.

@@ -39,8 +39,8 @@ use visit::Visit;
 /// All that the hub knows of modern clients.
 #[derive(Debug, Default)]
 pub(super) struct Modern {
-    /// Connections that speak the modern era, and what they were opened for; none for standard input and output.
-    connections: BTreeMap<ClientId, Option<CallerPurpose>>,
+    /// Connections that speak the modern era.
+    connections: BTreeMap<ClientId, Connection>,
     stand_ins: BTreeMap<ClientId, StandIn>,
     /// Open requests, by number. Numbers are not used again.
     visits: BTreeMap<u64, Visit>,
@@ -48,6 +48,15 @@ pub(super) struct Modern {
     /// What is kept between two rounds of a call, for each principal.
     rounds: Vec<KeptRounds>,
     last: u64,
+}
+
+/// A connection that speaks the modern era.
+#[derive(Debug, Default)]
+struct Connection {
+    /// What it was opened for; none for standard input and output.
+    purpose: Option<CallerPurpose>,
+    /// Its visits and listeners that await something.
+    open: BTreeSet<u64>,
 }
 
 impl Modern {
@@ -58,38 +67,64 @@ impl Modern {
 
     /// How many connections there are that were opened for one request.
     pub(super) fn count_requests(&self) -> usize {
-        self.connections.values().filter(|purpose| **purpose == Some(CallerPurpose::Request)).count()
+        let is_request = |connection: &&Connection| connection.purpose == Some(CallerPurpose::Request);
+        self.connections.values().filter(is_request).count()
     }
 
     /// A connection for one modern request was opened.
     pub(super) fn opened(&mut self, connection: ClientId) {
-        self.connections.insert(connection, Some(CallerPurpose::Request));
+        let purpose = Some(CallerPurpose::Request);
+        self.connections.insert(connection, Connection { purpose, open: BTreeSet::new() });
+    }
+
+    /// The visits and listeners of a connection.
+    fn open_on(&self, connection: ClientId) -> impl Iterator<Item = u64> {
+        self.connections.get(&connection).into_iter().flat_map(|connection| &connection.open).copied()
+    }
+
+    /// A visit or listener awaits something on this connection, from this stand-in.
+    fn attach(&mut self, number: u64, connection: ClientId, stand_in: ClientId) {
+        self.connections.entry(connection).or_default().open.insert(number);
+        self.stand_ins.get_mut(&stand_in).into_iter().for_each(|stand_in| stand_in.begun(number));
+    }
+
+    /// It does not await anything on this connection any more.
+    fn detach(&mut self, number: u64, connection: ClientId) {
+        if let Some(connection) = self.connections.get_mut(&connection) {
+            connection.open.remove(&number);
+        }
     }
 
     /// The stand-ins that requests of this connection visit.
     pub(super) fn visited_by(&self, connection: ClientId) -> BTreeSet<ClientId> {
-        let visits = self.visits.values().filter(|visit| visit.is_of(connection)).map(|visit| visit.stand_in);
-        let listeners = self.listeners.values().filter(|listener| listener.connection == connection);
-        visits.chain(listeners.map(|listener| listener.stand_in)).collect()
+        let listener = |number: &u64| self.listeners.get(number).map(|listener| listener.stand_in);
+        let stand_in = |number| self.visits.get(&number).map(|visit| visit.stand_in).or_else(|| listener(&number));
+        self.open_on(connection).filter_map(stand_in).collect()
     }
 
     /// The connections whose requests visit this stand-in; `None` where it is not one.
     pub(super) fn visitors(&self, stand_in: ClientId) -> Option<BTreeSet<ClientId>> {
-        self.stand_ins.get(&stand_in)?;
-        let visits = self.visits.values().filter(|visit| visit.stand_in == stand_in);
-        Some(visits.filter_map(Visit::connection).collect())
+        Some(self.stand_ins.get(&stand_in)?.asked(&self.visits).map(|asked| asked.connection).collect())
     }
 
     /// The stand-ins that have no other clients than this one: it is on standard input and output, and says no more. Their processes end
     /// with it, and are not started again.
     pub(super) fn closing_with(&self, connection: ClientId) -> Vec<ClientId> {
-        let is_alone = self.connections.get(&connection).is_some_and(Option::is_none);
+        let is_alone = self.connections.get(&connection).is_some_and(|connection| connection.purpose.is_none());
         self.stand_ins.keys().filter(|_| is_alone).copied().collect()
     }
 
     /// Whether a request of this connection waits for its answer. `subscriptions/listen` does not wait for one.
     pub(super) fn owes(&self, connection: ClientId) -> bool {
-        self.visits.values().any(|visit| visit.is_of(connection))
+        self.open_on(connection).any(|number| self.visits.contains_key(&number))
+    }
+
+    /// The request of this id on this connection.
+    // SECURITY: a client cancels what it asked, and nothing else (test: equal_ids_and_tokens_of_two_connections_stay_apart)
+    fn request_on(&self, connection: ClientId, id: &str) -> Option<u64> {
+        let visit = |number: &u64| self.visits.get(number).is_some_and(|visit| visit.is_asked_as(id));
+        let listener = |number: &u64| self.listeners.get(number).is_some_and(|listener| listener.is_asked_as(id));
+        self.open_on(connection).find(|number| visit(number) || listener(number))
     }
 
     fn number(&mut self) -> u64 {
@@ -138,48 +173,37 @@ impl Hub {
     fn cancelled(&mut self, now: Duration, connection: ClientId, envelope: &Envelope<'_>) {
         let params = envelope.params().and_then(Members::read);
         let Some(id) = params.and_then(|params| params.get(keys::REQUEST_ID)).map(|id| key(id.get())) else { return };
-        // SECURITY: a client cancels what it asked, and nothing else (test: equal_ids_and_tokens_of_two_connections_stay_apart)
-        let visit = self.modern.visits.iter().find(|(_, visit)| visit.is_asked_as(connection, &id));
-        if let Some(number) = visit.map(|(number, _)| *number) {
-            self.cancel_visit(now, number, "the client does not await the answer any more");
+        if let Some(number) = self.modern.request_on(connection, &id) {
+            self.give_up(now, number, "the client does not await the answer any more");
         }
-        let listener = self.modern.listeners.iter().find(|(_, listener)| listener.is_asked_as(connection, &id));
-        if let Some(number) = listener.map(|(number, _)| *number) {
-            self.stop_listening(now, number);
-        }
+    }
+
+    /// Nobody awaits anything of this visit or listener any more.
+    fn give_up(&mut self, now: Duration, number: u64, why: &str) {
+        self.cancel_visit(now, number, why);
+        self.stop_listening(now, number);
     }
 
     /// A connection is gone: nobody awaits answers to its requests.
     pub(super) fn end_visits_of(&mut self, now: Duration, connection: ClientId) {
-        if self.modern.connections.remove(&connection).is_none() {
-            return;
-        }
-        let visits = self.modern.visits.iter().filter(|(_, visit)| visit.is_of(connection));
-        for number in visits.map(|(number, _)| *number).collect::<Vec<_>>() {
-            self.cancel_visit(now, number, "the client is gone");
-        }
-        let listeners = self.modern.listeners.iter().filter(|(_, listener)| listener.connection == connection);
-        for number in listeners.map(|(number, _)| *number).collect::<Vec<_>>() {
-            self.stop_listening(now, number);
+        for number in self.modern.connections.remove(&connection).unwrap_or_default().open {
+            self.give_up(now, number, "the client is gone");
         }
     }
 
     /// The hub ends: requests that wait get an error, and those that listen their result.
     pub(super) fn leave_visits_of(&mut self, now: Duration, connection: ClientId, effects: &mut Vec<Effect>) {
-        if self.modern.connections.remove(&connection).is_none() {
-            return;
-        }
-        for listener in self.modern.listeners.extract_if(.., |_, listener| listener.connection == connection) {
-            let ended = listener.1.ended();
-            self.clients.get_mut(&connection).into_iter().for_each(|client| client.tell(&ended));
-        }
-        for stand_in in self.modern.visited_by(connection) {
+        let visited = self.modern.visited_by(connection);
+        let open = self.modern.connections.remove(&connection).unwrap_or_default().open;
+        for stand_in in visited {
             effects.extend(self.left(now, stand_in));
         }
-        for (_, visit) in self.modern.visits.extract_if(.., |_, visit| visit.is_of(connection)) {
-            if let Some(asked) = visit.asked {
-                let error = message::error(&asked.id, INTERNAL_ERROR, "the session ends", None);
-                self.clients.get_mut(&connection).into_iter().for_each(|client| client.tell(&error));
+        for number in open {
+            let visit = self.modern.visits.remove(&number).and_then(|visit| visit.asked);
+            let error = visit.map(|asked| message::error(&asked.id, INTERNAL_ERROR, "the session ends", None));
+            let ended = self.modern.listeners.remove(&number).map(|listener| listener.ended());
+            if let Some(answer) = error.or(ended) {
+                self.tell(connection, &answer);
             }
         }
     }

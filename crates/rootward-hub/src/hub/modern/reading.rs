@@ -71,7 +71,7 @@ impl Hub {
             return Err(error(INVALID_REQUEST, "the id of a request must not be null"));
         }
         // SECURITY: two requests under one id would make one answer pass for the other's (test: an_id_in_use_is_refused_in_both_eras)
-        if self.is_open(connection, &id.key()) {
+        if self.modern.request_on(connection, &id.key()).is_some() {
             return Err(error(INVALID_REQUEST, "this id is in use"));
         }
         let request = envelope.params().and_then(ModernRequest::read);
@@ -88,18 +88,10 @@ impl Hub {
             let says = format!("`{}` is missing, not an object, or has a duplicate key", keys::CAPABILITIES);
             return Err(error(INVALID_PARAMS, &says));
         }
-        let open = self.modern.visits.values().filter(|visit| visit.is_of(connection)).count()
-            + self.modern.listeners.values().filter(|listener| listener.connection == connection).count();
-        if open >= self.settings.limits.queued_calls {
+        if self.modern.open_on(connection).count() >= self.settings.limits.queued_calls {
             return Err(error(INTERNAL_ERROR, "too many requests are open (`limits.queued_calls`)"));
         }
         Ok(request)
-    }
-
-    /// Whether a request of this id is open on this connection.
-    fn is_open(&self, connection: ClientId, id: &str) -> bool {
-        self.modern.visits.values().any(|visit| visit.is_asked_as(connection, id))
-            || self.modern.listeners.values().any(|listener| listener.is_asked_as(connection, id))
     }
 
     /// Answers `server/discover`: what the hub is, whatever its servers are.

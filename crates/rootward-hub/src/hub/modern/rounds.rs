@@ -178,6 +178,7 @@ impl Hub {
             visit.questions.iter().map(|question| (question.name.as_str(), question.text.as_str())).collect();
         let answer = message::result(&asked.id, &ask(&questions, &state));
         visit.waits = Some(Waits { state, until: now + ROUND_LIFETIME });
+        self.modern.detach(number, connection);
         self.tell(connection, &answer);
     }
 
@@ -192,9 +193,9 @@ impl Hub {
             let error = message::error(&asked.id, INVALID_PARAMS, NOT_OF_THIS_REQUEST, None);
             return self.tell(asked.connection, &error);
         };
+        let (stand_in, connection) = (visit.stand_in, asked.connection);
         visit.waits = None;
         visit.asked = Some(asked);
-        let stand_in = visit.stand_in;
         let mut answers = Vec::new();
         for (name, response) in request.responses() {
             let is_it = |question: &mut Question| question.name == name && response.get().starts_with('{');
@@ -203,6 +204,7 @@ impl Hub {
             answers.extend(answered);
         }
         let answer = visit.answer.take();
+        self.modern.attach(number, connection, stand_in);
         for line in answers {
             self.feed(now, stand_in, &line);
         }

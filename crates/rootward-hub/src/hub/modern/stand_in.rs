@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::super::Hub;
 use super::super::sharing::LEVELS;
+use super::visit::{Asked, Visit};
 use crate::engine::{ClientId, Effect};
 use crate::principal::Party;
 
@@ -35,6 +36,8 @@ pub(super) struct StandIn {
     roots: Roots,
     /// When a request last began or ended.
     used: Duration,
+    /// Its visits and listeners.
+    open: BTreeSet<u64>,
     /// The level of logs that the servers were told, as a position.
     level: Option<usize>,
     /// Servers that were told to cancel a call, and until when a question of theirs may still be about it.
@@ -44,6 +47,21 @@ pub(super) struct StandIn {
 }
 
 impl StandIn {
+    /// A visit or listener has begun.
+    pub(super) fn begun(&mut self, number: u64) {
+        self.open.insert(number);
+    }
+
+    /// The requests that await an answer of it.
+    pub(super) fn asked<'v>(&self, visits: &'v BTreeMap<u64, Visit>) -> impl Iterator<Item = &'v Asked> {
+        self.open.iter().filter_map(|number| visits.get(number)?.asked.as_ref())
+    }
+
+    /// Whether nobody uses it: it may make way.
+    fn is_unused(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// The answer to a server's `roots/list`.
     pub(super) fn answer_for_roots(&self, id: &str) -> String {
         match &self.roots {
@@ -77,7 +95,7 @@ impl Hub {
             return Ok(id);
         }
         if self.modern.stand_ins.len() >= self.settings.limits.sessions {
-            let unused = self.modern.stand_ins.iter().filter(|(id, _)| !self.is_visited(**id));
+            let unused = self.modern.stand_ins.iter().filter(|(_, stand_in)| stand_in.is_unused());
             let oldest = unused.min_by_key(|(_, stand_in)| stand_in.used).map(|(id, _)| *id);
             self.end_stand_in(
                 now,
@@ -89,8 +107,15 @@ impl Hub {
         let id = self.add_client(Party { name, principal: party.principal.clone() });
         let support = if roots == Roots::Unsupported { Support::No } else { Support::Listed };
         let greeting = legacy_hello(request, support);
-        let stand_in =
-            StandIn { hello, roots, used: now, level: None, doubtful: BTreeMap::new(), subscribed: BTreeSet::new() };
+        let stand_in = StandIn {
+            hello,
+            roots,
+            used: now,
+            open: BTreeSet::new(),
+            level: None,
+            doubtful: BTreeMap::new(),
+            subscribed: BTreeSet::new(),
+        };
         self.modern.stand_ins.insert(id, stand_in);
         let own = self.own_id();
         self.feed(now, id, &message::request(&own, method::INITIALIZE, Some(&greeting)));
@@ -108,18 +133,16 @@ impl Hub {
     /// When a stand-in that nobody uses ends.
     pub(super) fn idle_at(&self, id: ClientId) -> Option<Duration> {
         let stand_in = self.modern.stand_ins.get(&id)?;
-        let is_used = self.is_visited(id) || !stand_in.subscribed.is_empty();
-        (!is_used).then(|| stand_in.used + self.settings.idle)
+        let is_idle = stand_in.is_unused() && stand_in.subscribed.is_empty();
+        is_idle.then(|| stand_in.used + self.settings.idle)
     }
 
-    fn is_visited(&self, id: ClientId) -> bool {
-        self.modern.visits.values().any(|visit| visit.stand_in == id)
-            || self.modern.listeners.values().any(|listener| listener.stand_in == id)
-    }
-
-    /// A request of this stand-in's has ended.
-    pub(super) fn is_left(&mut self, now: Duration, id: ClientId) {
-        self.modern.stand_ins.get_mut(&id).into_iter().for_each(|stand_in| stand_in.used = now);
+    /// A visit or listener of this stand-in's has ended.
+    pub(super) fn is_left(&mut self, now: Duration, id: ClientId, number: u64) {
+        if let Some(stand_in) = self.modern.stand_ins.get_mut(&id) {
+            stand_in.open.remove(&number);
+            stand_in.used = now;
+        }
     }
 
     /// Whether a client is of this party's principal.
@@ -147,9 +170,8 @@ impl Hub {
 
     /// Tells the servers the most talkative level that a request wants.
     pub(super) fn set_level(&mut self, now: Duration, id: ClientId) {
-        let visits = self.modern.visits.values().filter(|visit| visit.stand_in == id);
-        let wanted = visits.filter_map(|visit| visit.asked.as_ref()?.level).min();
         let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
+        let wanted = stand_in.asked(&self.modern.visits).filter_map(|asked| asked.level).min();
         let Some(level) = wanted.filter(|level| Some(*level) != stand_in.level) else { return };
         stand_in.level = Some(level);
         let params = json!({"level": LEVELS.get(level)}).to_string();

@@ -66,19 +66,9 @@ pub(super) struct Question {
 }
 
 impl Visit {
-    /// The connection on which the answer is awaited.
-    pub(super) fn connection(&self) -> Option<ClientId> {
-        self.asked.as_ref().map(|asked| asked.connection)
-    }
-
-    pub(super) fn is_of(&self, connection: ClientId) -> bool {
-        self.connection() == Some(connection)
-    }
-
-    /// Whether it is the request of this id on this connection.
-    pub(super) fn is_asked_as(&self, connection: ClientId, id: &str) -> bool {
-        let is_it = |asked: &Asked| asked.connection == connection && *key(&asked.id) == *id;
-        self.asked.as_ref().is_some_and(is_it)
+    /// Whether it is the request of this id.
+    pub(super) fn is_asked_as(&self, id: &str) -> bool {
+        self.asked.as_ref().is_some_and(|asked| *key(&asked.id) == *id)
     }
 }
 
@@ -110,6 +100,7 @@ impl Hub {
             }
         };
         let (number, method) = (self.modern.number(), envelope.method().unwrap_or_default());
+        self.modern.attach(number, asked.connection, stand_in);
         let visit = Visit {
             stand_in,
             method: method.into(),
@@ -129,6 +120,9 @@ impl Hub {
     pub(super) fn cancel_visit(&mut self, now: Duration, number: u64, why: &str) {
         let Some(visit) = self.modern.visits.remove(&number) else { return };
         let (own, stand_in) = (own_id(number), visit.stand_in);
+        if let Some(asked) = &visit.asked {
+            self.modern.detach(number, asked.connection);
+        }
         for question in visit.questions {
             self.feed(now, stand_in, &message::error(&question.id, INTERNAL_ERROR, why, None));
         }
@@ -137,7 +131,7 @@ impl Hub {
             stand_in.doubtful.insert(server, now + DOUBTFUL);
         }
         self.feed(now, stand_in, &message::cancelled(&own, why));
-        self.is_left(now, stand_in);
+        self.is_left(now, stand_in, number);
     }
 
     /// The answer to a visit: it ends, or keeps the answer for the next round.
@@ -150,8 +144,9 @@ impl Hub {
         let answer = told(&asked.id, &visit.method, envelope);
         let connection = asked.connection;
         self.modern.visits.remove(&number);
+        self.modern.detach(number, connection);
         self.tell(connection, &answer);
-        self.is_left(now, stand_in);
+        self.is_left(now, stand_in, number);
     }
 }
 

@@ -96,3 +96,21 @@ fn servers_end_with_the_client_on_standard_input() {
     play.pass(10_000);
     assert_eq!((&play.starts, &play.said), (&vec![1], &Vec::new()));
 }
+
+#[test]
+fn modern_clients_share_a_process_where_a_server_says_so() {
+    for (isolation, starts) in [(Isolation::Session, 2), (Isolation::Roots, 1)] {
+        let mut play = Play::new(vec![Script { isolation, ..script("a", &["read"]) }]);
+        let path = play.path("one") + "/file.txt";
+        for (id, capabilities) in [(1, with_roots()), (2, json!({"roots": {}, "sampling": {}}))] {
+            play.call_with(id, &capabilities, &reading("a__read", &path), &["one"]);
+            play.pass(3000);
+            assert_eq!(play.answer(id)["result"]["server"], "a");
+        }
+        assert_eq!((play.middle.hub.modern.count(), &play.starts), (2, &vec![starts]), "{isolation:?}");
+        assert_eq!(
+            play.called_in(3, &["two"], "a__read", &path)["result"]["structuredContent"]["code"],
+            "outside_roots"
+        );
+    }
+}
