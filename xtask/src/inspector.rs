@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::install::{node_at_least, packages};
+use crate::listening::{Listening, TOKEN};
 
 /// The oldest Node that it runs on.
 pub(crate) const NODE: u64 = 22;
@@ -38,7 +39,8 @@ impl Era {
 #[derive(Debug)]
 pub(crate) struct Server<'s> {
     pub(crate) rootward: &'s Path,
-    /// What `rootward` is told; [`DIRECTORY`] stands for the one that is shared.
+    pub(crate) transport: Transport,
+    /// What `rootward` is told, with [`DIRECTORY`] and [`ABOVE`] in place of directories. Over HTTP, `--http` is added.
     pub(crate) words: Vec<String>,
     /// The tool that reads a file.
     pub(crate) tool: &'static str,
@@ -46,8 +48,20 @@ pub(crate) struct Server<'s> {
     pub(crate) schemas: Schemas,
 }
 
-/// Stands for the directory that is shared.
+/// Replaced by the directory that is shared.
 pub(crate) const DIRECTORY: &str = "DIRECTORY";
+
+/// Replaced by the parent of the two directories, of which one is shared.
+pub(crate) const ABOVE: &str = "ABOVE";
+
+/// How the Inspector reaches Rootward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Transport {
+    /// Each run starts it.
+    Stdio,
+    /// It listens before the first run and until the last one has ended.
+    Http,
+}
 
 /// Who says what is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,25 +100,29 @@ impl Inspector {
 
     /// Goes through all of it in an era; how many runs there were.
     pub(crate) fn play(&self, era: Era, server: &Server<'_>) -> Result<usize> {
-        let stage = Stage::new()?;
+        let stage = Stage::new(server)?;
         self.list(era, server, &stage)?;
         let mut runs = 1;
-        for (root, other) in [("one", "other"), ("other", "one"), ("one", "other")] {
+        for [root, other] in [ROOTS, [ROOTS[1], ROOTS[0]], ROOTS] {
             let inside = self.read(era, server, &stage, root, &format!("{root}/file"))?;
             let result = &inside.said["result"];
             let is_well = result["content"][0]["text"] == root && result["isError"] != true && inside.status.success();
             ensure!(is_well, "inside, it said {result}");
-            let outside = self.read(era, server, &stage, root, &format!("{other}/file"))?;
+            let path = format!("{other}/file");
+            let outside = self.read(era, server, &stage, root, &path)?;
             let result = &outside.said["result"];
             let refusal = result.pointer("/_meta/rootward.dev~1refusal").unwrap_or(&result["structuredContent"]);
             ensure!(result["isError"] == true && refusal["code"] == "outside_roots", "outside, it said {result}");
+            let sentence = format!("`{}` is outside every root", stage.above().join(&path).display());
+            let is_told = result["content"][0]["text"].as_str().is_some_and(|text| text.contains(&sentence));
+            ensure!(is_told, "outside, the user does not see `{sentence}`, but {result}");
             runs += 2;
         }
         Ok(runs)
     }
 
     fn list(&self, era: Era, server: &Server<'_>, stage: &Stage) -> Result<()> {
-        let Run { said, status } = self.run(era, server, stage, "one", &["tools/list", "--strict"])?;
+        let Run { said, status } = self.run(era, server, stage, ROOTS[0], &["tools/list", "--strict"])?;
         let tools = said["result"]["tools"].as_array().context("no list of tools")?;
         ensure!(tools.iter().any(|listed| listed["name"] == server.tool), "`{}` is not listed: {said}", server.tool);
         if server.schemas == Schemas::Portable {
@@ -116,16 +134,15 @@ impl Inspector {
     }
 
     fn read(&self, era: Era, server: &Server<'_>, stage: &Stage, root: &str, file: &str) -> Result<Run> {
-        let path = format!("path={}", stage.0.path().join(file).display());
+        let path = format!("path={}", stage.above().join(file).display());
         self.run(era, server, stage, root, &["tools/call", "--tool-name", server.tool, "--tool-arg", &path])
     }
 
     fn run(&self, era: Era, server: &Server<'_>, stage: &Stage, root: &str, words: &[&str]) -> Result<Run> {
-        let settings = stage.settings(root, server)?;
         let mut command = Command::new(&self.node);
-        command.arg(&self.program).args(["--cli", "--config"]).arg(settings).args(["--server", "held", "-q"]);
+        command.arg(&self.program).args(["--cli", "-q"]).args(stage.target(root, server)?);
         command.args(["--format", "json", "--protocol-era", era.name(), "--method"]).args(words);
-        let output = command.env("HOME", stage.0.path()).output().context("cannot run the Inspector")?;
+        let output = command.env("HOME", stage.directory.path()).output().context("cannot run the Inspector")?;
         let (said, beside) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let said =
             serde_json::from_str(&said).with_context(|| format!("it ended with {}: {said}{beside}", output.status))?;
@@ -133,37 +150,80 @@ impl Inspector {
     }
 }
 
-/// Two directories, and the Inspector's own.
+/// The directories. Each is shared in turn.
+const ROOTS: [&str; 2] = ["one", "other"];
+
+/// Two directories, the Inspector's own, and what listens, if anything does.
 #[derive(Debug)]
-struct Stage(TempDir);
+struct Stage {
+    directory: TempDir,
+    /// One for each of [`ROOTS`], or one for both.
+    listening: Vec<Listening>,
+}
 
 impl Stage {
-    fn new() -> Result<Stage> {
-        let stage = Stage(tempfile::Builder::new().prefix("inspector-").tempdir()?);
-        for name in ["one", "other"] {
-            fs::create_dir(stage.0.path().join(name))?;
-            fs::write(stage.0.path().join(name).join("file"), name)?;
+    fn new(server: &Server<'_>) -> Result<Stage> {
+        let directory = tempfile::Builder::new().prefix("inspector-").tempdir()?;
+        let mut stage = Stage { directory, listening: Vec::new() };
+        for name in ROOTS {
+            fs::create_dir_all(stage.above().join(name))?;
+            fs::write(stage.above().join(name).join("file"), name)?;
+        }
+        if server.transport == Transport::Http {
+            // One that the clients tell their roots serves all of them.
+            let needed = if server.roots == Roots::OfClient { 1 } else { ROOTS.len() };
+            for root in &ROOTS[..needed] {
+                let home = stage.directory.path().join(format!("home-for-{root}"));
+                fs::create_dir(&home)?;
+                let words = stage.words(root, server);
+                stage.listening.push(Listening::start(server.rootward, &words, &home, &[])?);
+            }
         }
         Ok(stage)
     }
 
+    /// The parent of the two directories.
+    fn above(&self) -> PathBuf {
+        self.directory.path().join("shared")
+    }
+
+    fn words(&self, root: &str, server: &Server<'_>) -> Vec<String> {
+        let (above, directory) = (self.above().display().to_string(), self.above().join(root).display().to_string());
+        server.words.iter().map(|word| word.replace(DIRECTORY, &directory).replace(ABOVE, &above)).collect()
+    }
+
+    /// What the Inspector is told to reach Rootward with this directory shared.
+    fn target(&self, root: &str, server: &Server<'_>) -> Result<Vec<String>> {
+        let position = ROOTS.iter().position(|known| *known == root).unwrap_or_default();
+        let listening = self.listening.get(position).or(self.listening.first());
+        let entry = match listening {
+            None => {
+                let top = self.directory.path();
+                let home = json!({"XDG_STATE_HOME": top.join("state"), "XDG_CONFIG_HOME": top.join("config")});
+                json!({"type": "stdio", "command": server.rootward, "args": self.words(root, server), "env": home})
+            }
+            // Without settings it has no roots.
+            Some(Listening { url, .. }) if server.roots == Roots::OfOperator => {
+                let header = format!("Authorization: Bearer {TOKEN}");
+                let words = ["--transport", "http", "--server-url", url, "--header", &header];
+                return Ok(words.map(str::to_owned).to_vec());
+            }
+            Some(Listening { url, .. }) => {
+                let headers = json!({"Authorization": format!("Bearer {TOKEN}")});
+                json!({"type": "streamable-http", "url": url, "headers": headers})
+            }
+        };
+        let settings = self.settings(root, server, entry)?.display().to_string();
+        Ok(["--config", &settings, "--server", "held"].map(str::to_owned).to_vec())
+    }
+
     /// A file of settings where this directory is shared.
-    fn settings(&self, root: &str, server: &Server<'_>) -> Result<PathBuf> {
-        let top = self.0.path();
-        let directory = top.join(root).display().to_string();
-        let words: Vec<String> = server.words.iter().map(|word| word.replace(DIRECTORY, &directory)).collect();
-        let roots = match server.roots {
-            Roots::OfClient => json!([{"uri": format!("file://{directory}"), "name": root}]),
+    fn settings(&self, root: &str, server: &Server<'_>, mut entry: Value) -> Result<PathBuf> {
+        entry["roots"] = match server.roots {
+            Roots::OfClient => json!([{"uri": format!("file://{}", self.above().join(root).display()), "name": root}]),
             Roots::OfOperator => json!([]),
         };
-        let entry = json!({
-            "type": "stdio",
-            "command": server.rootward,
-            "args": words,
-            "env": {"XDG_STATE_HOME": top.join("state"), "XDG_CONFIG_HOME": top.join("config")},
-            "roots": roots,
-        });
-        let settings = top.join("settings.json");
+        let settings = self.directory.path().join("settings.json");
         fs::write(&settings, json!({"mcpServers": {"held": entry}}).to_string())?;
         Ok(settings)
     }

@@ -78,7 +78,7 @@ usage: cargo xtask VERB
                    or with `--short` only those that `check` runs
   adopt [TEXT]...  `rootward adopt` on what the clients' own `mcp add` wrote, and the clients afterwards; only cases whose name holds
                    each TEXT; --short for those of `check`
-  serve [TEXT]...  the MCP Inspector before `rootward serve`; only cases whose name holds each TEXT
+  serve [TEXT]...  the MCP Inspector before `rootward serve`, and over HTTP before `rootward hub`; only cases whose name holds each TEXT
   wrap [TEXT]...   what clients hear through `rootward wrap`, the MCP Inspector, the escape corpus; only cases whose name holds each TEXT
   hub [TEXT]...    five real servers behind `rootward hub`, before MCP clients of other languages, and each method of server-everything;
                    only cases whose name holds each TEXT; --short for those of `check`

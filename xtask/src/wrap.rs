@@ -16,7 +16,7 @@ use anyhow::Result;
 use crate::built;
 use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
-use crate::inspector::{ERAS, Era, Inspector, Roots, Schemas, Server};
+use crate::inspector::{ERAS, Era, Inspector, Roots, Schemas, Server, Transport};
 use crate::servers::install;
 use crate::table;
 
@@ -74,6 +74,7 @@ fn wrapped(era: Era, installed: &Installed) -> Server<'_> {
     let command = command.iter().map(|word| word.display().to_string());
     Server {
         rootward: &installed.rootward,
+        transport: Transport::Stdio,
         words: ["wrap".to_owned(), "--".to_owned()].into_iter().chain(command).collect(),
         tool,
         roots: Roots::OfClient,
