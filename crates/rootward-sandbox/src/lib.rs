@@ -84,5 +84,5 @@ pub use profile::{
     KnownCommand, PassedVariable, Program, ProgramError, Untrusted, VariableError, Why, is_of_system, script_position,
     withheld_variables,
 };
-pub use sealed::{Seal, SealedProcess, spawn_sealed};
+pub use sealed::{SealedProcess, seal, spawn_sealed};
 pub use sockets::{SessionSockets, SocketKind};

@@ -4,6 +4,8 @@
 //! loopback. Tokens, certificate and key are read once, at the start.
 
 mod counted;
+#[cfg(feature = "wrap")]
+mod handed;
 mod limits;
 mod listening;
 mod log;
@@ -23,6 +25,8 @@ pub(crate) use counted::Counted;
 use listening::Listening;
 use log::Log;
 pub(crate) use principals::Principal;
+#[cfg(feature = "wrap")]
+pub(crate) use running::Front;
 
 use crate::ground::Ground;
 use crate::message::Hinted;

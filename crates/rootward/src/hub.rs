@@ -32,6 +32,8 @@ use crate::recording::Recording;
 use crate::sandbox::told as sandbox_told;
 use crate::saved::AskingAs;
 use crate::settings::read_text_ambient;
+#[cfg(feature = "http")]
+pub(crate) use http::{FrontProcess, VERB as FRONT};
 use preparing::Preparing;
 use reloading::{Reloading, Stamp};
 

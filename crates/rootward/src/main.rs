@@ -81,6 +81,10 @@ enum Verb {
     #[cfg(feature = "connect")]
     #[command(hide = true)]
     Connect(connect::Connect),
+    /// Read from the network for a hub
+    #[cfg(all(feature = "wrap", feature = "http"))]
+    #[command(hide = true, name = hub::FRONT)]
+    Front(hub::FrontProcess),
     /// Serve files over MCP, on standard input and output or over HTTP
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
@@ -153,6 +157,8 @@ fn main() -> ExitCode {
         Verb::Serve(serve) => serve.run(),
         #[cfg(feature = "connect")]
         Verb::Connect(connect) => connect.run(),
+        #[cfg(all(feature = "wrap", feature = "http"))]
+        Verb::Front(front) => front.run(),
         Verb::Check(check) => check.run(),
         Verb::Explain(explain) => explain.run(),
         #[cfg(feature = "roots")]

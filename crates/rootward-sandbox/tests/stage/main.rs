@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         "serve" => serve::serve(),
         "unix" => unix::unix(text(1)),
         "own" => own::own(&arguments[1..]),
-        "sealed" => sealed::sealed(text(1), text(2)),
+        "sealed" => sealed::sealed(text(1)),
+        "sealed-inside" => sealed::inside(&arguments[1..]),
         "pass" => calls::nothing(),
         other => {
             println!("no such part: {other}");

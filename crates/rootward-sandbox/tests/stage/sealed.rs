@@ -1,31 +1,23 @@
 //! A process that is sealed, and tries what it must not be able to do.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::process::{Command, ExitCode};
 
-use rootward_sandbox::{Seal, spawn_sealed};
+use rootward_sandbox::{seal, spawn_sealed};
 
-/// Prints what came of each try, a line each.
-pub(crate) fn sealed(how: &str, scratch: &str) -> ExitCode {
-    let seal = if how == "off" { Seal::Off } else { Seal::On };
+/// Starts the process, and prints what came of each try, a line each.
+pub(crate) fn sealed(scratch: &str) -> ExitCode {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-    let address = listener.local_addr().expect("its address");
+    let address = listener.local_addr().expect("its address").to_string();
     let (mut read, write) = std::io::pipe().expect("a pipe");
     // Open in the host, and none of the process's business.
     let other = std::fs::File::open("/proc/self/status").expect("a file");
-    let (scratch, other_number) = (scratch.to_owned(), other.as_raw_fd());
-    let process = spawn_sealed(vec![write.into()], seal, move |given| {
-        let tried = std::thread::spawn({
-            let scratch = scratch.clone();
-            move || try_everything(&scratch, address, other_number)
-        });
-        let told = tried.join().unwrap_or_default();
-        let mut out = given.into_iter().next().map(|pipe: OwnedFd| std::fs::File::from(pipe)).expect("a pipe");
-        i32::from(out.write_all(told.as_bytes()).is_err())
-    });
-    let process = match process {
+    rustix::io::fcntl_setfd(&other, rustix::io::FdFlags::empty()).expect("a descriptor");
+    let number = other.as_raw_fd().to_string();
+    let process = match spawn_sealed(&["sealed-inside", scratch, &address, &number], vec![write.into()]) {
         Ok(process) => process,
         Err(error) => {
             println!("not sealed: {error}");
@@ -39,9 +31,29 @@ pub(crate) fn sealed(how: &str, scratch: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn try_everything(scratch: &str, address: std::net::SocketAddr, other: i32) -> String {
-    // SAFETY: no memory is passed; a number that is not open is an error.
-    let is_inherited = unsafe { libc::fcntl(other, libc::F_GETFD) } >= 0;
+/// The process. `how` is `in` where nothing is sealed, to prove that the tries are good for something.
+pub(crate) fn inside(words: &[OsString]) -> ExitCode {
+    let text = |index: usize| words.get(index).and_then(|word| word.to_str()).unwrap_or_default();
+    let (scratch, address, other) = (text(0).to_owned(), text(1).parse().expect("an address"), text(2).parse());
+    let numbers: Vec<i32> = (3..words.len()).filter_map(|index| text(index).parse().ok()).collect();
+    let is_inherited = move |other: i32| {
+        // SAFETY: no memory is passed; a number that is not open is an error.
+        (unsafe { libc::fcntl(other, libc::F_GETFD) }) >= 0
+    };
+    if numbers.is_empty() {
+        println!("{}", try_everything(&scratch, address, true));
+        return ExitCode::SUCCESS;
+    }
+    let given = seal(&numbers).expect("it is sealed");
+    let inherited = is_inherited(other.expect("a number"));
+    let tried = std::thread::spawn(move || try_everything(&scratch, address, inherited));
+    let told = tried.join().unwrap_or_default();
+    let pipe = given.into_iter().next().expect("a pipe");
+    let _ = std::fs::File::from(pipe).write_all(told.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn try_everything(scratch: &str, address: SocketAddr, inherited: bool) -> String {
     // SAFETY: no memory is passed, and signal 0 is not sent.
     let can_signal = unsafe { libc::kill(libc::getppid(), 0) } == 0;
     let tries = [
@@ -52,14 +64,8 @@ fn try_everything(scratch: &str, address: std::net::SocketAddr, other: i32) -> S
         ("connect", TcpStream::connect(address).is_ok()),
         ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
         ("signal", can_signal),
-        ("inherited", is_inherited),
-        ("privileged", std::fs::read("/proc/self/status").is_ok_and(|status| has_powers(&status))),
+        ("inherited", inherited),
+        ("variables", std::env::vars_os().next().is_some()),
     ];
     tries.map(|(what, done)| format!("{what} {}", if done { "done" } else { "refused" })).join("\n")
-}
-
-fn has_powers(status: &[u8]) -> bool {
-    let status = String::from_utf8_lossy(status);
-    let mut effective = status.lines().filter_map(|line| line.strip_prefix("CapEff:"));
-    effective.any(|set| set.trim().chars().any(|digit| digit != '0'))
 }

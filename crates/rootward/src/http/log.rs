@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use rootward_core::env;
+use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -9,7 +10,7 @@ use crate::ground::Ground;
 use crate::message::Hinted;
 
 /// What is logged; nothing unless asked for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Log(Option<String>);
 
 impl Log {

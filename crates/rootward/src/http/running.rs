@@ -15,9 +15,9 @@ use crate::message;
 /// What there is to do once the port is open. It needs no file.
 #[derive(Debug)]
 pub(crate) struct Front {
-    config: Config,
-    address: SocketAddr,
-    log: Log,
+    pub(super) config: Config,
+    pub(super) address: SocketAddr,
+    pub(super) log: Log,
 }
 
 impl Http {

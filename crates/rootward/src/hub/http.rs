@@ -5,23 +5,25 @@
 //!               can open no file, start nothing                 reads nothing from the network
 //! ```
 
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use bytes::{Buf, Bytes};
+use clap::Args;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_hub::Principal;
 use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, OuterDoor};
 use rootward_hub::wrap::Operator;
-use rootward_sandbox::{Seal, spawn_sealed};
+use rootward_sandbox::{SealedProcess, seal, spawn_sealed};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use crate::http::Http;
-use crate::message;
+use crate::Outcome;
+use crate::http::{Front, Http};
 
 /// How many messages a wire holds in each direction.
 const MOST_MESSAGES: usize = 16;
@@ -40,23 +42,37 @@ pub(super) fn run(hub: ConfiguredHub, http: Http, operator: &mut dyn Operator) -
         servers: principal.servers.as_ref().map(|servers| servers.iter().cloned().collect()),
     });
     let principals = principals.collect();
-    let begin = |door: OuterDoor| -> Result<_> {
+    let begin = |door: OuterDoor| -> Result<SealedProcess> {
         let (listener, front) = http.open();
-        let mut front = Some(front);
-        let served = move |given: Vec<OwnedFd>| {
-            let Ok([door, listener]) = <[OwnedFd; 2]>::try_from(given) else { return 2 };
-            let Some(front) = front.take() else { return 2 };
-            match front.run(listener, Behind(door.into())) {
-                Ok(()) => 0,
-                Err(error) => {
-                    message::failure(&error);
-                    2
-                }
-            }
-        };
-        spawn_sealed(vec![door.into(), listener], Seal::On, served).context("the HTTP front cannot be held")
+        let (read, mut write) = io::pipe()?;
+        let process = spawn_sealed(&[VERB], vec![door.into(), listener, read.into()]);
+        let process = process.context("the process that reads from the network cannot be started")?;
+        // By a pipe: words can be read by others, and there are tokens in it.
+        write.write_all(&front.to_bytes()?).context("the process that reads from the network has ended")?;
+        Ok(process)
     };
     hub.run_behind(principals, begin, operator)
+}
+
+/// The word by which this program becomes that process.
+pub(crate) const VERB: &str = "__front";
+
+/// Read from the network for a hub
+#[derive(Args, Debug)]
+pub(crate) struct FrontProcess {
+    /// The numbers of the descriptors that it is given
+    numbers: Vec<RawFd>,
+}
+
+impl FrontProcess {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        // First of all: what follows reads from the network.
+        let given = seal(&self.numbers)?;
+        let [door, listener, handed] = <[OwnedFd; 3]>::try_from(given).map_err(|_| anyhow!("not started by a hub"))?;
+        let mut bytes = Vec::new();
+        File::from(handed).read_to_end(&mut bytes)?;
+        Front::from_bytes(&bytes)?.run(listener, Behind(door.into())).map(|()| Outcome::Done)
+    }
 }
 
 /// The hub behind its door.

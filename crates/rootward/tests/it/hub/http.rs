@@ -215,6 +215,7 @@ fn the_process_that_reads_from_the_network_has_no_rights() {
     let status = fs::read_to_string(format!("/proc/{front}/status")).unwrap();
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!((line("NoNewPrivs:").as_str(), line("CapEff:").as_str()), ("1", "0000000000000000"), "{status}");
+    assert!(fs::read(format!("/proc/{front}/environ")).unwrap().is_empty());
     // No file is open there: sockets, pipes, and what the runtime waits with.
     for open in fs::read_dir(format!("/proc/{front}/fd")).unwrap().flatten() {
         let what = fs::read_link(open.path()).unwrap_or_default();
