@@ -132,7 +132,9 @@ async def names(client, count):
         listed = [tool.name for tool in (await client.list_tools()).tools]
         if len(listed) >= count:
             return {"names": listed, "lists": lists}
-        await NEWS.event.wait()
+        # A modern client hears of changes only while it listens, so it looks again.
+        with anyio.move_on_after(1):
+            await NEWS.event.wait()
 
 
 async def read_beside_list(client, answers, path):

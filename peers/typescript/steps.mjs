@@ -108,7 +108,8 @@ async function names(client, count) {
     changed = event();
     const { tools } = await client.listTools();
     if (tools.length >= count) return { names: tools.map((tool) => tool.name), lists };
-    await changed.happened;
+    // A modern client hears of changes only while it listens, so it looks again.
+    await Promise.race([changed.happened, new Promise((resolve) => setTimeout(resolve, 1000))]);
   }
 }
 

@@ -11,6 +11,9 @@ use crate::{keys, method};
 /// The legacy revisions, the oldest first. As texts they sort by age.
 const REVISIONS: [&str; 4] = crate::era::LEGACY_REVISIONS;
 
+/// What a server is called whose name nobody knows.
+const IMPROVISED: &str = "rootward";
+
 /// The lists of a server: the method that asks for one, the capability that offers it, and how a server announces a change.
 pub const LISTS: [OfferedList; 4] = [
     OfferedList { method: method::LIST_TOOLS, capability: "tools", changed: method::TOOLS_CHANGED },
@@ -68,6 +71,12 @@ impl<'j> Offer<'j> {
         self.result.as_ref()?.text("instructions")
     }
 
+    /// Whether it is [`improvised`]: nobody knew yet what the server offers.
+    pub fn is_improvised(&self) -> bool {
+        let info = self.result.as_ref().and_then(|result| result.object("serverInfo"));
+        info.and_then(|info| info.text("name")).as_deref() == Some(IMPROVISED)
+    }
+
     /// Whether it chose a later revision than a client was told before: that client cannot go on with it.
     pub fn is_newer_than(&self, told: &Offer<'_>) -> bool {
         matches!((self.revision(), told.revision()), (Some(chosen), Some(told)) if chosen > told)
@@ -85,7 +94,7 @@ pub fn improvised(asked: Option<&str>) -> String {
     let revision = revision(asked);
     let list = json!({"listChanged": true});
     let capabilities = json!({"tools": list, "prompts": list, "resources": list, "completions": {}, "logging": {}});
-    let info = json!({"name": "rootward", "version": env!("CARGO_PKG_VERSION")});
+    let info = json!({"name": IMPROVISED, "version": env!("CARGO_PKG_VERSION")});
     json!({"protocolVersion": revision, "capabilities": capabilities, "serverInfo": info}).to_string()
 }
 

@@ -15,6 +15,9 @@ use super::lists::Listing;
 /// How long a server that could not begin is not tried again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
+/// How long a server that began without saying what it offers is not greeted again: its package may still be on its way.
+const GREETED_AGAIN_AFTER: Duration = Duration::from_secs(90);
+
 /// How much may wait for a server that begins, in bytes.
 const MOST_QUEUED: usize = 16 << 20;
 
@@ -24,6 +27,8 @@ pub(super) struct Branch {
     pub(super) phase: Phase,
     /// What waits until the server is ready.
     queued: Vec<Queued>,
+    /// When `initialize` was sent.
+    greeted: Duration,
     /// What it said about `initialize`.
     pub(super) handshake: Option<Box<RawValue>>,
     /// Its lists, as far as they are known.
@@ -120,11 +125,31 @@ impl Client {
             return;
         }
         branch.phase = Phase::Greeting;
+        branch.greeted = self.now;
         let hello = hello.get().to_owned();
         let id = self.own_id();
         let greeting = message::request(&id, method::INITIALIZE, Some(&hello));
         self.own.insert(id, Own::Handshake(server));
         self.orders.push_back(Order::Line(server, greeting.into_bytes()));
+    }
+
+    /// Greets servers again that did not say what they offer, and list nothing. A client that names roots hears of their lists when they
+    /// run; one that never names any would not.
+    pub(super) fn greet_again(&mut self, now: Duration) {
+        self.now = now.max(self.now);
+        for server in self.order.clone() {
+            let Some(branch) = self.branches.get_mut(server) else { continue };
+            let handshake = branch.handshake.as_ref().map(|handshake| Offer::read(handshake));
+            let says_nothing = handshake.is_none_or(|handshake| handshake.is_improvised());
+            let is_over = branch.is_open() && now >= branch.greeted + GREETED_AGAIN_AFTER;
+            let lists_nothing = branch.listings.values().all(Listing::is_empty);
+            if says_nothing && is_over && lists_nothing && !self.calls.values().any(|of| *of == server) {
+                *branch = Branch::default();
+                self.own.retain(|_, own| own.server() != server);
+                self.orders.push_back(Order::Close(server));
+                self.forget_merged();
+            }
+        }
     }
 
     /// A server has answered `initialize`.

@@ -63,6 +63,11 @@ impl Listing {
         self.state == State::Known
     }
 
+    /// Whether nothing of it has come.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Whether there is room for another page.
     fn has_room(&self) -> bool {
         self.pages < MOST_PAGES && self.entries.iter().map(|entry| entry.get().len()).sum::<usize>() < MOST_BYTES

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rootward_protocol::bridge::{legacy_params, modern_error, modern_result};
 use rootward_protocol::frame::{Envelope, Id, key};
 use rootward_protocol::message::{self, INTERNAL_ERROR};
+use rootward_protocol::offer::OfferedList;
 use rootward_protocol::round::ModernRequest;
 use serde_json::value::RawValue;
 
@@ -112,6 +113,9 @@ impl Hub {
         };
         self.modern.visits.insert(number, visit);
         self.set_level(now, stand_in);
+        if OfferedList::of(method).is_some() {
+            self.clients.get_mut(&stand_in).into_iter().for_each(|client| client.greet_again(now));
+        }
         let own = own_id(number);
         self.feed(now, stand_in, &message::request(&own, method, Some(&legacy_params(request, &own))));
     }

@@ -316,3 +316,23 @@ fn the_hubs_own_tools_answer_modern_calls() {
     assert_eq!(told["structuredContent"]["filePaths"], json!([play.path("two")]), "{told}");
     assert_eq!(told["resultType"], "complete");
 }
+
+#[test]
+fn a_server_that_could_not_tell_what_it_offers_is_greeted_again() {
+    let mut play = Play::new(vec![Script { manner: Manner::Dead, ..script("a", &["read"]) }]);
+    let listed = |play: &mut Play, id: u64| {
+        play.visit(id, "tools/list", &plain(), &json!({}));
+        play.pass(5000);
+        play.answer(id)["result"]["tools"].as_array().unwrap().len()
+    };
+    assert_eq!(listed(&mut play, 1), 1, "only the hub's own");
+    play.pass(60_000);
+    for child in play.running.keys().copied().collect::<Vec<_>>() {
+        play.running.remove(&child);
+        play.feed(Event::ChildEnded(child, &Failure::new("killed")));
+    }
+    play.scripts[0].manner = Manner::Answers;
+    play.pass(60_000);
+    let counts = [2, 3, 4].map(|id| listed(&mut play, id));
+    assert_eq!(counts[2], 2, "{counts:?}");
+}
