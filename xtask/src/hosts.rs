@@ -1,4 +1,5 @@
-//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap` and `rootward hub`.
+//! `cargo xtask hosts`: programs that people use as MCP clients, with `rootward serve` and with servers behind `rootward wrap` and `rootward hub`,
+//! and over HTTP with `rootward serve --http` and `rootward hub --http`.
 //!
 //! Each host is configured the way its user would configure it, runs without a network, and talks to a scripted model. The test reads what
 //! the host sends to that model: the content of a file inside the roots, and the sentence of the refusal for a file outside.
@@ -17,9 +18,11 @@ mod model;
 pub(crate) mod offline;
 mod opencode;
 mod page;
+mod remote;
 mod running;
 mod session;
 mod stage;
+mod tap;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -63,7 +66,7 @@ fn carry_out(top: &Path, hosts: &[&'static Host]) -> Result<String> {
         let directory = tempfile::Builder::new().prefix("hosts-").tempdir()?;
         let report = offline::exercise(host, programs, directory.path())?;
         if let Ok(mut rows) = rows.lock() {
-            rows.push((host, page::row(host, &report)));
+            rows.push((host, page::rows(host, &report)));
         }
         for (server, says) in &report.failures {
             println!("FAILED {}, server `{server}`, {says}\n", host.name);

@@ -74,8 +74,8 @@ usage: cargo xtask VERB
   popular [TEXT].. popular MCP servers behind `rootward wrap`, as their READMEs configure them; only cases whose name holds each TEXT;
                    --short for those of `check`
   host             a host on `rootward-client` before servers of other projects, connected at once, some of which hang
-  hosts [TEXT]...  Claude Code, Codex and others before `rootward serve` and wrapped servers; only hosts whose name holds each TEXT,
-                   or with `--short` only those that `check` runs
+  hosts [TEXT]...  Claude Code, Codex and others before `rootward serve`, wrapped servers and `rootward hub`, and over HTTP; only hosts
+                   whose name holds each TEXT, or with `--short` only those that `check` runs
   adopt [TEXT]...  `rootward adopt` on what the clients' own `mcp add` wrote, and the clients afterwards; only cases whose name holds
                    each TEXT; --short for those of `check`
   serve [TEXT]...  the MCP Inspector before `rootward serve`, and over HTTP before `rootward hub`; only cases whose name holds each TEXT

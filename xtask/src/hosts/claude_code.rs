@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
-use super::running::add;
+use super::running::{add, words};
 use super::stage::Stage;
 
 pub(super) static HOST: Host = Host {
@@ -21,7 +21,12 @@ pub(super) static HOST: Host = Host {
     talk: Talk::Model {
         list: &["mcp", "list"],
         well: "Connected",
-        converse: &["-p", PROMPT, "--allowedTools", "mcp__serve,mcp__npm,mcp__python,mcp__hub"],
+        converse: &[
+            "-p",
+            PROMPT,
+            "--allowedTools",
+            "mcp__serve,mcp__npm,mcp__python,mcp__hub,mcp__remote,mcp__gateway",
+        ],
     },
 };
 
@@ -34,7 +39,13 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
-    add(stage, &["mcp", "add", "--scope", "user"], &["--"], servers)
+    let header = stage.header();
+    add(
+        stage,
+        servers,
+        |name| words(["mcp", "add", "--scope", "user", name, "--"]),
+        |name, url| words(["mcp", "add", "--scope", "user", "--transport", "http", name, url, "--header", &header]),
+    )
 }
 
 fn variables(stage: &Stage) -> Vec<(&'static str, String)> {

@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
-use super::running::add;
-use super::stage::Stage;
+use super::running::{add, words};
+use super::stage::{PROJECT_TOKEN, Stage};
 
 const SETTINGS: &str = ".codex/config.toml";
 
@@ -39,7 +39,12 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
         stage.model
     );
     stage.write(SETTINGS, &model)?;
-    add(stage, &["mcp", "add"], &["--"], servers)?;
+    add(
+        stage,
+        servers,
+        |name| words(["mcp", "add", name, "--"]),
+        |name, url| words(["mcp", "add", name, "--url", url, "--bearer-token-env-var", PROJECT_TOKEN]),
+    )?;
     wait_for(stage, &servers.iter().map(|server| server.name).collect::<Vec<_>>())
 }
 

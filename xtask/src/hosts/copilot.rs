@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
-use super::running::add;
-use super::stage::Stage;
+use super::running::{add, words};
+use super::stage::{PROJECT_TOKEN, Stage};
 
 pub(super) static HOST: Host = Host {
     name: "Copilot CLI",
@@ -20,7 +20,8 @@ pub(super) static HOST: Host = Host {
     configure,
     talk: Talk::Model {
         list: &["mcp", "list"],
-        well: "local",
+        // `(local)` or `(http)`; the list shows only what is configured.
+        well: "(",
         converse: &["-p", PROMPT, "--allow-all-tools", "--trust-folder"],
     },
 };
@@ -31,7 +32,14 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
-    add(stage, &["mcp", "add"], &["--"], servers)
+    // It replaces variables in headers.
+    let header = format!("Authorization: Bearer ${{{PROJECT_TOKEN}}}");
+    add(
+        stage,
+        servers,
+        |name| words(["mcp", "add", name, "--"]),
+        |name, url| words(["mcp", "add", "--transport", "http", "--header", &header, name, url]),
+    )
 }
 
 fn variables(stage: &Stage) -> Vec<(&'static str, String)> {

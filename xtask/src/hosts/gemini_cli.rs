@@ -8,7 +8,7 @@ use serde_json::json;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_folder;
-use super::running::add;
+use super::running::{add, words};
 use super::stage::Stage;
 use crate::install::node;
 
@@ -38,7 +38,13 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
         "privacy": {"usageStatisticsEnabled": false},
     });
     stage.write(".gemini/settings.json", &settings.to_string())?;
-    add(stage, &["mcp", "add", "--scope", "user"], &[], servers)
+    let header = stage.header();
+    add(
+        stage,
+        servers,
+        |name| words(["mcp", "add", "--scope", "user", name]),
+        |name, url| words(["mcp", "add", "--scope", "user", "--transport", "http", name, url, "--header", &header]),
+    )
 }
 
 fn variables(stage: &Stage) -> Vec<(&'static str, String)> {

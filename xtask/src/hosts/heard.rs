@@ -16,6 +16,14 @@ pub(super) struct Heard {
     pub(super) roots: String,
 }
 
+/// What a host and a server sent each other over HTTP.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct HeardOverHttp {
+    pub(super) heard: Heard,
+    /// How the server asked for roots.
+    pub(super) asked: String,
+}
+
 impl Heard {
     /// Reads the lines that a host in `project` sent.
     pub(super) fn read(lines: &str, project: &Path) -> Heard {

@@ -52,7 +52,8 @@ pub(super) enum Due {
 pub(super) enum RootsFrom {
     /// The host shares it.
     Host,
-    /// The host shares none. Hosts start servers in the project, so its user writes `.` into the server's command.
+    /// The host shares none. Hosts start servers in the project, so its user writes `.` into the server's command. Over HTTP, the user
+    /// shows the token of a principal that can reach only the project.
     CommandLine,
 }
 
@@ -81,5 +82,14 @@ pub(super) enum Talk {
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) name: &'static str,
-    pub(super) command: Vec<String>,
+    pub(super) reached: Reached,
+}
+
+/// How a host reaches a server.
+#[derive(Debug)]
+pub(super) enum Reached {
+    /// It runs this command.
+    Command(Vec<String>),
+    /// It sends requests to this URL, with a token.
+    Url(String),
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::host::{Due, Host, RootsFrom, Server, Talk};
+use super::host::{Due, Host, Reached, RootsFrom, Server, Talk};
 use super::model::ToolCall;
 use super::stage::{PROJECTS, Stage};
 use crate::install::{node_at_least, packages};
@@ -30,9 +30,14 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     for project in PROJECTS {
         let roots = json!([{"uri": format!("file://{}", stage.project(project).display()), "name": project}]);
-        let entry = |server: &Server| {
-            let (program, arguments) = (&server.command[0], &server.command[1..]);
-            json!({"type": "stdio", "command": program, "args": arguments, "roots": roots})
+        let entry = |server: &Server| match &server.reached {
+            Reached::Command(command) => {
+                json!({"type": "stdio", "command": command[0], "args": command[1..], "roots": roots})
+            }
+            Reached::Url(url) => {
+                let headers = json!({"Authorization": format!("Bearer {}", stage.token(project))});
+                json!({"type": "streamable-http", "url": url, "headers": headers, "roots": roots})
+            }
         };
         let entries: Map<String, Value> =
             servers.iter().map(|server| (server.name.to_owned(), entry(server))).collect();

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
-use super::running::add;
+use super::running::{add, words};
 use super::stage::Stage;
 
 pub(super) static HOST: Host = Host {
@@ -42,5 +42,12 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
         "share": "disabled",
     });
     stage.write(".config/opencode/opencode.json", &settings.to_string())?;
-    add(stage, &["mcp", "add"], &["--"], servers)
+    // It takes a header as `NAME=VALUE`.
+    let header = stage.header().replacen(": ", "=", 1);
+    add(
+        stage,
+        servers,
+        |name| words(["mcp", "add", name, "--"]),
+        |name, url| words(["mcp", "add", name, "--url", url, "--header", &header]),
+    )
 }

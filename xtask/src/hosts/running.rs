@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result, ensure};
 
-use super::host::Server;
+use super::host::{Reached, Server};
 use super::stage::Stage;
 use crate::scratch;
 
@@ -42,13 +42,27 @@ pub(super) fn succeed(command: Command) -> Result<String> {
     Ok(said)
 }
 
-/// Adds servers with the host's own command; `before` and `after` surround the server's name.
-pub(super) fn add(stage: &Stage, before: &[&str], after: &[&str], servers: &[Server]) -> Result<()> {
-    for server in servers {
-        let words = before.iter().chain([&server.name]).chain(after).copied();
-        succeed(stage.command("one", words.chain(server.command.iter().map(String::as_str))))?;
+/// Adds servers with the host's own command: `local` are the arguments before a server's command, `remote` all that add a URL. Both are
+/// given the server's name.
+pub(super) fn add(
+    stage: &Stage,
+    servers: &[Server],
+    local: impl Fn(&str) -> Vec<String>,
+    remote: impl Fn(&str, &str) -> Vec<String>,
+) -> Result<()> {
+    for Server { name, reached } in servers {
+        let words = match reached {
+            Reached::Command(command) => [local(name), command.clone()].concat(),
+            Reached::Url(url) => remote(name, url),
+        };
+        succeed(stage.command("one", words))?;
     }
     Ok(())
+}
+
+/// Arguments of a host.
+pub(super) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
 }
 
 fn text(file: &mut File) -> Result<String> {

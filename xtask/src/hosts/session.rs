@@ -1,4 +1,5 @@
-//! A host at work: in each project, twice, it lists its servers and calls tools of each, with a path inside the roots and one outside.
+//! A host at work: in each project, it lists its servers and calls tools of each, with a path inside the roots and one outside. It does so
+//! twice with the servers that it starts, then with those that it reaches over HTTP.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +8,15 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::heard::Heard;
-use super::host::{Host, Talk};
+use super::heard::{Heard, HeardOverHttp};
+use super::host::{Host, Reached, Server, Talk};
 use super::model::{Model, Outcome, ToolCall, words};
+use super::remote::Remote;
 use super::running::{run, succeed};
-use super::stage::{PROJECTS, Programs, SERVERS, Stage, TOOLS, Tool, build, proof};
+use super::stage::{LOCAL, PROJECTS, Programs, REMOTE, Stage, TOOLS, Tool, build, proof};
+use super::tap::{Knows, Tap};
 
-/// How often a host starts in each project. The second start uses what the first one left on disk.
+/// How often a host starts in each project with the servers that it starts itself. The second start uses what the first one left on disk.
 const TIMES: usize = 2;
 
 /// How many characters of a text a report shows.
@@ -24,23 +27,33 @@ const SHOWN: usize = 800;
 pub(super) struct Report {
     pub(super) version: String,
     pub(super) heard: Heard,
+    /// Over HTTP: before Rootward, and if it tries the modern era first, before a server that knows only the legacy one.
+    pub(super) over_http: Vec<HeardOverHttp>,
     /// Failed checks: the server, and what was wrong.
     pub(super) failures: Vec<(String, String)>,
 }
 
 impl Report {
     pub(super) fn to_json(&self) -> Value {
-        let Report { version, heard: Heard { first, roots }, failures } = self;
-        json!({"version": version, "first": first, "roots": roots, "failures": failures})
+        let Report { version, heard: Heard { first, roots }, over_http, failures } = self;
+        let one = |HeardOverHttp { heard: Heard { first, roots }, asked }: &HeardOverHttp| json!([first, roots, asked]);
+        let over_http: Vec<Value> = over_http.iter().map(one).collect();
+        json!({"version": version, "first": first, "roots": roots, "over_http": over_http, "failures": failures})
     }
 
     pub(super) fn from_json(value: &Value) -> Result<Report> {
         let text = |value: &Value| value.as_str().map(str::to_owned).context("the report is incomplete");
-        let failures = value["failures"].as_array().context("the report is incomplete")?;
+        let [failures, over_http] =
+            ["failures", "over_http"].map(|member| value[member].as_array().context("the report is incomplete"));
+        let one = |value: &Value| -> Result<HeardOverHttp> {
+            let heard = Heard { first: text(&value[0])?, roots: text(&value[1])? };
+            Ok(HeardOverHttp { heard, asked: text(&value[2])? })
+        };
         Ok(Report {
             version: text(&value["version"])?,
             heard: Heard { first: text(&value["first"])?, roots: text(&value["roots"])? },
-            failures: failures.iter().map(|pair| Ok((text(&pair[0])?, text(&pair[1])?))).collect::<Result<_>>()?,
+            over_http: over_http?.iter().map(one).collect::<Result<_>>()?,
+            failures: failures?.iter().map(|pair| Ok((text(&pair[0])?, text(&pair[1])?))).collect::<Result<_>>()?,
         })
     }
 }
@@ -69,22 +82,18 @@ pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Pat
         stage.configure_hub()?;
         Ok(Session { host, stage, model: &model })
     };
+    let remote = Remote::start(programs, directory)?;
     let listening = session("home-of-listening")?;
     let (version, heard) = (listening.version()?, listening.listen()?);
-    let session = session("home")?;
-    (host.configure)(&session.stage, &session.stage.servers())?;
-    let mut failures = Vec::new();
-    for time in 1..=TIMES {
-        for project in PROJECTS {
-            let began = Instant::now();
-            let found = session.visit(project)?;
-            println!("{}, project {project}, time {time}: {:.1} s", host.name, began.elapsed().as_secs_f64());
-            let told =
-                |(server, says): (&str, String)| (server.to_owned(), format!("project {project}, time {time}, {says}"));
-            failures.extend(found.into_iter().map(told));
-        }
+    let mut over_http = vec![session("home-of-listening-over-http")?.listen_over_http(&remote, Knows::BothEras)?];
+    if over_http[0].heard.first.contains("discover") {
+        over_http.push(session("home-before-a-legacy-server")?.listen_over_http(&remote, Knows::LegacyOnly)?);
     }
-    Ok(Report { version, heard, failures })
+    // Not all at once: a hub tells its tools without those of servers that take longer than seconds to start.
+    let (local, distant) = (session("home")?, session("home-over-http")?);
+    let mut failures = local.visits(local.stage.servers(), &LOCAL, TIMES)?;
+    failures.extend(distant.visits(remote.servers(), &REMOTE, 1)?);
+    Ok(Report { version, heard, over_http, failures })
 }
 
 impl Session<'_> {
@@ -101,8 +110,9 @@ impl Session<'_> {
         let mut servers = self.stage.servers();
         servers.truncate(1);
         for server in &mut servers {
+            let Reached::Command(command) = &mut server.reached else { bail!("`{}` has no command", server.name) };
             let tee = ["sh", "-c", "tee -a \"$0\" | exec \"$@\""].map(str::to_owned).into_iter();
-            server.command = tee.chain([log.display().to_string()]).chain(server.command.drain(..)).collect();
+            *command = tee.chain([log.display().to_string()]).chain(command.drain(..)).collect();
         }
         (self.host.configure)(&self.stage, &servers)?;
         let outcomes = self.carry_out("one", vec![self.stage.call(TOOLS[0], "one")])?;
@@ -110,13 +120,44 @@ impl Session<'_> {
         Ok(Heard::read(&lines, &self.stage.project("one")))
     }
 
-    /// Lists and calls in one project; returns the checks that failed.
-    fn visit(&self, project: &'static str) -> Result<Vec<(&'static str, String)>> {
-        let mut failures = self.list(project)?;
+    /// Makes one call of `rootward serve --http` while recording what the two send each other.
+    fn listen_over_http(&self, remote: &Remote, knows: Knows) -> Result<HeardOverHttp> {
+        let tap = Tap::start(remote.serve(), knows)?;
+        (self.host.configure)(&self.stage, &[Server { name: REMOTE[0], reached: Reached::Url(tap.url.clone()) }])?;
+        let tool = TOOLS.into_iter().find(|tool| tool.server == REMOTE[0]).context("it has no tool")?;
+        let outcomes = self.carry_out("one", vec![self.stage.call(tool, "one")])?;
+        judge(Place::Inside, &self.stage.named(tool.does, "one"), &proof(tool.does, "one"), &outcomes[0])
+            .with_context(|| format!("over HTTP, before a server that knows {knows:?}"))?;
+        Ok(tap.heard(&self.stage.project("one")))
+    }
+
+    /// Configures servers, which have these names, and visits each project; returns the checks that failed.
+    fn visits(&self, servers: Vec<Server>, names: &[&'static str], times: usize) -> Result<Vec<(String, String)>> {
+        (self.host.configure)(&self.stage, &servers)?;
+        let mut failures = Vec::new();
+        for time in 1..=times {
+            for project in PROJECTS {
+                let began = Instant::now();
+                let found = self.visit(project, names)?;
+                let (seconds, names) = (began.elapsed().as_secs_f64(), names.join(", "));
+                println!("{}, project {project}, {names}, time {time}: {seconds:.1} s", self.host.name);
+                let told = |(server, says): (&str, String)| {
+                    (server.to_owned(), format!("project {project}, time {time}, {says}"))
+                };
+                failures.extend(found.into_iter().map(told));
+            }
+        }
+        Ok(failures)
+    }
+
+    /// Lists and calls these servers in one project; returns the checks that failed.
+    fn visit(&self, project: &'static str, servers: &[&'static str]) -> Result<Vec<(&'static str, String)>> {
+        let mut failures = self.list(project, servers)?;
         let other = PROJECTS.into_iter().find(|other| *other != project).context("there is one project only")?;
         let places = [(Place::Inside, project), (Place::Outside, other)];
+        let tools = TOOLS.into_iter().filter(|tool| servers.contains(&tool.server));
         let planned: Vec<(Tool, Place, &str)> =
-            TOOLS.into_iter().flat_map(|tool| places.map(|(place, of)| (tool, place, of))).collect();
+            tools.flat_map(|tool| places.map(|(place, of)| (tool, place, of))).collect();
         let calls = planned.iter().map(|(tool, _, of)| self.stage.call(*tool, of)).collect();
         for ((tool, place, of), outcome) in planned.into_iter().zip(self.carry_out(project, calls)?) {
             if let Err(error) = judge(place, &self.stage.named(tool.does, of), &proof(tool.does, of), &outcome) {
@@ -127,15 +168,15 @@ impl Session<'_> {
     }
 
     /// Runs the host's own list; returns the servers that it does not show.
-    fn list(&self, project: &str) -> Result<Vec<(&'static str, String)>> {
+    fn list(&self, project: &str, servers: &[&'static str]) -> Result<Vec<(&'static str, String)>> {
         let mut lists = Vec::new();
         match self.host.talk {
             Talk::Model { list, well, .. } => {
                 let ran = run(self.stage.command(project, list))?;
-                lists.extend(SERVERS.map(|server| (server, ran.all(), [server, well])));
+                lists.extend(servers.iter().map(|server| (*server, ran.all(), [*server, well])));
             }
             Talk::User { list, .. } => {
-                for server in SERVERS {
+                for &server in servers {
                     let ran = run(self.stage.command(project, list(&self.stage, project, server)))?;
                     let tools = TOOLS.iter().filter(|tool| tool.server == server);
                     lists.extend(tools.map(|tool| (server, ran.all(), [tool.name; 2])));
@@ -226,9 +267,10 @@ mod tests {
 
     #[test]
     fn a_report_survives_its_way_out() {
-        let heard = Heard { first: "a".to_owned(), roots: "b".to_owned() };
+        let heard = || Heard { first: "a".to_owned(), roots: "b".to_owned() };
+        let over_http = vec![HeardOverHttp { heard: heard(), asked: "c".to_owned() }];
         let failures = vec![("npm".to_owned(), "a reason".to_owned())];
-        let report = Report { version: "1.2".to_owned(), heard, failures };
+        let report = Report { version: "1.2".to_owned(), heard: heard(), over_http, failures };
         assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
         assert!(Report::from_json(&json!({})).is_err());
     }

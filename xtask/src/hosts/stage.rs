@@ -8,14 +8,22 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::host::{Host, RootsFrom, Server};
+use super::host::{Host, Reached, RootsFrom, Server};
 use super::model::ToolCall;
+use super::remote::{self, EVERYTHING};
 
 /// The two projects. For a host that works in one, the other is outside the roots.
 pub(super) const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// The servers' names in a host's settings: `rootward serve`, two servers behind `rootward wrap`, and the same two behind `rootward hub`.
-pub(super) const SERVERS: [&str; 4] = ["serve", "npm", "python", HUB];
+/// The names in a host's settings of the servers that it starts: `rootward serve`, two servers behind `rootward wrap`, and the same two
+/// behind `rootward hub`.
+pub(super) const LOCAL: [&str; 4] = ["serve", "npm", "python", HUB];
+
+/// The names of the servers that it reaches over HTTP: `rootward serve`, and the two servers behind `rootward hub`.
+pub(super) const REMOTE: [&str; 2] = ["remote", "gateway"];
+
+/// Has the token for the project in which a host runs, for hosts whose settings name a variable.
+pub(super) const PROJECT_TOKEN: &str = "PROJECT_TOKEN";
 
 /// The hub.
 const HUB: &str = "hub";
@@ -38,12 +46,15 @@ pub(super) enum Does {
 }
 
 /// The tools that are called. Those behind the hub have their server's name before their own.
-pub(super) const TOOLS: [Tool; 5] = [
+pub(super) const TOOLS: [Tool; 8] = [
     Tool { server: "serve", name: "read_text_file", does: Does::Reads },
     Tool { server: "npm", name: "read_text_file", does: Does::Reads },
     Tool { server: "python", name: "git_log", does: Does::Logs },
     Tool { server: HUB, name: "files__read_text_file", does: Does::Reads },
     Tool { server: HUB, name: "git__git_log", does: Does::Logs },
+    Tool { server: REMOTE[0], name: "read_text_file", does: Does::Reads },
+    Tool { server: REMOTE[1], name: "files__read_text_file", does: Does::Reads },
+    Tool { server: REMOTE[1], name: "git__git_log", does: Does::Logs },
 ];
 
 /// The hub's configuration, below the home.
@@ -81,6 +92,15 @@ impl Programs {
             npm: paths(&value["npm"])?,
             python: paths(&value["python"])?,
         })
+    }
+
+    /// The hub's configuration: the servers that are also behind `rootward wrap`.
+    pub(super) fn behind_hub(&self) -> Value {
+        let entry = |command: &[PathBuf]| {
+            let (program, arguments) = (command.first(), command.get(1..));
+            json!({"command": program, "args": arguments})
+        };
+        json!({"mcpServers": {"files": entry(&self.npm), "git": entry(&self.python)}})
     }
 }
 
@@ -142,17 +162,20 @@ impl Stage {
 
     /// Writes the hub's configuration.
     pub(super) fn configure_hub(&self) -> Result<()> {
-        self.write(HUB_FILE, &self.behind_hub().to_string())
+        self.write(HUB_FILE, &self.programs.behind_hub().to_string())
     }
 
-    /// The hub's configuration: the servers that are also behind `rootward wrap`.
-    fn behind_hub(&self) -> Value {
-        let Programs { npm, python, .. } = &self.programs;
-        let entry = |command: &[PathBuf]| {
-            let (program, arguments) = (command.first(), command.get(1..));
-            json!({"command": program, "args": arguments})
-        };
-        json!({"mcpServers": {"files": entry(npm), "git": entry(python)}})
+    /// The token that the host shows over HTTP while it runs in a project. A host that shares no roots can reach only that project.
+    pub(super) fn token(&self, project: &str) -> String {
+        remote::token(match self.host.roots {
+            RootsFrom::Host => EVERYTHING,
+            RootsFrom::CommandLine => project,
+        })
+    }
+
+    /// The header with the token of a host that shares roots.
+    pub(super) fn header(&self) -> String {
+        format!("Authorization: Bearer {}", remote::token(EVERYTHING))
     }
 
     pub(super) fn project(&self, name: &str) -> PathBuf {
@@ -175,7 +198,7 @@ impl Stage {
         command.args(["--kill-after=5", &self.limit.to_string()]).args(program).args(words);
         command.current_dir(self.project(project));
         command.env_clear().env("HOME", &self.home).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command.envs((self.host.variables)(self));
+        command.envs((self.host.variables)(self)).env(PROJECT_TOKEN, self.token(project));
         command.env("TERM", "dumb").env("LANG", "C.UTF-8").env("NO_COLOR", "1").stdin(Stdio::null());
         command
     }
@@ -189,7 +212,7 @@ impl Stage {
         fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))
     }
 
-    /// The servers for the host's settings.
+    /// The servers that the host starts, for its settings.
     pub(super) fn servers(&self) -> Vec<Server> {
         let Programs { rootward, npm, python, .. } = &self.programs;
         let (directory, root): (&[&str], &[&str]) = match self.host.roots {
@@ -209,7 +232,8 @@ impl Stage {
         hub.extend(["--config".to_owned(), self.home.join(HUB_FILE).display().to_string()]);
         let commands =
             [words("serve", directory, &[]), words("wrap", directory, npm), words("wrap", directory, python), hub];
-        SERVERS.into_iter().zip(commands).map(|(name, command)| Server { name, command }).collect()
+        let servers = LOCAL.into_iter().zip(commands);
+        servers.map(|(name, command)| Server { name, reached: Reached::Command(command) }).collect()
     }
 
     /// A call of a tool with a path in a project.
@@ -266,9 +290,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for host in HOSTS {
             let stage = Stage::new(host, directory.path(), host.name, &programs(), "http://127.0.0.1:1").unwrap();
-            let commands = stage.servers().into_iter().map(|server| server.command.join(" "));
-            let commands: Vec<String> =
-                commands.map(|command| command.replace(stage.home.to_str().unwrap(), "HOME")).collect();
+            let commands = stage.servers().into_iter().map(|server| match server.reached {
+                Reached::Command(command) => command.join(" ").replace(stage.home.to_str().unwrap(), "HOME"),
+                Reached::Url(url) => url,
+            });
+            let commands: Vec<String> = commands.collect();
             let expect = match host.roots {
                 RootsFrom::Host => [
                     "rootward serve",
@@ -288,7 +314,7 @@ mod tests {
                 "files": {"command": "node", "args": ["a.js"]},
                 "git": {"command": "python", "args": []},
             }});
-            assert_eq!(stage.behind_hub(), behind);
+            assert_eq!(stage.programs.behind_hub(), behind);
         }
     }
 }
