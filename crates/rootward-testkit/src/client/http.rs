@@ -62,7 +62,7 @@ impl Connection {
         let host = self.stream.get_ref().peer_addr()?;
         let mut text = format!("{verb} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len());
         for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
+            text.extend([name, ": ", value, "\r\n"]);
         }
         text += "\r\n";
         text += body;
