@@ -11,11 +11,12 @@ use crate::popular::measure;
 const PAGE: &str = "docs/benchmarks.md";
 
 /// The benchmarks: the crate, and the name, which its markers in the page carry.
-const BENCHES: [(&str, &str); 7] = [
+const BENCHES: [(&str, &str); 8] = [
     ("rootward-core", "guard"),
     ("rootward-server", "session"),
     ("rootward-sandbox", "confinement"),
     ("rootward-hub", "wrap"),
+    ("rootward-http", "http"),
     ("rootward-files", "files"),
     ("rootward-client", "detection"),
     ("rootward-client", "provider"),

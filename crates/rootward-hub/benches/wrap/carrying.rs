@@ -1,9 +1,9 @@
 //! What a large result costs.
 
-use crate::server::BIG;
 use crate::ways::{Way, Ways};
 use crate::{Cores, Outcome};
 use rootward_testkit::bench::client::Client;
+use rootward_testkit::bench::echo::BIG;
 use rootward_testkit::bench::measure::{Comparison, Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 

@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //!
-//! [`server`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;
+//! [`echo`] is what is wrapped, [`ways`] are what may stand in between, [`peers`] fetches what others made;
 //! [`calling`], [`carrying`], [`starting`] and [`listing`] measure.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
@@ -18,14 +18,13 @@ mod calling;
 mod carrying;
 mod listing;
 mod peers;
-mod server;
 mod starting;
 mod ways;
 
 use std::error::Error;
 
-use rootward_testkit::bench::cores;
 use rootward_testkit::bench::table::Table;
+use rootward_testkit::bench::{cores, echo};
 
 use ways::Ways;
 
@@ -52,8 +51,8 @@ impl Cores {
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).is_some_and(|argument| argument == server::SERVE) {
-        return server::serve();
+    if arguments.get(1).is_some_and(|argument| argument == echo::SERVE) {
+        return echo::serve();
     }
     // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
     if !arguments.iter().any(|argument| argument == "--bench") {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::Outcome;
-use crate::{peers, server};
+use crate::{Outcome, peers};
 use rootward_testkit::bench::client::Client;
+use rootward_testkit::bench::echo;
 use rootward_testkit::bench::peers::rootward;
 
 /// The places of a run, and the binary.
@@ -37,7 +37,7 @@ impl Ways {
         std::fs::create_dir(&root)?;
         let ways = Ways {
             binary: rootward()?,
-            server: vec![std::env::current_exe()?.into(), server::SERVE.into()],
+            server: vec![std::env::current_exe()?.into(), echo::SERVE.into()],
             home,
             root,
             top: top.to_owned(),
@@ -48,7 +48,7 @@ impl Ways {
 
     /// The same with a server in Node, which says much.
     pub(crate) fn of_node(&self) -> Ways {
-        Ways { server: ["node", "-e", server::NODE].map(OsString::from).to_vec(), ..self.clone() }
+        Ways { server: ["node", "-e", echo::NODE].map(OsString::from).to_vec(), ..self.clone() }
     }
 
     /// The file in the root.

@@ -108,10 +108,7 @@ impl Client {
 
     /// The memory of that process in bytes, by the kernel's name for a measure of it, such as `Rss` (`proc_pid_smaps(5)`).
     pub fn memory(&self, measure: &str) -> Outcome<u64> {
-        let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process()))?;
-        let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));
-        let kibibytes: u64 = line.ok_or("no such line")?.trim().trim_end_matches("kB").trim().parse()?;
-        Ok(kibibytes << 10)
+        memory_of(self.process(), measure)
     }
 
     /// How many processes the first thread of that process has started and not yet buried.
@@ -128,4 +125,12 @@ impl Client {
         child.wait()?;
         Ok(())
     }
+}
+
+/// The memory of a process in bytes, by the kernel's name for a measure of it (`proc_pid_smaps(5)`).
+pub(super) fn memory_of(process: u32, measure: &str) -> Outcome<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix(measure)?.strip_prefix(':'));
+    let kibibytes: u64 = line.ok_or("no such line")?.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kibibytes << 10)
 }

@@ -118,7 +118,8 @@ fn spread(mut times: Vec<f64>) -> Spread {
     Spread { tenth: at(10), median: at(50), ninetieth: at(90), slowest: None }
 }
 
-fn spread_of_each(mut times: Vec<f64>) -> Spread {
+/// The spread of operations that were timed one by one.
+pub fn spread_of_each(mut times: Vec<f64>) -> Spread {
     times.sort_by(f64::total_cmp);
     let slowest = Some(times[(times.len() - 1) * 99 / 100]);
     Spread { slowest, ..spread(times) }

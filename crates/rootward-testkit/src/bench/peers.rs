@@ -45,8 +45,17 @@ pub fn npm_package(package: &str, version: &str, file: &str) -> Result<PathBuf, 
     Ok(file)
 }
 
-/// A program of a crate, built where it is missing, with the versions that its makers chose.
+/// A program of a crate, built where it is missing, with the versions that its makers chose and its default features.
 pub fn crate_program(name: &str, version: &str, program: &str) -> Result<PathBuf, Box<dyn Error>> {
+    install(name, version, program, &[])
+}
+
+/// The same with these features and no others.
+pub fn crate_program_with(name: &str, version: &str, program: &str, features: &str) -> Result<PathBuf, Box<dyn Error>> {
+    install(name, version, program, &["--no-default-features", "--features", features])
+}
+
+fn install(name: &str, version: &str, program: &str, features: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
     let folder = folder(name, version)?;
     let file = folder.join("bin").join(program);
     if !file.exists() {
@@ -55,6 +64,7 @@ pub fn crate_program(name: &str, version: &str, program: &str) -> Result<PathBuf
         let built = Command::new(cargo)
             .args(["install", "--quiet", "--locked", "--bin", program, &format!("{name}@{version}"), "--root"])
             .arg(&folder)
+            .args(features)
             .stdout(Stdio::null())
             .status();
         if !built.is_ok_and(|status| status.success()) {

@@ -86,6 +86,28 @@ impl Table {
         self.push(what, against, [candidate, baseline, ratio, bar, verdict]);
     }
 
+    /// Adds a comparison of rates, in operations a second. `least` is how many times the baseline's rate the candidate must reach.
+    pub fn add_rates(&mut self, what: &str, against: &str, candidate: f64, baseline: f64, least: Option<f64>) {
+        let ratio = candidate / baseline;
+        let bar = least.map(|least| format!("≥ {least}")).unwrap_or_default();
+        let [candidate, baseline] = [candidate, baseline].map(rate);
+        self.push(
+            what,
+            against,
+            [candidate, baseline, format!("{ratio:.2}"), bar, verdict(least.map(|least| ratio >= least))],
+        );
+    }
+
+    /// Adds a rate that has no baseline.
+    pub fn add_rate(&mut self, what: &str, per_second: f64) {
+        self.push(what, "", [rate(per_second), String::new(), String::new(), String::new(), String::new()]);
+    }
+
+    /// Adds a time that has no baseline.
+    pub fn add_time(&mut self, what: &str, taken: &Spread) {
+        self.push(what, "", [time(taken), String::new(), String::new(), String::new(), String::new()]);
+    }
+
     /// Adds a number that has no baseline.
     pub fn add_count(&mut self, what: &str, count: u64, most: Most) {
         let (bar, met) = match most {
@@ -138,6 +160,10 @@ fn time(spread: &Spread) -> String {
     let number = |time: f64| grouped(&format!("{:.digits$}", time / unit));
     let slowest = spread.slowest.map(|slowest| format!(", p99 {}", number(slowest))).unwrap_or_default();
     format!("{} {name} ({}–{}{slowest})", number(spread.median), number(spread.tenth), number(spread.ninetieth))
+}
+
+fn rate(per_second: f64) -> String {
+    format!("{}/s", grouped(&format!("{per_second:.0}")))
 }
 
 /// Commas between thousands.

@@ -1,20 +1,19 @@
-//! The smallest MCP server: this very program with another argument, so that the server is not what is measured.
+//! The smallest MCP server: the benchmark itself with another argument, so that the server is not what is measured.
 
+use std::error::Error;
 use std::io::{BufRead, Write};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::Outcome;
-
-/// The argument that makes this program the server.
-pub(crate) const SERVE: &str = "--serve";
+/// The argument that makes a benchmark the server.
+pub const SERVE: &str = "--serve";
 
 /// How long the text is that `big` and `ready` answer with.
-pub(crate) const BIG: usize = 1_000_000;
+pub const BIG: usize = 1_000_000;
 
 /// A server in Node that answers every call with such a text, for `node -e`.
-pub(crate) const NODE: &str = "
+pub const NODE: &str = "
 const text = ('x'.repeat(79) + '\\n').repeat(12500);
 const results = {
   'initialize': ({protocolVersion}) =>
@@ -62,7 +61,7 @@ struct Arguments<'l> {
 }
 
 /// Answers each line until there are no more.
-pub(crate) fn serve() -> Outcome<()> {
+pub fn serve() -> Result<(), Box<dyn Error>> {
     let (mut questions, mut answers) = (std::io::stdin().lock(), std::io::stdout().lock());
     let tools = TOOLS.replace('\n', "");
     // Lines of text, as a file has them.
