@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn figures_read_as_the_format_wants() {
-        let mut figures = Figures::default();
-        figures.decisions = BTreeMap::from([(String::new(), 3), ("outside_roots".to_owned(), 2)]);
+        let decisions = BTreeMap::from([(String::new(), 3), ("outside_roots".to_owned(), 2)]);
+        let mut figures = Figures { decisions, ..Figures::default() };
         figures.started();
         let told = figures.told(2, ["git", "a\"b", "git"].into_iter());
         for line in [
