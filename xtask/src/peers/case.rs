@@ -221,8 +221,8 @@ pub(crate) fn play(
     let mut script = situation.script(era, place);
     let served: Vec<String> = situation.served.iter().map(|directory| stage.path(directory)).collect();
     script["server"] = servers.script(route, &served, memory.path());
-    let listening =
-        if route.is_listening() { Some(servers.listen(route, &served, place, memory.path())?) } else { None };
+    let listen = || servers.listen(route, &served, place, memory.path());
+    let listening = route.is_listening().then(listen).transpose()?;
     if let Some(listening) = &listening {
         script["server"]["url"] = json!(listening.url);
         script["server"]["token"] = json!(TOKEN);
