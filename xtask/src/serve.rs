@@ -55,7 +55,7 @@ impl Case {
         let Case(verb, era, roots) = self;
         let directory = tempfile::tempdir()?;
         // A client on the network is always held to directories of the command line.
-        let served = match (verb, roots) {
+        let ceiling = match (verb, roots) {
             (Verb::Serve, Roots::OfClient) => None,
             (_, Roots::OfClient) => Some(ABOVE.to_owned()),
             // Where commands may run, their tool is in the list of those whose schemas are looked at.
@@ -75,7 +75,7 @@ impl Case {
         let server = Server {
             rootward: &programs.rootward,
             transport: if verb == Verb::Serve { Transport::Stdio } else { Transport::Http },
-            words: before.into_iter().chain(served).collect(),
+            words: before.into_iter().chain(ceiling).collect(),
             tool,
             roots,
             schemas,

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
+use super::remote::header;
 use super::running::{add, words};
 use super::stage::Stage;
 
@@ -39,7 +40,7 @@ fn install(top: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
-    let header = stage.header();
+    let header = header();
     add(
         stage,
         servers,

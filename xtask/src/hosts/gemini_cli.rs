@@ -8,6 +8,7 @@ use serde_json::json;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_folder;
+use super::remote::header;
 use super::running::{add, words};
 use super::stage::Stage;
 use crate::install::node;
@@ -38,7 +39,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
         "privacy": {"usageStatisticsEnabled": false},
     });
     stage.write(".gemini/settings.json", &settings.to_string())?;
-    let header = stage.header();
+    let header = header();
     add(
         stage,
         servers,

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::PROMPT;
 use super::host::{Due, Host, RootsFrom, Server, Talk};
 use super::installed::npm_program;
+use super::remote::header;
 use super::running::{add, words};
 use super::stage::Stage;
 
@@ -43,7 +44,7 @@ fn configure(stage: &Stage, servers: &[Server]) -> Result<()> {
     });
     stage.write(".config/opencode/opencode.json", &settings.to_string())?;
     // It takes a header as `NAME=VALUE`.
-    let header = stage.header().replacen(": ", "=", 1);
+    let header = header().replacen(": ", "=", 1);
     add(
         stage,
         servers,

@@ -24,6 +24,11 @@ pub(super) fn token(principal: &str) -> String {
     format!("a-token-for-checks-of-the-principal-{principal}")
 }
 
+/// The header with the token of a host that shares roots.
+pub(super) fn header() -> String {
+    format!("Authorization: Bearer {}", token(EVERYTHING))
+}
+
 /// The variable from which Rootward reads that token.
 fn variable(principal: &str) -> String {
     format!("TOKEN_OF_{}", principal.to_uppercase())

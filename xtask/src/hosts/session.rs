@@ -91,8 +91,8 @@ pub(super) fn exercise(host: &'static Host, programs: &Programs, directory: &Pat
     }
     // Not all at once: a hub tells its tools without those of servers that take longer than seconds to start.
     let (local, distant) = (session("home")?, session("home-over-http")?);
-    let mut failures = local.visits(local.stage.servers(), &LOCAL, TIMES)?;
-    failures.extend(distant.visits(remote.servers(), &REMOTE, 1)?);
+    let mut failures = local.visits(&local.stage.servers(), &LOCAL, TIMES)?;
+    failures.extend(distant.visits(&remote.servers(), &REMOTE, 1)?);
     Ok(Report { version, heard, over_http, failures })
 }
 
@@ -132,8 +132,8 @@ impl Session<'_> {
     }
 
     /// Configures servers, which have these names, and visits each project; returns the checks that failed.
-    fn visits(&self, servers: Vec<Server>, names: &[&'static str], times: usize) -> Result<Vec<(String, String)>> {
-        (self.host.configure)(&self.stage, &servers)?;
+    fn visits(&self, servers: &[Server], names: &[&'static str], times: usize) -> Result<Vec<(String, String)>> {
+        (self.host.configure)(&self.stage, servers)?;
         let mut failures = Vec::new();
         for time in 1..=times {
             for project in PROJECTS {

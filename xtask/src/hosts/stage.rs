@@ -173,11 +173,6 @@ impl Stage {
         })
     }
 
-    /// The header with the token of a host that shares roots.
-    pub(super) fn header(&self) -> String {
-        format!("Authorization: Bearer {}", remote::token(EVERYTHING))
-    }
-
     pub(super) fn project(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
