@@ -174,9 +174,18 @@ impl<M: Middle> Serving<'_, M> {
                 Came::Somebody(caller, socket) => self.let_in(caller, socket),
                 Came::Nobody => self.operator.says("something that makes no sense came through the door"),
                 Came::NotYet => return,
-                Came::End => return self.leave(now),
+                Came::End => return self.door_is_gone(now),
             }
         }
+    }
+
+    /// The other process has ended. If nobody asked it to, that is a failure.
+    fn door_is_gone(&mut self, now: Duration) {
+        if self.door.as_ref().is_some_and(|door| !door.is_closing) {
+            self.operator.says("the process that reads from the network has ended");
+            self.code.1 = 2;
+        }
+        self.leave(now);
     }
 
     fn let_in(&mut self, caller: Caller, socket: OwnedFd) {

@@ -104,7 +104,7 @@ pub(crate) struct Hub {
     given: Arc<Given>,
     clients: BTreeMap<ClientId, Client>,
     /// The sessions of clients' branches, and whose these are, with which server.
-    branches: HashMap<(ClientId, usize), SessionId>,
+    branches: BTreeMap<(ClientId, usize), SessionId>,
     sessions: HashMap<SessionId, (Whose, usize)>,
     /// Lines of clients whose roots must be known first, and the server they are for.
     waiting: Vec<(ClientId, usize, Vec<u8>)>,
@@ -133,7 +133,7 @@ impl Hub {
             terms: Arc::new(terms),
             given: Arc::new(given),
             clients: BTreeMap::new(),
-            branches: HashMap::new(),
+            branches: BTreeMap::new(),
             sessions: HashMap::new(),
             waiting: Vec::new(),
             stirred: BTreeSet::new(),
@@ -229,7 +229,7 @@ impl Hub {
     pub(crate) fn forget(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.end_visits_of(now, id);
-        for branch in self.branches.keys().filter(|(client, _)| *client == id).copied().collect::<Vec<_>>() {
+        for branch in self.branches_of(id).map(|(branch, _)| branch).collect::<Vec<_>>() {
             drop(self.close(now, branch, &mut effects));
         }
         self.clients.remove(&id);
@@ -272,8 +272,8 @@ impl Hub {
         self.leave_visits_of(now, id, &mut effects);
         self.tell_branches(now, id, Event::Left, &mut effects);
         let shared = |session: &SessionId| matches!(self.sessions.get(session), Some((Whose::Shared(_), _)));
-        let all = self.branches.iter().filter(|((client, _), session)| *client == id && shared(session));
-        for branch in all.map(|(branch, _)| *branch).collect::<Vec<_>>() {
+        let all = self.branches_of(id).filter(|(_, session)| shared(session));
+        for branch in all.map(|(branch, _)| branch).collect::<Vec<_>>() {
             drop(self.close(now, branch, &mut effects));
         }
         effects.extend(self.carry_out(now, id));
@@ -296,7 +296,12 @@ impl Hub {
     }
 
     fn sessions_of(&self, id: ClientId) -> impl Iterator<Item = SessionId> {
-        self.branches.iter().filter(move |((client, _), _)| *client == id).map(|(_, session)| *session)
+        self.branches_of(id).map(|(_, session)| session)
+    }
+
+    /// The branches of a client. There may be many clients, and this is asked for each of them all the time.
+    fn branches_of(&self, id: ClientId) -> impl Iterator<Item = ((ClientId, usize), SessionId)> {
+        self.branches.range((id, 0)..=(id, usize::MAX)).map(|(branch, session)| (*branch, *session))
     }
 
     /// Something happened that no client did.

@@ -90,6 +90,12 @@ impl Listening {
     fn number(&self) -> Pid {
         Pid::from_raw(self.process.id().try_into().unwrap()).unwrap()
     }
+
+    /// The process that reads from the network.
+    fn front(&self) -> Pid {
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.process.id())).unwrap();
+        Pid::from_raw(children.split_whitespace().next().unwrap().parse().unwrap()).unwrap()
+    }
 }
 
 fn servers() -> Value {
@@ -206,12 +212,20 @@ fn on_a_signal_what_runs_finishes_and_nothing_is_left() {
 }
 
 #[test]
+fn a_hub_does_not_outlive_its_front() {
+    let scene = Scene::new();
+    let mut hub = Listening::start(&scene, &servers());
+    kill_process(hub.front(), Signal::KILL).unwrap();
+    assert_eq!(hub.process.wait().unwrap().code(), Some(2));
+    let said = || hub.said.lock().unwrap().join("\n");
+    until("it does not say why", || said().contains("the process that reads from the network has ended"));
+}
+
+#[test]
 fn the_process_that_reads_from_the_network_has_no_rights() {
     let scene = Scene::new();
     let hub = Listening::start(&scene, &servers());
-    let children = format!("/proc/{0}/task/{0}/children", hub.process.id());
-    let front = fs::read_to_string(children).unwrap();
-    let front = front.split_whitespace().next().unwrap();
+    let front = hub.front().as_raw_nonzero();
     let status = fs::read_to_string(format!("/proc/{front}/status")).unwrap();
     let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
     assert_eq!((line("NoNewPrivs:").as_str(), line("CapEff:").as_str()), ("1", "0000000000000000"), "{status}");
