@@ -9,7 +9,7 @@ use rootward_testkit::bench::measure::{Comparison, Spread, spread_of_each};
 use rootward_testkit::bench::table::{Bar, Most, Table};
 
 use crate::peers::Peer;
-use crate::ways::{Call, Way, Ways};
+use crate::ways::{Call, Isolation, Way, Ways};
 use crate::{Amount, Outcome};
 
 /// How many sessions call at once.
@@ -110,11 +110,12 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
         Amount::Quick => (2, Duration::from_millis(500)),
     };
     let [call, _] = ways.calls();
-    let hub = ways.hub()?;
-    let mut own = Crowd::new(&hub, &call)?;
+    let (hub, sharing_hub) = (ways.hub(Isolation::Session)?, ways.hub(Isolation::Roots)?);
+    let (mut own, mut sharing) = (Crowd::new(&hub, &call)?, Crowd::new(&sharing_hub, &call)?);
     let peers: Vec<(String, Outcome<Way>)> = Peer::ALL.map(|peer| (peer.name(), ways.peer(peer))).into();
     let mut crowds = Vec::new();
     let what = format!("{SESSIONS} sessions at once through the hub, all cores");
+    let what_sharing = format!("{SESSIONS} sessions at once through the hub, one process of the server, all cores");
     for (name, way) in &peers {
         let crowd = way.as_ref().map_err(|why| why.to_string().into()).and_then(|way| Crowd::new(way, &call));
         match crowd {
@@ -124,28 +125,32 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
     }
     for round in 0..=rounds {
         own.turn(duration);
+        sharing.turn(duration);
         for (_, crowd) in &mut crowds {
             crowd.turn(duration);
         }
         if round == 0 {
             // It was the warm-up. Errors count from the start.
-            for crowd in crowds.iter_mut().map(|(_, crowd)| crowd).chain([&mut own]) {
+            for crowd in crowds.iter_mut().map(|(_, crowd)| crowd).chain([&mut own, &mut sharing]) {
                 crowd.rates.clear();
                 crowd.times.clear();
             }
         }
     }
-    let own = own.measured();
+    let (own, sharing) = (own.measured(), sharing.measured());
     let theirs: Vec<_> = crowds.into_iter().map(|(name, crowd)| (name, crowd.measured())).collect();
     let best = theirs.iter().map(|(_, measured)| measured.rate).fold(0.0, f64::max);
     for (name, theirs) in theirs {
         let least = (theirs.rate >= best).then_some(LEAST);
-        table.add_rates(&format!("{what}: calls"), name, own.rate, theirs.rate, least);
-        let row = Comparison { candidate: own.spread, baseline: theirs.spread };
-        table.add(&format!("{what}: a call"), name, &row, Bar::Information);
+        for (what, own, least) in [(&what, &own, least), (&what_sharing, &sharing, None)] {
+            table.add_rates(&format!("{what}: calls"), name, own.rate, theirs.rate, least);
+            let row = Comparison { candidate: own.spread, baseline: theirs.spread };
+            table.add(&format!("{what}: a call"), name, &row, Bar::Information);
+        }
         table.add_count(&format!("{SESSIONS} sessions at once through {name}: errors"), theirs.errors, Most::Any);
     }
     table.add_count(&format!("{what}: errors"), own.errors, Most::None);
+    table.add_count(&format!("{what_sharing}: errors"), sharing.errors, Most::None);
     serve(ways, rounds, duration, table)
 }
 
