@@ -82,9 +82,12 @@ impl<'w> Crowd<'w> {
         self.rates.push((self.times.len() - before) as f64 / taken.as_secs_f64());
     }
 
-    fn measured(mut self) -> Measured {
+    fn measured(mut self) -> Outcome<Measured> {
+        if self.times.is_empty() {
+            return Err(format!("no call was answered, {} failed", self.errors).into());
+        }
         self.rates.sort_by(f64::total_cmp);
-        Measured { rate: self.rates[self.rates.len() / 2], spread: spread_of_each(self.times), errors: self.errors }
+        Ok(Measured { rate: self.rates[self.rates.len() / 2], spread: spread_of_each(self.times), errors: self.errors })
     }
 }
 
@@ -106,7 +109,8 @@ fn call_until(session: &mut Session, deadline: Instant, params: &str, expected: 
 
 pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome<()> {
     let (rounds, duration) = match amount {
-        Amount::Full => (7, Duration::from_secs(2)),
+        // Node closes a connection that was idle for five seconds, and the others have their turns in between.
+        Amount::Full => (15, Duration::from_secs(1)),
         Amount::Quick => (2, Duration::from_millis(500)),
     };
     let [call, _] = ways.calls();
@@ -137,8 +141,14 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
             }
         }
     }
-    let (own, sharing) = (own.measured(), sharing.measured());
-    let theirs: Vec<_> = crowds.into_iter().map(|(name, crowd)| (name, crowd.measured())).collect();
+    let (own, sharing) = (own.measured()?, sharing.measured()?);
+    let mut theirs = Vec::new();
+    for (name, crowd) in crowds {
+        match crowd.measured() {
+            Ok(measured) => theirs.push((name, measured)),
+            Err(why) => table.add_missing(&what, name, &why.to_string()),
+        }
+    }
     let best = theirs.iter().map(|(_, measured)| measured.rate).fold(0.0, f64::max);
     for (name, theirs) in theirs {
         let least = (theirs.rate >= best).then_some(LEAST);
@@ -161,7 +171,7 @@ fn serve(ways: &Ways, rounds: usize, duration: Duration, table: &mut Table) -> O
     for _ in 0..rounds {
         crowd.turn(duration);
     }
-    let measured = crowd.measured();
+    let measured = crowd.measured()?;
     let what = format!("{SESSIONS} sessions at once on `rootward serve`, {}, all cores", call.what);
     table.add_rate(&format!("{what}: calls"), measured.rate);
     table.add_time(&format!("{what}: a call"), &measured.spread);
