@@ -6,7 +6,7 @@ use rootward_testkit::bench::measure::{Turns, compare_each};
 use rootward_testkit::bench::table::{Bar, Table};
 
 use crate::peers::Peer;
-use crate::ways::{Call, Way, Ways};
+use crate::ways::{Call, Isolation, Way, Ways};
 use crate::{Amount, Outcome};
 
 /// What HTTP and the hub may add to a call: a hundred and fifty microseconds.
@@ -38,7 +38,7 @@ impl<'c> Caller<'c> {
 
 pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome<()> {
     let turns = if amount == Amount::Full { TURNS } else { QUICK };
-    let hub = ways.hub()?;
+    let hub = ways.hub(Isolation::Session)?;
     let peers = Peer::ALL.map(|peer| (peer.name(), ways.peer(peer)));
     for call in &ways.calls() {
         let params = call.direct();

@@ -9,7 +9,7 @@ use rootward_testkit::bench::measure::{Comparison, Spread, spread_of_each};
 use rootward_testkit::bench::table::{Bar, Most, Table};
 
 use crate::peers::Peer;
-use crate::ways::{Call, Way, Ways};
+use crate::ways::{Call, Isolation, Way, Ways};
 use crate::{Amount, Outcome};
 
 /// How many sessions call at once.
@@ -82,9 +82,12 @@ impl<'w> Crowd<'w> {
         self.rates.push((self.times.len() - before) as f64 / taken.as_secs_f64());
     }
 
-    fn measured(mut self) -> Measured {
+    fn measured(mut self) -> Outcome<Measured> {
+        if self.times.is_empty() {
+            return Err(format!("no call was answered, {} failed", self.errors).into());
+        }
         self.rates.sort_by(f64::total_cmp);
-        Measured { rate: self.rates[self.rates.len() / 2], spread: spread_of_each(self.times), errors: self.errors }
+        Ok(Measured { rate: self.rates[self.rates.len() / 2], spread: spread_of_each(self.times), errors: self.errors })
     }
 }
 
@@ -106,15 +109,17 @@ fn call_until(session: &mut Session, deadline: Instant, params: &str, expected: 
 
 pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome<()> {
     let (rounds, duration) = match amount {
-        Amount::Full => (7, Duration::from_secs(2)),
+        // Node closes a connection that was idle for five seconds, and the others have their turns in between.
+        Amount::Full => (15, Duration::from_secs(1)),
         Amount::Quick => (2, Duration::from_millis(500)),
     };
     let [call, _] = ways.calls();
-    let hub = ways.hub()?;
-    let mut own = Crowd::new(&hub, &call)?;
+    let (hub, sharing_hub) = (ways.hub(Isolation::Session)?, ways.hub(Isolation::Roots)?);
+    let (mut own, mut sharing) = (Crowd::new(&hub, &call)?, Crowd::new(&sharing_hub, &call)?);
     let peers: Vec<(String, Outcome<Way>)> = Peer::ALL.map(|peer| (peer.name(), ways.peer(peer))).into();
     let mut crowds = Vec::new();
     let what = format!("{SESSIONS} sessions at once through the hub, all cores");
+    let what_sharing = format!("{SESSIONS} sessions at once through the hub, one process of the server, all cores");
     for (name, way) in &peers {
         let crowd = way.as_ref().map_err(|why| why.to_string().into()).and_then(|way| Crowd::new(way, &call));
         match crowd {
@@ -124,28 +129,38 @@ pub(crate) fn measure(ways: &Ways, amount: Amount, table: &mut Table) -> Outcome
     }
     for round in 0..=rounds {
         own.turn(duration);
+        sharing.turn(duration);
         for (_, crowd) in &mut crowds {
             crowd.turn(duration);
         }
         if round == 0 {
             // It was the warm-up. Errors count from the start.
-            for crowd in crowds.iter_mut().map(|(_, crowd)| crowd).chain([&mut own]) {
+            for crowd in crowds.iter_mut().map(|(_, crowd)| crowd).chain([&mut own, &mut sharing]) {
                 crowd.rates.clear();
                 crowd.times.clear();
             }
         }
     }
-    let own = own.measured();
-    let theirs: Vec<_> = crowds.into_iter().map(|(name, crowd)| (name, crowd.measured())).collect();
+    let (own, sharing) = (own.measured()?, sharing.measured()?);
+    let mut theirs = Vec::new();
+    for (name, crowd) in crowds {
+        match crowd.measured() {
+            Ok(measured) => theirs.push((name, measured)),
+            Err(why) => table.add_missing(&what, name, &why.to_string()),
+        }
+    }
     let best = theirs.iter().map(|(_, measured)| measured.rate).fold(0.0, f64::max);
     for (name, theirs) in theirs {
         let least = (theirs.rate >= best).then_some(LEAST);
-        table.add_rates(&format!("{what}: calls"), name, own.rate, theirs.rate, least);
-        let row = Comparison { candidate: own.spread, baseline: theirs.spread };
-        table.add(&format!("{what}: a call"), name, &row, Bar::Information);
+        for (what, own, least) in [(&what, &own, least), (&what_sharing, &sharing, None)] {
+            table.add_rates(&format!("{what}: calls"), name, own.rate, theirs.rate, least);
+            let row = Comparison { candidate: own.spread, baseline: theirs.spread };
+            table.add(&format!("{what}: a call"), name, &row, Bar::Information);
+        }
         table.add_count(&format!("{SESSIONS} sessions at once through {name}: errors"), theirs.errors, Most::Any);
     }
     table.add_count(&format!("{what}: errors"), own.errors, Most::None);
+    table.add_count(&format!("{what_sharing}: errors"), sharing.errors, Most::None);
     serve(ways, rounds, duration, table)
 }
 
@@ -156,7 +171,7 @@ fn serve(ways: &Ways, rounds: usize, duration: Duration, table: &mut Table) -> O
     for _ in 0..rounds {
         crowd.turn(duration);
     }
-    let measured = crowd.measured();
+    let measured = crowd.measured()?;
     let what = format!("{SESSIONS} sessions at once on `rootward serve`, {}, all cores", call.what);
     table.add_rate(&format!("{what}: calls"), measured.rate);
     table.add_time(&format!("{what}: a call"), &measured.spread);

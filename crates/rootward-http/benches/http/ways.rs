@@ -47,6 +47,15 @@ impl Way {
     }
 }
 
+/// Which sessions of a hub share a process of the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Isolation {
+    /// None, which is the default.
+    Session,
+    /// Those with the same roots: here, all.
+    Roots,
+}
+
 /// A call, and what its answer has in it.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -121,11 +130,17 @@ impl Ways {
         Client::begin(self.command(&self.server).arg(echo::SERVE), &self.root)
     }
 
-    /// Behind `rootward hub --http` as it is by default: confined, decisions on record, roots from the client.
-    pub(crate) fn hub(&self) -> Outcome<Way> {
-        let config = self.top.join("servers.json");
-        let servers = serde_json::json!({"mcpServers": {"s": {"command": self.server, "args": [echo::SERVE]}}});
-        std::fs::write(&config, servers.to_string())?;
+    /// Behind `rootward hub --http`, else as it is by default: confined, decisions on record, roots from the client.
+    pub(crate) fn hub(&self, isolation: Isolation) -> Outcome<Way> {
+        let isolation = match isolation {
+            Isolation::Session => "session",
+            Isolation::Roots => "roots",
+        };
+        let config = self.top.join(format!("servers-{isolation}.json"));
+        let server = serde_json::json!({
+            "command": self.server, "args": [echo::SERVE], "rootward": {"isolation": isolation},
+        });
+        std::fs::write(&config, serde_json::json!({"mcpServers": {"s": server}}).to_string())?;
         let mut command = self.command(&self.binary);
         command.args(["hub", "--http", "127.0.0.1:0", "--config"]).arg(config).arg("--root").arg(&self.root);
         self.own(&mut command, "s__")
