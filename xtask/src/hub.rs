@@ -140,7 +140,7 @@ mod tests {
     fn the_short_form_has_a_client_of_each_language() {
         let names = |form: Form| cases(form).into_iter().map(Case::name).collect::<Vec<_>>();
         let short = names(Form::Short);
-        assert_eq!(short[..2], ["Python, legacy: five servers", "TypeScript, modern, then legacy: five servers"]);
+        assert_eq!(short[..2], ["Python, legacy: five servers", "TypeScript, modern: five servers"]);
         let long: BTreeSet<String> = names(Form::Long).into_iter().collect();
         assert_eq!(long.len(), names(Form::Long).len());
         assert!(short.iter().all(|name| long.contains(name)));
