@@ -15,7 +15,7 @@
 //!
 //! # Layout
 //!
-//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them anew when the roots change. `stdio.rs`, `channels.rs`: a whole session.
+//! - `server.rs`: what the protocol asks of a server; lists tools, and lists them again when the roots change. `stdio.rs`, `channels.rs`: a whole session.
 //! - `tool.rs`: what a tool is; `tools/` has one file for each. `schemas.rs`: what each takes and answers with, for clients.
 //! - `call.rs`: a call that is running: where its work is done, how it is stopped, what it tells meanwhile.
 //! - `answer.rs`, `failure.rs`: how it ends.

@@ -1,4 +1,4 @@
-//! What the protocol asks of a server: it lists its tools, runs them, and lists them anew when the roots change.
+//! What the protocol asks of a server: it lists its tools, runs them, and lists them again when the roots change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

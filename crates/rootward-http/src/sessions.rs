@@ -73,7 +73,7 @@ impl Sessions {
     /// The session with this id, if it is this principal's. Another's is answered like one that does not exist.
     pub(crate) fn find(&self, principal: PrincipalId, id: &[u8]) -> Option<Arc<Session>> {
         let session = self.table().get(&SessionId::read(id)?).cloned()?;
-        // SECURITY: whoever learns the id of a session must not use it (test: a_session_of_another_principal_is_unknown)
+        // SECURITY: somebody who learns the id of a session must not use it (test: a_session_of_another_principal_is_unknown)
         (session.principal == principal).then_some(session)
     }
 

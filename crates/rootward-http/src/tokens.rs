@@ -36,7 +36,7 @@ fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// The token in `Bearer <token>`. An empty one is none.
+/// The token in `Bearer <token>`. An empty token counts as missing.
 fn bearer(authorization: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = authorization.split_at_checked(7)?;
     let token = token.trim_ascii();

@@ -1,4 +1,4 @@
-//! What lies between the front and whoever answers: messages both ways, and nothing else.
+//! What lies between the front and its backend: messages both ways, and nothing else.
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -32,7 +32,7 @@ pub fn wire(most: usize) -> (Wire, Wire) {
     (Wire { sender: to_server, receiver: from_server }, Wire { sender: to_client, receiver: from_client })
 }
 
-/// Whoever answers MCP messages.
+/// Answers MCP messages.
 pub trait Backend: Send + Sync + 'static {
     /// Opens a wire for a principal.
     fn open(&self, principal: PrincipalId, purpose: Purpose) -> impl Future<Output = Result<Wire, OpenError>> + Send;

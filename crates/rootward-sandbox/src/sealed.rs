@@ -106,7 +106,7 @@ fn fence(abi: i32) -> Result<(), String> {
     }
     match list_the_top() {
         Err(Errno::ACCESS) => Ok(()),
-        // SECURITY: a fence that lets something through is none (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
+        // SECURITY: a fence that lets something through does not count (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
         Ok(_) => Err("the disk can still be opened".to_owned()),
         Err(error) => Err(error.to_string()),
     }

@@ -16,7 +16,7 @@ use rootward_http::{Backend, Config, OpenError, Principal, PrincipalId, Purpose,
 const TOKEN: &str = "a-token-for-checks-on-the-loopback-address";
 
 /// Serves until standard input ends.
-#[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]
+#[expect(clippy::print_stdout, reason = "its parent waits for the address")]
 pub(crate) async fn serve<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
     only_streams: bool,

@@ -4,7 +4,7 @@
 //! Serves Streamable HTTP on a free port of the loopback address and prints where. `--bare` leaves the wrapper away, to tell
 //! whose fault a failure is. `--front` serves it behind Rootward's own HTTP front instead of rmcp's, and `--front --streams` lets no answer
 //! be a plain document, so that the suite can look at streams. `--stdio` serves on standard input and output.
-//! It ends when its standard input does, so that it cannot outlive whoever started it.
+//! It ends when its standard input does, so that it cannot outlive its parent.
 
 #![expect(clippy::needless_pass_by_value, reason = "tools get the parts of a request by value")]
 
@@ -77,7 +77,7 @@ fn service<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static) ->
 }
 
 /// Serves until standard input ends.
-#[expect(clippy::print_stdout, reason = "whoever started it waits for the address")]
+#[expect(clippy::print_stdout, reason = "its parent waits for the address")]
 async fn serve<S>(service: S) -> anyhow::Result<()>
 where
     S: Service<Request, Error = Infallible, Response: IntoResponse> + Clone + Send + Sync + 'static,

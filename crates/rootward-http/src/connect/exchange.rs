@@ -113,7 +113,7 @@ async fn attempt(
     Ok(())
 }
 
-/// A status that is no success. If the body is an error of JSON-RPC, that is the answer.
+/// A status other than success. If the body is an error of JSON-RPC, that is the answer.
 async fn refused(session: &Session, request: &Outgoing, response: Response<Incoming>) -> Result<(), Failure> {
     let status = response.status();
     // What helps here is a header, which no server knows by the name that it has in the configuration.

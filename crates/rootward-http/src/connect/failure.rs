@@ -11,7 +11,7 @@ use http::StatusCode;
 pub(super) enum Failure {
     /// The server was not reached.
     Unreached(Unreached),
-    /// It answered with a status that is no success.
+    /// It answered with a status other than success.
     Status(StatusCode),
     /// It sends the client elsewhere: the address that it names, without what may be a secret.
     Redirect(StatusCode, Option<String>),

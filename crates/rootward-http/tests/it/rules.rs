@@ -93,7 +93,7 @@ async fn sessions_begin_and_end_as_they_should() {
         ("a DELETE without a session", Ask::delete(), 400, -32600),
         ("two sessions", Ask::post(&ping).session(&id).also("Mcp-Session-Id", &id), 400, -32600),
         ("an unknown session", Ask::post(&ping).session(&unknown), 404, -32600),
-        ("a session that is no id", Ask::post(&ping).session("x y"), 404, -32600),
+        ("a malformed session id", Ask::post(&ping).session("x y"), 404, -32600),
         ("a GET of an unknown session", Ask::get().session(&unknown), 404, -32600),
         ("a DELETE of an unknown session", Ask::delete().session(&unknown), 404, -32600),
         ("a notification", Ask::post(&note).session(&id), 202, 0),

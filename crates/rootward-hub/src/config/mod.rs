@@ -93,7 +93,7 @@ const KEYS: [&str; 5] = ["mcpServers", "servers", "mcp", "sandbox", "rootward"];
 /// More servers than that are a mistake.
 const MOST_SERVERS: usize = 1000;
 
-/// The hub's configuration. The default is no server at all.
+/// The hub's configuration. The default has no servers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HubConfig {
     /// The servers in the file's order, also those that it switches off.

@@ -1,7 +1,7 @@
 //! The thread that waits for clients, servers' processes, signals and time, and feeds the engine or the hub.
 //!
-//! Everything goes through `poll(2)` and pipes that do not block, so that a message costs no hop to another thread. Whoever does not
-//! read holds up whoever writes, end to end: what waits for one side is bounded by not reading from the other.
+//! Everything goes through `poll(2)` and pipes that do not block, so that a message costs no hop to another thread. A side that does not
+//! read holds up the side that writes, end to end: what waits for one is bounded by not reading from the other.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -405,7 +405,7 @@ impl<'n, M: Middle> Serving<'n, M> {
     }
 
     fn told_to_end(&mut self, number: i32) {
-        // Whoever hands clients over lets those finish who are under way, and ends; told twice, nobody waits for that.
+        // The front lets running requests finish, then ends. A second signal does not wait for that.
         if self.door.as_mut().is_some_and(Door::close) {
             return;
         }

@@ -45,7 +45,7 @@ impl Hub {
         effects
     }
 
-    /// Does what clients have ordered, whoever they are.
+    /// Does what all clients have ordered.
     pub(super) fn carry_out_all(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         while let Some(id) = self.stirred.first().copied() {
             effects.extend(self.carry_out(now, id));

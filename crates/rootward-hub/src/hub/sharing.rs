@@ -122,7 +122,7 @@ struct Open {
 impl Shared {
     /// A session that begins.
     pub(super) fn new(common: Common) -> Shared {
-        // It announces no changes: who has other roots is no member any more.
+        // It announces no changes: a client with other roots has left.
         let support = if common.roots.is_some() { Support::Listed } else { Support::No };
         let hello = common_hello(common.revision.as_deref(), support, "rootward-hub", env!("CARGO_PKG_VERSION"));
         let greeting = message::request(GREETING, method::INITIALIZE, Some(&hello));

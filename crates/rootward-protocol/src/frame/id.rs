@@ -15,7 +15,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id<'f>(&'f str);
 
-/// What an id is known by, given its JSON text. A text that is no id is its own key.
+/// What an id is known by, given its JSON text. A text that is not an id is its own key.
 pub fn key(id: &str) -> Box<str> {
     Id::read(id).map_or_else(|| id.into(), Id::key)
 }

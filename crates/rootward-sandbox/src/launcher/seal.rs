@@ -145,7 +145,7 @@ fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     match tried {
         Err(error) if error == expect => Ok(()),
         Err(error) => Err(at(Step::Proof)(error)),
-        // SECURITY: a fence that lets something through is none (test: what_is_not_refused_is_a_failure)
+        // SECURITY: a fence that lets something through does not count (test: what_is_not_refused_is_a_failure)
         Ok(_) => Err(at(Step::Proof)("it was not refused")),
     }
 }

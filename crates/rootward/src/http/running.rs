@@ -52,7 +52,7 @@ impl Front {
                 }
             };
             let listener = std::net::TcpListener::from(listener);
-            // When signals are caught: whoever reads this line may send one.
+            // Only once signals are caught: a reader of this line may send one.
             message::line(&format!("listening on {scheme}://{address}/mcp"));
             rootward_http::serve(vec![listener], config, backend, told_to_end).await.context("the HTTP front broke off")
         });

@@ -193,7 +193,7 @@ impl<'s> Session<'s> {
         assert_eq!(self.post(&message::notification(method, Value::Null)).status, 202, "{method}");
     }
 
-    /// Begins a call; the answer is read by whoever wants it.
+    /// Begins a call; the caller reads the answer.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         self.next += 1;
         self.post(&message::request(self.next, "tools/call", message::call(tool, arguments)))

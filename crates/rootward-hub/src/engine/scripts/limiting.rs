@@ -187,7 +187,7 @@ fn a_state_that_is_not_understood_refuses_calls_with_paths() {
         play.child(1, &json!({"id": 8, "result": {}}));
         play.heard();
     }
-    // What reads two ways is no request.
+    // A message that can be read in two ways is not a request.
     let call =
         format!(r#"{{"id":9,"method":"tools/call","params":{{"name":"now","_meta":{{"{STATE}":{{}},"{STATE}":7}}}}}}"#);
     play.client_bytes(format!("{call}\n").as_bytes());

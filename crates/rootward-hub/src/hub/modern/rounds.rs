@@ -152,7 +152,7 @@ impl Hub {
         };
         let is_doubtful = played.doubtful.get(server).is_some_and(|until| now < *until);
         let mut open = client.calls.iter().filter(|(_, of)| *of == server).map(|(call, _)| call);
-        // SECURITY: a question that may belong to another call would be answered by whoever made this one
+        // SECURITY: a question that may belong to another call would be answered by the client of this one
         // (test: a_question_that_may_belong_to_two_calls_is_refused, a_question_after_a_cancelled_call_is_refused)
         let (Some(call), None, false) = (open.next(), open.next(), is_doubtful) else {
             return refused("it is not certain which call this question belongs to");

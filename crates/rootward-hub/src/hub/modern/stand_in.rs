@@ -73,7 +73,7 @@ impl StandIn {
 }
 
 impl Hub {
-    /// The stand-in for a request with these roots; why there is none, where there are too many.
+    /// The stand-in for a request with these roots; an error if there are too many.
     pub(super) fn stand_in(
         &mut self,
         now: Duration,

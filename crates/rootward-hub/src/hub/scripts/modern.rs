@@ -98,7 +98,7 @@ fn a_hub_tells_what_it_is() {
     params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!("codex-mcp-client");
     play.ask(2, "server/discover", &params);
     assert!(play.answer(2)["result"]["capabilities"]["experimental"].get("codex/sandbox-state-meta").is_some());
-    // Whoever only tried may still begin as a legacy client.
+    // A client that only probed may still begin as a legacy client.
     play.begin();
     assert_eq!(play.starts, [0]);
 }

@@ -3,7 +3,7 @@
 use super::modern::{plain, reading, with_roots};
 use super::*;
 
-/// Whoever asks hears the answer to its own request, and no process gets a path of other roots: a law of every script.
+/// Each client hears the answers to its own requests, and no process gets a path of other roots: a law of every script.
 #[test]
 fn a_thousand_visits_hear_nothing_of_each_other() {
     let mut play = Play::new(vec![script("a", &["read"]), script("b", &["read"])]);
