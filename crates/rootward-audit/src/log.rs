@@ -196,6 +196,7 @@ mod tests {
             code: None,
             root: None,
             generation: 1,
+            reason: None,
         }
     }
 

@@ -57,6 +57,9 @@ pub struct AuditEvent {
     pub root: Option<String>,
     /// Which guard decided.
     pub generation: u64,
+    /// Why a root that a client named is left out, as the operator sees it; not for decisions about paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Who asked, when and where: what a decision itself does not know.
@@ -181,6 +184,28 @@ impl AuditEvent {
             code,
             root: root.map(|root| text(root.path.as_os_str())),
             generation: occasion.generation,
+            reason: None,
+        }
+    }
+
+    /// The record of a root that a client named and that is left out, for this reason.
+    pub fn of_root(occasion: Occasion<'_>, root: &str, access: Access, code: Option<Code>, reason: &str) -> AuditEvent {
+        AuditEvent {
+            time: occasion.time,
+            session: occasion.session.to_owned(),
+            principal: occasion.principal.map(str::to_owned),
+            client: occasion.client.map(str::to_owned),
+            server: occasion.server.map(str::to_owned),
+            process: occasion.process,
+            requester: occasion.requester.to_owned(),
+            path: Shown::new(root).to_string(),
+            resolved: None,
+            access,
+            decision: Decision::Deny,
+            code,
+            root: None,
+            generation: occasion.generation,
+            reason: Some(Shown::new(reason).to_string()),
         }
     }
 }

@@ -146,6 +146,11 @@ pub(crate) fn make_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno
     fs::mkdirat(parent, name, Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO))
 }
 
+/// Makes a directory for its owner alone.
+pub(crate) fn make_private_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
+    fs::mkdirat(parent, name, Mode::RWXU)
+}
+
 /// Removes an entry that is no directory.
 pub(crate) fn remove_file(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
     fs::unlinkat(parent, name, AtFlags::empty())

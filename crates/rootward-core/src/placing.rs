@@ -14,16 +14,18 @@ use rustix::io::Errno;
 use crate::access::Access;
 use crate::material::Material;
 use crate::os;
+use crate::pattern::{self, Pattern, Unexpanded};
 use crate::resolve::guess::{Climb, Lost, Why, follow, guess};
 use crate::resolve::{Leaf, Resolver, open};
 use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
 use crate::set::{RefusedRoot, RootSet, WhyRefused};
 use crate::validate::Validation;
 
-/// A root that was found, and the links that its path passes.
+/// A root that was found, the links that its path passes, and the names in it that a pattern matched.
 struct Found {
     placed: PlacedRoot,
     links: Vec<PathBuf>,
+    matched: Vec<PathBuf>,
 }
 
 /// What the links on the way to a root are worth.
@@ -34,6 +36,8 @@ enum Link {
     AddsNothing,
     /// A confined command could have made this one to have more opened.
     Planted(PathBuf),
+    /// A confined command could have made what a pattern matches here.
+    PlantedMatch(PathBuf),
 }
 
 impl RootSet {
@@ -43,9 +47,14 @@ impl RootSet {
         let mut found = Vec::new();
         let mut refused = Vec::new();
         for root in roots {
-            match place(resolver, &root, validation) {
-                Ok(one) => found.push(one),
-                Err(reason) => refused.push(keep_out(root, reason)),
+            let placed = match root.pattern {
+                Some(Pattern::Named { fixed }) => {
+                    place_matches(resolver, &root, fixed, validation, &mut refused).map(|some| found.extend(some))
+                }
+                Some(Pattern::Matched { .. }) | None => place(resolver, &root, validation).map(|one| found.push(one)),
+            };
+            if let Err(reason) = placed {
+                refused.push(keep_out(root, reason));
             }
         }
         // SECURITY: a link that a confined server could have made shares nothing that is not shared without it
@@ -61,6 +70,13 @@ impl RootSet {
                     placed.push(root);
                 }
                 Link::Planted(link) => refused.push(keep_out(root.root, WhyRefused::PlantedLink(link))),
+                Link::PlantedMatch(holder) => {
+                    let kept_out = keep_out(as_named(root.root), WhyRefused::PlantedMatch(holder));
+                    // Once for all that it matches there.
+                    if !refused.contains(&kept_out) {
+                        refused.push(kept_out);
+                    }
+                }
             }
         }
         RootSet::new(placed, refused)
@@ -70,11 +86,14 @@ impl RootSet {
     /// elsewhere by now.
     #[must_use]
     pub fn place_again_ambient(&self, validation: &Validation) -> RootSet {
-        let known = self.roots().iter().map(|placed| placed.root.clone());
+        let mut known: Vec<Root> = self.roots().iter().map(|placed| as_named(placed.root.clone())).collect();
+        // One pattern found several.
+        known.dedup();
         let kept_out = self.refused().iter().filter_map(|refused| refused.root.clone());
         let unreadable = self.refused().iter().filter(|refused| refused.root.is_none()).cloned();
-        let again = RootSet::place_ambient(known.chain(kept_out), validation);
+        let again = RootSet::place_ambient(known.into_iter().chain(kept_out), validation);
         RootSet::new(again.roots().iter().cloned(), again.refused().iter().cloned().chain(unreadable))
+            .with_others(self.others().iter().cloned())
     }
 }
 
@@ -84,7 +103,7 @@ fn keep_out(root: Root, reason: WhyRefused) -> RefusedRoot {
 
 /// Judges the links on the way to each root.
 fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Link> {
-    if found.iter().all(|one| one.links.is_empty()) {
+    if found.iter().all(|one| one.links.is_empty() && one.matched.is_empty()) {
         return found.iter().map(|_| Link::Trusted).collect();
     }
     let material = material();
@@ -95,28 +114,91 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
         };
         material.holds(holder) || found.iter().enumerate().any(in_writable_root)
     };
-    let suspects: Vec<Option<&PathBuf>> =
-        found.iter().enumerate().map(|(index, one)| one.links.iter().find(|link| is_suspect(index, link))).collect();
+    let suspect = |(index, one): (usize, &Found)| {
+        let link = one.links.iter().find(|link| is_suspect(index, link)).cloned().map(Link::Planted);
+        // SECURITY: a directory that a confined server made must not be a root because a pattern matches it
+        // (test: a_pattern_matches_nothing_where_a_confined_command_could_have_made_it)
+        let planted = || one.matched.iter().find(|name| is_suspect(index, name));
+        link.or_else(|| planted().map(|name| Link::PlantedMatch(name.parent().unwrap_or(name).to_owned())))
+    };
+    let suspects: Vec<Option<Link>> = found.iter().enumerate().map(suspect).collect();
     let is_open_without = |one: &PlacedRoot| {
         let firm = found.iter().zip(&suspects).filter(|(_, suspect)| suspect.is_none());
         firm.map(|(other, _)| &other.placed)
             .any(|other| other.holds(&one.place) && other.root.access.contains(one.root.access))
     };
-    let judged = found.iter().zip(&suspects).map(|(one, suspect)| match suspect {
+    let adds_nothing: Vec<bool> = found.iter().map(|one| is_open_without(&one.placed)).collect();
+    let judged = suspects.into_iter().zip(adds_nothing).map(|(suspect, adds_nothing)| match suspect {
         None => Link::Trusted,
-        Some(_) if is_open_without(&one.placed) => Link::AddsNothing,
-        Some(link) => Link::Planted(PathBuf::clone(link)),
+        Some(_) if adds_nothing => Link::AddsNothing,
+        Some(suspect) => suspect,
     });
     judged.collect()
 }
 
-fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, WhyRefused> {
-    judge(validation, root.origin, &root.path)?;
+/// The pattern that a root was found by, as a root; another root as it is.
+fn as_named(root: Root) -> Root {
+    match root.pattern {
+        Some(Pattern::Matched { by, fixed }) => Root { path: by, pattern: Some(Pattern::Named { fixed }), ..root },
+        _ => root,
+    }
+}
+
+/// The directories that a pattern matches. One that cannot be shared is kept out for itself.
+fn place_matches(
+    resolver: Resolver,
+    root: &Root,
+    fixed: usize,
+    validation: &Validation,
+    refused: &mut Vec<RefusedRoot>,
+) -> Result<Vec<Found>, WhyRefused> {
+    let (start, names) = pattern::split(&root.path, fixed);
+    let (place, links) = lead(resolver, start.as_os_str().as_bytes())?;
+    // SECURITY: as for a saved path (test: a_pattern_matches_no_link)
+    if root.origin == Origin::Store && start != place {
+        return Err(WhyRefused::Linked);
+    }
+    let unexpanded = |why: Unexpanded| match why {
+        Unexpanded::TooMany => WhyRefused::TooManyMatches,
+        Unexpanded::System(error) => refusal(error),
+    };
+    let mut found = Vec::new();
+    let matches = pattern::matches(resolver, &place, &names).map_err(unexpanded)?;
+    if matches.is_empty() {
+        return Err(WhyRefused::NoMatch);
+    }
+    for one in matches {
+        let shared = Root {
+            path: start.join(&one.below),
+            pattern: Some(Pattern::Matched { by: root.path.clone(), fixed }),
+            name: root.name.as_ref().map(|name| format!("{name}: {}", one.below.display())),
+            ..root.clone()
+        };
+        let lies_at = place.join(&one.below);
+        // SECURITY: a pattern does not say that a secret place is meant, whoever wrote it
+        // (test: what_a_pattern_matches_is_judged_as_a_clients_root)
+        let judged = judge(validation, Origin::Client, &shared.path);
+        if let Err(reason) = judged.and_then(|()| judge(validation, Origin::Client, &lies_at)) {
+            let text = shared.path.display().to_string();
+            refused.push(RefusedRoot { text, root: None, reason });
+            continue;
+        }
+        let below = one.below.components().scan(place.clone(), |above, part| {
+            above.push(part);
+            Some(above.clone())
+        });
+        let placed = PlacedRoot { root: shared, kind: RootKind::Directory, id: one.id, place: lies_at };
+        found.push(Found { placed, links: links.clone(), matched: below.collect() });
+    }
+    Ok(found)
+}
+
+/// Where a path leads, and the links on the way.
+fn lead(resolver: Resolver, text: &[u8]) -> Result<(PathBuf, Vec<PathBuf>), WhyRefused> {
     let lost = |lost: Lost| match lost.why {
         Why::System(error) => refusal(error),
         Why::Climbs | Why::MagicLink => WhyRefused::Unreachable(std::io::ErrorKind::PermissionDenied),
     };
-    let text = root.path.as_os_str().as_bytes();
     let mut found = guess(resolver, text, Leaf::Follow, Climb::Anywhere).map_err(lost)?;
     let mut links = Vec::new();
     if found.place != text {
@@ -128,7 +210,12 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Fou
     if found.id.is_none() {
         return Err(WhyRefused::Missing);
     }
-    let place = PathBuf::from(OsString::from_vec(found.place));
+    Ok((PathBuf::from(OsString::from_vec(found.place)), links))
+}
+
+fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, WhyRefused> {
+    judge(validation, root.origin, &root.path)?;
+    let (place, links) = lead(resolver, root.path.as_os_str().as_bytes())?;
     // SECURITY: judged by where it really lies, too: a link may lead into a system place
     // (test: a_client_root_that_links_to_a_system_place_is_refused)
     judge(validation, root.origin, &place)?;
@@ -139,7 +226,7 @@ fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Fou
     }
     let (kind, id) = look(resolver, &place).map_err(refusal)?;
     let kind = kind.ok_or(WhyRefused::Special)?;
-    Ok(Found { placed: PlacedRoot { root: root.clone(), place, kind, id }, links })
+    Ok(Found { placed: PlacedRoot { root: root.clone(), place, kind, id }, links, matched: Vec::new() })
 }
 
 fn judge(validation: &Validation, origin: Origin, path: &Path) -> Result<(), WhyRefused> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::access::Access;
+use crate::pattern::{Pattern, PatternError};
 use crate::shown::Shown;
 use crate::style::PathStyle;
 use crate::text::{PathText, TextError, is_file_uri};
@@ -56,6 +57,8 @@ pub struct Root {
     pub spelling: Spelling,
     /// What its entry carried besides (`_meta`), as JSON: passed on with the root, and never read here.
     pub meta: Option<Box<str>>,
+    /// Whether its path is a pattern, or was found by one.
+    pub pattern: Option<Pattern>,
 }
 
 /// Why a text or path cannot be a root.
@@ -75,6 +78,14 @@ pub enum RootError {
         /// As it was given.
         text: String,
     },
+    /// A pattern that means nothing.
+    #[error("not a usable root: `{}` ({reason})", Shown::new(text))]
+    Pattern {
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: PatternError,
+    },
     /// `.` or `..`, which mean different places to whoever wrote it and whoever reads it.
     #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     DotSegment {
@@ -87,7 +98,10 @@ impl RootError {
     /// The root as it was given.
     pub fn text(&self) -> &str {
         match self {
-            RootError::Text { text, .. } | RootError::Relative { text } | RootError::DotSegment { text } => text,
+            RootError::Text { text, .. }
+            | RootError::Relative { text }
+            | RootError::Pattern { text, .. }
+            | RootError::DotSegment { text } => text,
         }
     }
 
@@ -96,12 +110,19 @@ impl RootError {
         match self {
             RootError::Text { reason, .. } => reason.to_string(),
             RootError::Relative { .. } => "not an absolute path".to_owned(),
+            RootError::Pattern { reason, .. } => reason.to_string(),
             RootError::DotSegment { .. } => "a dot segment".to_owned(),
         }
     }
 }
 
 impl Root {
+    /// What to call it: its name, else its last part, else its path. A root always has a name.
+    pub fn title(&self) -> String {
+        let last = || self.path.file_name().unwrap_or(self.path.as_os_str());
+        self.name.clone().unwrap_or_else(|| Shown::new(last()).to_string())
+    }
+
     /// A root by its absolute path, which may be any bytes but a NUL.
     pub fn from_path(path: impl Into<PathBuf>, origin: Origin) -> Result<Root, RootError> {
         let path = path.into();
@@ -139,7 +160,26 @@ impl Root {
     ///
     /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link it
     /// leads elsewhere than the text says. URIs have neither.
+    ///
+    /// A `*` in a path makes it a [`Pattern`]; in a URI it is a character.
     pub fn from_typed(text: &OsStr, base: &Path, home: Option<&Path>, origin: Origin) -> Result<Root, RootError> {
+        let root = Root::from_typed_literally(text, base, home, origin)?;
+        let (named, _) = split_suffix(text.as_bytes());
+        if root.spelling == Spelling::Uri {
+            return Ok(root);
+        }
+        let bad = |reason| RootError::Pattern { text: text.to_string_lossy().into_owned(), reason };
+        let pattern = Pattern::read(named, &root.path).map_err(bad)?;
+        Ok(Root { pattern, ..root })
+    }
+
+    /// The same without patterns: a `*` is a character.
+    pub fn from_typed_literally(
+        text: &OsStr,
+        base: &Path,
+        home: Option<&Path>,
+        origin: Origin,
+    ) -> Result<Root, RootError> {
         let (named, access) = split_suffix(text.as_bytes());
         let given = || text.to_string_lossy().into_owned();
         let bad = |reason| RootError::Text { text: given(), reason };
@@ -158,7 +198,8 @@ impl Root {
 
     fn new(path: &Path, origin: Origin, spelling: Spelling) -> Root {
         // Collected anew: without double and trailing separators and without `.`.
-        Root { path: path.components().collect(), name: None, access: Access::READ_WRITE, origin, spelling, meta: None }
+        let path = path.components().collect();
+        Root { path, name: None, access: Access::READ_WRITE, origin, spelling, meta: None, pattern: None }
     }
 
     /// The same root with another access.
@@ -177,6 +218,14 @@ impl Root {
     #[must_use]
     pub fn with_meta(self, meta: impl Into<Box<str>>) -> Root {
         Root { meta: Some(meta.into()), ..self }
+    }
+
+    /// The pattern that it is, or that it was found by, as it was written.
+    pub fn pattern(&self) -> Option<&Path> {
+        match self.pattern.as_ref()? {
+            Pattern::Named { .. } => Some(&self.path),
+            Pattern::Matched { by, .. } => Some(by),
+        }
     }
 
     /// The root as a URI; none where the path is not UTF-8 or has a `..`. Such a root is never announced.

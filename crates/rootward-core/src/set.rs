@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::access::Access;
+use crate::pattern::MOST_MATCHES;
 use crate::root::{Origin, PlacedRoot, Root, RootKind};
 use crate::shown::Shown;
 
@@ -29,6 +30,26 @@ pub use mode::{Mode, UnknownMode};
 pub struct RootSet {
     roots: Arc<[PlacedRoot]>,
     refused: Arc<[RefusedRoot]>,
+    others: Arc<[OtherRoot]>,
+}
+
+/// A root of another scheme than `file`, such as `https://api.example.com/v1/`. It is kept and told on, and opens nothing: no path
+/// lies in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OtherRoot {
+    /// As it was named.
+    pub uri: String,
+    /// The name to show, if one was given.
+    pub name: Option<String>,
+    /// What its entry carried besides (`_meta`), as JSON.
+    pub meta: Option<Box<str>>,
+}
+
+impl OtherRoot {
+    /// What to call it: its name, else its URI.
+    pub fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.uri)
+    }
 }
 
 /// A root that was named and kept out.
@@ -63,6 +84,18 @@ pub enum WhyRefused {
     /// A saved root that is reached by a link: what lies there is not what the user said yes to.
     #[error("a link leads elsewhere from there")]
     Linked,
+    /// A pattern that no directory matches.
+    #[error("no directory matches")]
+    NoMatch,
+    /// A pattern that too many directories match, or that has too many entries to look through.
+    #[error("more than {MOST_MATCHES} directories match, or there are too many entries to look through")]
+    TooManyMatches,
+    /// A pattern in a place that a confined command could write: it chooses what matches.
+    #[error(
+        "a confined server could have made directories in `{}`, so no pattern is used there; name the directories one by one",
+        Shown::new(.0)
+    )]
+    PlantedMatch(PathBuf),
     /// The path passes a link in a place that a confined command could write.
     #[error(
         "`{}` is a link that a confined server could have made; name its target, or run `rootward roots add`",
@@ -100,7 +133,18 @@ impl RootSet {
                 }
             }
         }
-        RootSet { roots: kept.into(), refused: refused.into_iter().collect() }
+        RootSet { roots: kept.into(), refused: refused.into_iter().collect(), others: Arc::default() }
+    }
+
+    /// The same set with these roots of other schemes.
+    #[must_use]
+    pub fn with_others(self, others: impl IntoIterator<Item = OtherRoot>) -> RootSet {
+        RootSet { others: others.into_iter().collect(), ..self }
+    }
+
+    /// The roots of other schemes, in the order in which they were named.
+    pub fn others(&self) -> &[OtherRoot] {
+        &self.others
     }
 
     /// The roots, in the order in which they were named.
@@ -126,7 +170,7 @@ impl RootSet {
     /// Whether roots were named at all, usable or not. A ceiling whose directories have all gone still is a ceiling, one
     /// that lets nothing through; only a ceiling nobody named is none.
     pub fn names_any(&self) -> bool {
-        !(self.roots.is_empty() && self.refused.is_empty())
+        !(self.roots.is_empty() && self.refused.is_empty() && self.others.is_empty())
     }
 
     /// The root that relative paths of a peer start from.
@@ -209,7 +253,15 @@ pub(crate) mod examples {
 
     pub(crate) fn directory(place: &str, access: Access, origin: Origin) -> PlacedRoot {
         PlacedRoot {
-            root: Root { path: place.into(), name: None, access, origin, spelling: Spelling::Uri, meta: None },
+            root: Root {
+                path: place.into(),
+                name: None,
+                access,
+                origin,
+                spelling: Spelling::Uri,
+                meta: None,
+                pattern: None,
+            },
             place: place.into(),
             kind: RootKind::Directory,
             id: FileId { device: 1, inode: place.len() as u64, born: None },

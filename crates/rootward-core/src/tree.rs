@@ -196,6 +196,7 @@ mod tests {
                     origin: Origin::Flag,
                     spelling: Spelling::Path,
                     meta: None,
+                    pattern: None,
                 },
                 place: place.into(),
                 kind: RootKind::Directory,

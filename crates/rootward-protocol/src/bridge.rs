@@ -14,6 +14,7 @@ use crate::message::{
     ADDRESS_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION, error,
 };
 use crate::offer::{OfferedList, hub_info};
+use crate::passing::TASKS;
 use crate::round::{ModernRequest, is_no_round};
 use crate::{keys, method};
 
@@ -26,8 +27,8 @@ const LEGACY_REVISION: &str = "2025-11-25";
 /// Capabilities that mean the same to a legacy server.
 const SHARED_CAPABILITIES: [&str; 2] = ["sampling", "elicitation"];
 
-/// Extensions that a legacy server must not see: the hub answers for roots, and does not pass modern tasks on.
-const OWN_EXTENSIONS: [&str; 2] = [keys::PAGING, "io.modelcontextprotocol/tasks"];
+/// Extensions that a legacy server must not see: the hub answers for roots, and legacy tasks are other tasks.
+const OWN_EXTENSIONS: [&str; 2] = [keys::PAGING, TASKS];
 
 /// What only the modern era says in `_meta` of a request.
 const MODERN_META: [&str; 4] = [keys::VERSION, keys::CLIENT_INFO, keys::CAPABILITIES, keys::LOG_LEVEL];

@@ -36,6 +36,11 @@ pub const INPUT_RESPONSES: &str = "inputResponses";
 /// Whether a modern answer is a result or a question.
 pub const RESULT_TYPE: &str = "resultType";
 
+/// Where the resource that tells the roots names them, in `_meta`.
+pub const ROOTS: &str = "rootward.dev/roots";
+/// Where it says in which state the client is.
+pub const STATE: &str = "rootward.dev/state";
+
 /// How long a client may keep a modern answer, in milliseconds.
 pub const TTL: &str = "ttlMs";
 /// Who may keep it.

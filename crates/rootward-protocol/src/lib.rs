@@ -24,7 +24,7 @@
 //! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
 //! - [`HostLimits`]: what a host allows one request to touch, where it says so.
 //! - [`round`]: the rounds of a modern call.
-//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`subscription`]: what a modern client listens for.
+//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`passing`]: the same for a modern server. [`subscription`]: what a modern client listens for.
 //! - [`session`]: the roots of a session, from the client's first word to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
@@ -43,7 +43,9 @@ pub mod message;
 pub mod method;
 pub mod offer;
 mod pages;
+pub mod passing;
 mod refusal;
+mod root_refusal;
 pub mod round;
 pub mod session;
 pub mod subscription;
@@ -56,5 +58,6 @@ pub use host_limits::{HostLimits, PlacedLimits, tells_limits};
 pub use implementation::peer_name;
 pub use list::{ClientList, ListError, MOST_ENTRIES};
 pub use pages::{Pages, Turned};
-pub use refusal::{Among, Refusal};
+pub use refusal::{Among, Apart, Refusal, RefusalForm};
+pub use root_refusal::{RootRefusal, RootRefusalKind};
 pub use text::{shortened, shown};

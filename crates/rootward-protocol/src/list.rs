@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use rootward_core::{Access, RefusedRoot, Root, RootError, RootSet, Validation, WhyRefused};
+use rootward_core::{Access, OtherRoot, RefusedRoot, Root, RootError, RootSet, TextError, Validation, WhyRefused};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -19,6 +19,8 @@ pub const MOST_ENTRIES: usize = 10_000;
 const LONGEST_NAME: usize = 200;
 /// How much of an unusable entry is kept to show it, in characters.
 const LONGEST_SHOWN: usize = 200;
+/// The longest URI of another scheme that is kept, in bytes.
+const LONGEST_OTHER: usize = 2048;
 /// The most bytes of an entry's `_meta` that are carried.
 const LONGEST_META: usize = 4096;
 
@@ -48,6 +50,15 @@ pub enum ListError {
 pub struct ClientList {
     roots: Vec<Root>,
     refused: Vec<RefusedRoot>,
+    others: Vec<OtherRoot>,
+}
+
+/// What an entry names.
+enum Named {
+    /// A directory or a file.
+    Root(Root),
+    /// Something else: kept, told on, and never opened.
+    Other(OtherRoot),
 }
 
 impl ClientList {
@@ -67,7 +78,8 @@ impl ClientList {
         let mut list = ClientList::default();
         for entry in entries {
             match read_entry(entry, home) {
-                Ok(root) => list.roots.push(root),
+                Ok(Named::Root(root)) => list.roots.push(root),
+                Ok(Named::Other(other)) => list.others.push(other),
                 Err((text, reason)) => {
                     list.refused.push(RefusedRoot { text, root: None, reason: WhyRefused::Unusable(reason) });
                 }
@@ -86,21 +98,27 @@ impl ClientList {
         &self.refused
     }
 
-    /// Whether it has any entries, usable or not.
-    pub fn has_entries(&self) -> bool {
-        !self.roots.is_empty() || !self.refused.is_empty()
+    /// The roots of other schemes.
+    pub fn others(&self) -> &[OtherRoot] {
+        &self.others
     }
 
-    /// Looks the roots up on disk. Every entry of the list is among the roots or among those kept out.
+    /// Whether it has any entries, usable or not.
+    pub fn has_entries(&self) -> bool {
+        !(self.roots.is_empty() && self.refused.is_empty() && self.others.is_empty())
+    }
+
+    /// Looks the roots up on disk. Every entry of the list is among the roots, among those of other schemes or among those kept out.
     #[must_use]
     pub fn place_ambient(self, validation: &Validation) -> RootSet {
         let found = RootSet::place_ambient(self.roots, validation);
         RootSet::new(found.roots().iter().cloned(), found.refused().iter().cloned().chain(self.refused))
+            .with_others(self.others)
     }
 }
 
 /// A root; or the text that names none, and why it does not.
-fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, (String, String)> {
+fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Named, (String, String)> {
     let nothing = Map::new();
     let (uri, object) = match entry {
         // Not in any schema, and yet it says the same.
@@ -113,19 +131,24 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Root, (String, Strin
         other => return Err(unusable(entry, format!("{} in place of a root", kind(other)))),
     };
     let unreadable = |error: RootError| (shortened(uri, LONGEST_SHOWN), error.reason());
-    let root = Root::from_client(uri, home).map_err(unreadable)?;
+    let meta = object.get("_meta").filter(|meta| meta.is_object()).map(Value::to_string);
+    let meta = meta.filter(|meta| meta.len() <= LONGEST_META).map(String::into_boxed_str);
+    let name = object.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let name = name.map(|name| shortened(name, LONGEST_NAME));
+    let root = match Root::from_client(uri, home) {
+        Err(RootError::Text { reason: TextError::Scheme(_), .. }) if is_kept(uri) => {
+            return Ok(Named::Other(OtherRoot { uri: uri.clone(), name, meta }));
+        }
+        read => read.map_err(unreadable)?,
+    };
     // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
     let access = root.access & stated_access(object);
-    let root = root.with_access(access);
-    let meta = object.get("_meta").filter(|meta| meta.is_object()).map(Value::to_string);
-    let root = match meta.filter(|meta| meta.len() <= LONGEST_META) {
-        Some(meta) => root.with_meta(meta),
-        None => root,
-    };
-    Ok(match object.get("name").and_then(Value::as_str) {
-        Some(name) if !name.is_empty() => root.with_name(shortened(name, LONGEST_NAME)),
-        _ => root,
-    })
+    Ok(Named::Root(Root { name, meta, ..root.with_access(access) }))
+}
+
+/// Whether a URI of another scheme is worth keeping: no longer than any, and with nothing in it that a URI does not have.
+fn is_kept(uri: &str) -> bool {
+    uri.len() <= LONGEST_OTHER && !uri.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 /// What `_meta["rootward.dev/access"]` lets be done. Without the key everything; with a value that cannot be read nothing,
@@ -221,9 +244,8 @@ mod tests {
             "file:///C:/dev/x",
             "C:\\dev\\x",
             "\\\\host\\share",
-            "vscode-remote://ssh-remote+host/srv/app",
             "untitled:Untitled-1",
-            "http://localhost/etc/passwd",
+            "https://example.com/a b",
             "file://host/srv/app",
             "file:///home/me/c#-proj",
             "file:///home/me/c?x",
@@ -235,6 +257,21 @@ mod tests {
         ] {
             check(uri);
         }
+    }
+
+    #[test]
+    fn a_root_of_another_scheme_is_kept_and_is_no_place() {
+        let uris =
+            ["https://api.example.com/v1/", "vscode-remote://ssh-remote+host/srv/app", "http://localhost/etc/passwd"];
+        for uri in uris {
+            let list = read(&json!({"roots": [{"uri": uri, "name": "n", "_meta": {"x": 1}}]}));
+            let other = OtherRoot { uri: uri.to_owned(), name: Some("n".to_owned()), meta: Some(r#"{"x":1}"#.into()) };
+            assert_eq!((list.roots(), list.refused(), list.others()), (&[][..], &[][..], &[other][..]));
+            let set = list.place_ambient(&Validation::new(None));
+            assert!(set.is_empty() && set.names_any() && set.others().len() == 1, "{set:?}");
+        }
+        let long = format!("https://example.com/{}", "x".repeat(LONGEST_OTHER));
+        assert_eq!(read(&json!({"roots": [{"uri": long}]})).refused().len(), 1);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The messages that are Rootward's own, as JSON.
 
-use rootward_core::PlacedRoot;
+use rootward_core::{PlacedRoot, RootSet};
 use serde_json::{Value, json};
 
 use crate::era::Era;
 use crate::frame::{EnvelopeError, TooLong};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalForm};
 use crate::{keys, method};
 
 /// JSON-RPC: what came is not JSON.
@@ -80,9 +80,10 @@ pub enum Results {
     Free,
 }
 
-/// How a refusal reaches a client: a tool call has a result that a model can read, everything else an error.
-pub fn refusal(id: &str, method: &str, era: Era, results: Results, refusal: &Refusal) -> String {
-    if method != method::CALL_TOOL {
+/// How a refusal reaches a client: a tool call has a result that a model can read, unless the operator wants errors; everything else
+/// has an error.
+pub fn refusal(id: &str, method: &str, era: Era, (form, results): (RefusalForm, Results), refusal: &Refusal) -> String {
+    if method != method::CALL_TOOL || form == RefusalForm::ProtocolError {
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
     }
     let mut content = json!({"content": [{"type": "text", "text": refusal.sentence()}], "isError": true});
@@ -97,23 +98,23 @@ pub fn refusal(id: &str, method: &str, era: Era, results: Results, refusal: &Ref
 }
 
 /// The result of `roots/list`.
-pub fn roots(list: &[PlacedRoot]) -> String {
-    roots_as(list, |placed| Some(placed.root.uri()?.as_str().to_owned()))
+pub fn roots(set: &RootSet) -> String {
+    roots_as(set, |placed| Some(placed.root.uri()?.as_str().to_owned()))
 }
 
 /// The same for a peer that has other names for them. One without a name is left out.
-pub fn roots_as(list: &[PlacedRoot], uri: impl Fn(&PlacedRoot) -> Option<String>) -> String {
-    let roots: Vec<Value> = list
-        .iter()
-        .filter_map(|placed| {
-            let mut root = json!({"uri": uri(placed)?});
-            if let Some(name) = &placed.root.name {
-                root["name"] = json!(name);
-            }
-            Some(root)
-        })
-        .collect();
-    json!({"roots": roots}).to_string()
+pub fn roots_as(set: &RootSet, uri: impl Fn(&PlacedRoot) -> Option<String>) -> String {
+    let entry = |uri: &str, name: &str| json!({"uri": uri, "name": name});
+    let roots = set.roots().iter().filter_map(|placed| {
+        let (root, uri) = (&placed.root, uri(placed)?);
+        // SECURITY: a peer that has other names is not told this machine's (test: the_server_is_told_its_own_names)
+        let is_own = root.uri().is_some_and(|own| own.as_str() == uri);
+        let ending = || uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        let name = if is_own { root.title() } else { root.name.clone().unwrap_or_else(ending) };
+        Some(entry(&uri, &name))
+    });
+    let others = set.others().iter().map(|other| entry(&other.uri, other.title()));
+    json!({"roots": roots.chain(others).collect::<Vec<Value>>()}).to_string()
 }
 
 /// The result of a call that found this: as text for models, as data for programs.
@@ -150,7 +151,8 @@ mod tests {
     #[test]
     fn a_refusal_does_not_pass_for_a_result_of_a_tool_that_has_a_schema_for_it() {
         let check = |results: Results, place: &str, other: &str| {
-            let said = refusal("1", method::CALL_TOOL, Era::Legacy, results, &Refusal::pending());
+            let said =
+                refusal("1", method::CALL_TOOL, Era::Legacy, (RefusalForm::ToolError, results), &Refusal::pending());
             let said: Value = serde_json::from_str(&said).unwrap();
             assert_eq!(said["result"]["isError"], true, "{said}");
             assert_eq!(said.pointer(place), Some(Refusal::pending().data()), "{said}");
@@ -159,5 +161,13 @@ mod tests {
         let (structured, meta) = ("/result/structuredContent", "/result/_meta");
         check(Results::Free, structured, meta);
         check(Results::Described, "/result/_meta/rootward.dev~1refusal", structured);
+    }
+
+    #[test]
+    fn a_refusal_is_an_error_where_that_is_asked_for() {
+        let form = (RefusalForm::ProtocolError, Results::Free);
+        let said = refusal("1", method::CALL_TOOL, Era::Legacy, form, &Refusal::pending());
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!((&said["error"]["code"], &said["error"]["data"]), (&json!(-32602), Refusal::pending().data()));
     }
 }

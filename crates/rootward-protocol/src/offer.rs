@@ -4,8 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::bridge::COMPLETE;
-use crate::era::MODERN_REVISION;
+use crate::era::MODERN_REVISIONS;
 use crate::frame::Members;
+use crate::passing::TASKS;
 use crate::{keys, method};
 
 /// The legacy revisions, the oldest first. As texts they sort by age.
@@ -112,10 +113,13 @@ pub fn of_hub(asked: Option<&str>, instructions: &str) -> String {
 
 /// The answer of a hub to `server/discover`. Clients ask again each time: servers come and go.
 pub fn discovered_hub(instructions: &str) -> String {
+    let mut capabilities = hub_capabilities();
+    capabilities["extensions"] = json!({TASKS: {}});
+    let supported: Vec<&str> = REVISIONS.iter().chain(&MODERN_REVISIONS).rev().copied().collect();
     json!({
         keys::RESULT_TYPE: COMPLETE,
-        "supportedVersions": [MODERN_REVISION],
-        "capabilities": hub_capabilities(),
+        "supportedVersions": supported,
+        "capabilities": capabilities,
         "instructions": instructions,
         keys::TTL: 0,
         keys::CACHE_SCOPE: "private",

@@ -2,12 +2,25 @@
 
 use std::fmt::Write;
 
-use rootward_core::session::Why;
-use rootward_core::{Access, Code, Denial, PlacedRoot, Shown};
+use rootward_core::session::{Sources, Why};
+use rootward_core::{Access, Code, Denial, PlacedRoot, RootSet, Shown, env};
 use serde_json::{Value, json};
 
 /// How many roots a refusal names; a list of thousands helps nobody.
 const MOST_NAMED: usize = 50;
+
+/// How many roots of either side a refusal names where the two have no place in common.
+const MOST_APART: usize = 8;
+
+/// How a refused tool call is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum RefusalForm {
+    /// A result with `isError`: a model reads it, and can do better.
+    #[default]
+    ToolError,
+    /// JSON-RPC error -32602: most clients show it to nobody.
+    ProtocolError,
+}
 
 /// A refusal as a peer sees it.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,6 +38,64 @@ pub struct Among<'r> {
     pub list: &'r [PlacedRoot],
     /// How a person names a root here, where that is known: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
+    /// What client and operator named, where they have no place in common.
+    pub apart: Option<&'r Apart>,
+}
+
+/// What the client and the operator named, where they have no place in common and nothing is left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Apart {
+    client: String,
+    operator: String,
+    bounded: bool,
+}
+
+impl Apart {
+    /// The client's roots, and the operator's list.
+    pub fn new(client: &RootSet, sources: &Sources) -> Apart {
+        // All that the client named, whether or not it can be used: to name some of them would tell which ones exist.
+        let named = client.roots().iter().map(|placed| Shown::new(&placed.root.path).to_string());
+        let named = named.chain(client.refused().iter().map(|refused| Shown::new(&refused.text).to_string()));
+        let mut named: Vec<String> = named.collect();
+        if sources.bound.is_some() {
+            // SECURITY: those that are missing must not come last (test: a_bounded_client_is_not_told_what_exists)
+            named.sort();
+            named.dedup();
+        }
+        // SECURITY: a client from the network hears of the operator's list only what it may reach
+        // (test: a_refusal_to_a_bounded_client_names_nothing_outside_its_bound)
+        let ceiling = match &sources.bound {
+            Some(bound) if sources.ceiling.names_any() => &sources.ceiling.within(bound),
+            Some(bound) => bound,
+            None => &sources.ceiling,
+        };
+        let operator = ceiling.roots().iter().map(|placed| Shown::new(&placed.root.path).to_string());
+        Apart { client: some_of(named.into_iter()), operator: some_of(operator), bounded: sources.bound.is_some() }
+    }
+
+    /// Names both, and says how one of them wins.
+    fn sentence(&self) -> String {
+        let Apart { client, operator, bounded } = self;
+        let operator = if operator.is_empty() { "nothing that exists" } else { operator };
+        // A client that is bounded gets the same sentence for a place that is missing inside, so it must be true there, too.
+        let place = if *bounded { "existing place" } else { "place" };
+        let both =
+            format!("this client shares {client}, the operator allows {operator}, and these have no {place} in common");
+        let ignore = format!("set `{}=true` to use the operator's list alone", env::IGNORE_CLIENT);
+        if *bounded {
+            return format!("{both}; share a directory that the operator allows, or {ignore}");
+        }
+        format!("{both}; {ignore}, or `{}=replace` to use what the client shares", env::MODE)
+    }
+}
+
+/// The first few of many, in backticks.
+fn some_of(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.len().checked_sub(MOST_APART) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..MOST_APART].join(", ")),
+        _ => names.join(", "),
+    }
 }
 
 impl Refusal {
@@ -79,11 +150,31 @@ fn reason(denial: &Denial, path: &str, roots: Option<Among<'_>>) -> String {
             let way = way.map(|way| format!("; {way}")).unwrap_or_default();
             format!("path `{path}` is refused: this client shared no directories{way}")
         }
+        (Code::NoRoots, Some(Among { why: Why::OutsideCeiling, apart: Some(apart), .. })) => {
+            format!("path `{path}` is refused: {}", apart.sentence())
+        }
         (Code::NoRoots, Some(Among { why, .. })) => {
-            let why = why.to_string();
-            format!("{denial}, because {}", why.strip_prefix("nothing: ").unwrap_or(&why))
+            format!("{denial}, because {}", without_any(why))
         }
         _ => denial.to_string(),
+    }
+}
+
+/// Why no root is left, where these were to be the roots. That a place does not exist is not said.
+fn without_any(why: Why) -> &'static str {
+    match why {
+        Why::Unheard => "the client has not answered yet",
+        Why::Client | Why::ByMode(_) | Why::Unusable => "none of the client's roots can be used",
+        Why::OutsideCeiling => "the client's roots lie outside the ceiling",
+        Why::Ceiling => "the client shared no directories, and none of the operator's can be used",
+        Why::Saved => "the client shared no directories, and none of the saved ones can be used",
+        Why::Fallback => "the client shared no directories, and the fallback directory cannot be used",
+        Why::NobodyNamed | Why::AllowAll => "this client shared no directories",
+        Why::Revoked => "the client took its roots back",
+        Why::Lost => "the client's roots could not be learned again",
+        Why::Strict => "`strict` is set, and the client names no roots",
+        Why::ClientIgnored => "`ignore-client` is set, and none of the operator's directories can be used",
+        Why::FallbackOnly => "`fallback-only` is set, and the fallback directory cannot be used",
     }
 }
 
@@ -98,7 +189,8 @@ fn named(list: &[PlacedRoot]) -> String {
         let root = &placed.root;
         // Writing to a text cannot fail.
         let _ = write!(text, "{comma} `{}`", Shown::new(&root.path));
-        if let Some(name) = &root.name {
+        // The last part of the path is no news.
+        if let Some(name) = root.name.as_ref().filter(|name| root.path.file_name() != Some(name.as_ref())) {
             let _ = write!(text, " \"{}\"", Shown::new(name));
         }
         let _ = write!(text, " ({})", root.access);
@@ -112,11 +204,8 @@ fn named(list: &[PlacedRoot]) -> String {
 /// The roots, as data.
 fn described(list: &[PlacedRoot]) -> Vec<Value> {
     let described = list.iter().filter_map(|placed| {
-        let mut root = json!({"uri": placed.root.uri()?.as_str(), "access": placed.root.access});
-        if let Some(name) = &placed.root.name {
-            root["name"] = json!(name);
-        }
-        Some(root)
+        let root = &placed.root;
+        Some(json!({"uri": root.uri()?.as_str(), "name": root.title(), "access": root.access}))
     });
     described.take(MOST_NAMED).collect()
 }
@@ -142,7 +231,7 @@ mod tests {
     fn why_there_are_no_roots() {
         let denial = Denial::new(Code::NoRoots, "/x", Access::READ);
         let check = |why: Why, way: Option<&'static str>, expect: &str| {
-            let refusal = Refusal::among(&denial, Some(Among { why, list: &[], way }));
+            let refusal = Refusal::among(&denial, Some(Among { why, list: &[], way, apart: None }));
             assert_eq!(refusal.sentence(), format!("path `/x` is refused: {expect}"));
         };
         let way = Some("name one with `--root DIR`");
@@ -151,6 +240,11 @@ mod tests {
         check(Why::Revoked, way, "no root is in force, because the client took its roots back");
         check(Why::Unusable, way, "no root is in force, because none of the client's roots can be used");
         check(Why::OutsideCeiling, way, "no root is in force, because the client's roots lie outside the ceiling");
+        check(
+            Why::Fallback,
+            way,
+            "no root is in force, because the client shared no directories, and the fallback directory cannot be used",
+        );
         check(Why::Strict, way, "no root is in force, because `strict` is set, and the client names no roots");
     }
 }

@@ -51,6 +51,18 @@ impl SubscriptionFilter {
         Ok(SubscriptionFilter { lists, resources })
     }
 
+    /// The params with which the hub itself listens to a server: for all lists, and for these resources. `meta` is what it says of itself.
+    pub fn of_hub(resources: &BTreeSet<String>, meta: &str) -> String {
+        let mut filter = json!({});
+        for (key, _) in LISTS {
+            filter[key] = json!(true);
+        }
+        if !resources.is_empty() {
+            filter[RESOURCES] = json!(resources);
+        }
+        object([(FILTER, filter.to_string().as_str()), (keys::META, meta)])
+    }
+
     /// Whether this notification of a changed list is wanted.
     pub fn wants(&self, notification: &str) -> bool {
         self.lists.contains(notification)

@@ -25,6 +25,8 @@ pub const FALLBACK_DIR: &str = "ROOTWARD_FALLBACK_DIR";
 pub const FALLBACK_ONLY: &str = "ROOTWARD_FALLBACK_ONLY";
 /// How long a client's list holds, in milliseconds.
 pub const ROOTS_TTL_MS: &str = "ROOTWARD_ROOTS_TTL_MS";
+/// How long the list of a client that announces changes holds, in milliseconds.
+pub const ROOTS_TTL_ANNOUNCED_MS: &str = "ROOTWARD_ROOTS_TTL_ANNOUNCED_MS";
 /// How long a client may take to answer, in milliseconds.
 pub const ROOTS_TIMEOUT_MS: &str = "ROOTWARD_ROOTS_TIMEOUT_MS";
 /// How long announcements of changed roots must be quiet before the client is asked, in milliseconds.
@@ -48,7 +50,7 @@ pub const CONNECT_PLAIN_HTTP: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
 pub const PREFIX: &str = "ROOTWARD_";
 
 /// All of them.
-pub const ALL: [&str; 12] = [
+pub const ALL: [&str; 13] = [
     ROOTS,
     MODE,
     STRICT,
@@ -56,6 +58,7 @@ pub const ALL: [&str; 12] = [
     FALLBACK_DIR,
     FALLBACK_ONLY,
     ROOTS_TTL_MS,
+    ROOTS_TTL_ANNOUNCED_MS,
     ROOTS_TIMEOUT_MS,
     DEBOUNCE_MS,
     REVOKED_GRACE_MS,

@@ -61,6 +61,8 @@ pub struct Said {
     pub fallback_only: From<bool>,
     /// How long a client's list holds.
     pub roots_ttl: From<Duration>,
+    /// How long the list of a client that announces changes holds.
+    pub roots_ttl_announced: From<Duration>,
     /// How long a client may take to answer.
     pub roots_timeout: From<Duration>,
     /// How long announcements of changes must be quiet.
@@ -81,6 +83,7 @@ impl Said {
             fallback_dir: reader.fallback(home)?,
             fallback_only: reader.value(super::FALLBACK_ONLY, switch)?,
             roots_ttl: reader.value(super::ROOTS_TTL_MS, milliseconds)?,
+            roots_ttl_announced: reader.value(super::ROOTS_TTL_ANNOUNCED_MS, milliseconds)?,
             roots_timeout: reader.value(super::ROOTS_TIMEOUT_MS, |text| match milliseconds(text)? {
                 Duration::ZERO => Err("no client can answer in 0 ms".to_owned()),
                 time => Ok(time),
@@ -127,7 +130,9 @@ impl Said {
             debounce,
             debounce_limit: default.debounce_limit.max(debounce),
             lifetime: value(&self.roots_ttl).or(default.lifetime),
-            lifetime_announced: value(&self.roots_ttl).or(default.lifetime_announced),
+            lifetime_announced: value(&self.roots_ttl_announced)
+                .or(value(&self.roots_ttl))
+                .or(default.lifetime_announced),
             retry_after: default.retry_after,
             revoked_grace: value(&self.revoked_grace).unwrap_or(default.revoked_grace),
         })
@@ -263,6 +268,12 @@ mod tests {
         assert_eq!((read.lifetime, read.lifetime_announced), (Some(milliseconds(7)), Some(milliseconds(7))));
         assert_eq!((read.debounce, read.debounce_limit), (milliseconds(9000), milliseconds(9000)));
         assert_eq!(read.revoked_grace, Duration::ZERO);
+        // Each lifetime is a setting; the one for all clients counts where the other is not set.
+        let announced = policy([("ROOTWARD_ROOTS_TTL_ANNOUNCED_MS", "6")].into());
+        assert_eq!(
+            (announced.lifetime, announced.lifetime_announced),
+            (Some(Duration::from_mins(5)), Some(milliseconds(6)))
+        );
     }
 
     #[test]

@@ -22,6 +22,13 @@ impl Grant {
         Ok(handle)
     }
 
+    /// A handle of the directory, for a command that starts there and runs nothing of it.
+    pub fn open_directory(&self) -> Result<OwnedFd, GrantError> {
+        self.need(Access::READ)?;
+        self.object()?;
+        self.reopen(os::PIN.union(OFlags::DIRECTORY))
+    }
+
     /// A handle of the directory, for `fchdir(2)`: whoever starts there starts where it was decided.
     pub fn open_working_directory(&self) -> Result<OwnedFd, GrantError> {
         self.need(Access::EXECUTE)?;

@@ -19,7 +19,7 @@ use crate::denial::Denial;
 use crate::grant::{Grant, GrantError, OpenFile};
 use crate::resolve::{Leaf, NameBuffer, Names, Resolver};
 use crate::restriction::Restrictions;
-use crate::root::{PlacedRoot, RootKind};
+use crate::root::{Origin, PlacedRoot, RootKind};
 use crate::set::RootSet;
 use crate::text::PathText;
 use crate::tree::{RootIndex, RootTree};
@@ -126,7 +126,10 @@ impl Guard {
             .iter()
             .map(|placed| {
                 let place = placed.place.as_os_str().as_bytes();
-                let taken = options.restrictions.taken_at_root(place, placed.kind, placed.root.origin);
+                // SECURITY: only who names a place lifts what is closed there; a pattern names none
+                // (test: a_pattern_lifts_no_restriction)
+                let origin = if placed.root.pattern.is_some() { Origin::Client } else { placed.root.origin };
+                let taken = options.restrictions.taken_at_root(place, placed.kind, origin);
                 (taken.access, taken.rule.map(|rule| rule.pattern().to_owned()))
             })
             .collect();

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::set::{Mode, RootSet};
+use crate::root::Origin;
+use crate::set::{Mode, RefusedRoot, RootSet};
 
 use super::RequestNumber;
 use super::policy::{Follow, NoRoots, Policy, Sources, Support};
@@ -41,11 +42,13 @@ pub enum Reach {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It cannot be asked, or is not listened to.
+    /// It cannot be asked.
     Unsupported,
+    /// It could be asked, and is not: only the operator's roots count.
+    Ignored,
     /// It has not been asked yet, or has not answered yet.
     Pending,
-    /// It named at least one usable root.
+    /// It named at least one usable root. For a client that is bounded: at least one place, wherever it is.
     Ready,
     /// It named none.
     Empty,
@@ -61,6 +64,8 @@ pub enum State {
 pub enum Why {
     /// Nothing: the client has not been heard yet.
     Unheard,
+    /// The client's roots: the operator named no ceiling.
+    Client,
     /// The client's roots and the ceiling, by this mode.
     ByMode(Mode),
     /// Nothing: what the client named and the ceiling have no place in common.
@@ -104,6 +109,7 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             State::Unsupported => "unsupported",
+            State::Ignored => "ignored",
             State::Pending => "pending",
             State::Ready => "ready",
             State::Empty => "empty",
@@ -117,13 +123,16 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Why::Unheard => "nothing: the client has not answered yet",
+            Why::Client => "the client's roots",
             Why::ByMode(Mode::Narrow) => "the client's roots within the ceiling",
             Why::ByMode(Mode::Replace) => "the client's roots, whatever the ceiling",
             Why::ByMode(Mode::Union) => "the client's roots and the ceiling",
             Why::OutsideCeiling => "nothing: the client's roots lie outside the ceiling",
             Why::Ceiling => "the ceiling, because the client names no roots",
             Why::Saved => "the saved roots, because neither client nor operator names any",
-            Why::Fallback => "the fallback directory, because nobody names roots",
+            Why::Fallback => {
+                "the fallback directory, because the client shared no directories and no others are set or saved"
+            }
             Why::NobodyNamed => "nothing: this client shared no directories",
             Why::AllowAll => "everything: nobody names roots, and `no-roots` is `allow-all`",
             Why::Revoked => "nothing: the client took its roots back",
@@ -168,12 +177,16 @@ impl Follow {
 }
 
 /// The state that what was heard amounts to.
-pub(super) fn state(policy: &Policy, support: Support, heard: &Heard) -> State {
+pub(super) fn state(policy: &Policy, sources: &Sources, support: Support, heard: &Heard) -> State {
+    // SECURITY: a client that is bounded must not learn from its state which places outside exist
+    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
+    let names_place = |roots: &RootSet| sources.bound.is_some() && roots.refused().iter().any(is_place_of_client);
     match heard {
-        _ if support == Support::No || !policy.follow.listens() => State::Unsupported,
+        _ if support == Support::No => State::Unsupported,
+        _ if !policy.follow.listens() => State::Ignored,
         Heard::Nothing => State::Pending,
         // Judged before the ceiling: a client that names good roots elsewhere is understood, and gets nothing.
-        Heard::List { roots, .. } if !roots.is_empty() => State::Ready,
+        Heard::List { roots, .. } if !roots.is_empty() || names_place(roots) => State::Ready,
         Heard::List { .. } => State::Unusable,
         Heard::Empty { .. } => State::Empty,
         Heard::Failed(_) => State::Failed,
@@ -182,7 +195,7 @@ pub(super) fn state(policy: &Policy, support: Support, heard: &Heard) -> State {
 
 /// The table.
 pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard: &Heard, named: Named) -> InForce {
-    let state = state(policy, support, heard);
+    let state = state(policy, sources, support, heard);
     let (why, roots) = match (policy.follow, state, heard) {
         (Follow::IgnoreClient, ..) => (Why::ClientIgnored, sources.ceiling.clone()),
         (Follow::FallbackOnly, ..) => (Why::FallbackOnly, sources.fallback.clone()),
@@ -194,7 +207,7 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         (_, State::Failed, _) if named == Named::Once => (Why::Lost, RootSet::default()),
         (Follow::Strict, State::Unsupported | State::Empty | State::Failed, _) => (Why::Strict, RootSet::default()),
         (Follow::Client, State::Unsupported | State::Empty | State::Failed, _) => stand_in(policy.no_roots, sources),
-        (_, State::Pending | State::Ready | State::Unusable, _) => (Why::Unheard, RootSet::default()),
+        (_, State::Pending | State::Ready | State::Unusable | State::Ignored, _) => (Why::Unheard, RootSet::default()),
     };
     let (why, roots) = match &sources.bound {
         Some(bound) => hold((why, roots), bound),
@@ -209,6 +222,10 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
 // (test: whatever_is_said_a_bound_holds)
 fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
     let held = roots.within(bound);
+    // SECURITY: kept in mind, a place that is missing would open the way over the directories above it, if they exist
+    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
+    let refused = held.refused().iter().filter(|refused| !is_place_of_client(refused)).cloned();
+    let held = RootSet::new(held.roots().iter().cloned(), refused).with_others(held.others().iter().cloned());
     let why = match why {
         Why::AllowAll => Why::NobodyNamed,
         _ if held.is_empty() && !roots.is_empty() => Why::OutsideCeiling,
@@ -217,9 +234,19 @@ fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
     (why, held)
 }
 
+/// Whether the client named a place, and the disk or the place itself kept it out.
+fn is_place_of_client(refused: &RefusedRoot) -> bool {
+    refused.root.as_ref().is_some_and(|root| root.origin == Origin::Client)
+}
+
 fn by_mode(mode: Mode, client: &RootSet, ceiling: &RootSet) -> (Why, RootSet) {
     let roots = RootSet::combine(mode, client, ceiling);
-    (if roots.is_empty() { Why::OutsideCeiling } else { Why::ByMode(mode) }, roots)
+    let why = match mode {
+        _ if roots.is_empty() => Why::OutsideCeiling,
+        _ if !ceiling.names_any() => Why::Client,
+        mode => Why::ByMode(mode),
+    };
+    (why, roots)
 }
 
 /// Who stands in for a client that names no roots: the first that named any. One whose roots have all gone still named
@@ -239,7 +266,8 @@ mod tests {
 
     use crate::access::Access;
     use crate::root::Origin;
-    use crate::set::examples::{directory, of};
+    use crate::set::WhyRefused;
+    use crate::set::examples::{directory, of, refused};
 
     use super::*;
 
@@ -290,6 +318,41 @@ mod tests {
             }
         }
         assert!(given > 50, "{given}");
+    }
+
+    #[test]
+    fn a_bounded_client_sees_no_difference_between_missing_and_outside() {
+        let gone = |reason| {
+            let root = directory("/secret", Access::ALL, Origin::Client).root;
+            RootSet::new([], [RefusedRoot { text: "/secret".to_owned(), root: Some(root), reason }])
+        };
+        let inside = directory("/a/b", Access::ALL, Origin::Client);
+        let with_inside = |set: &RootSet| {
+            RootSet::new(set.roots().iter().cloned().chain([inside.clone()]), set.refused().iter().cloned())
+        };
+        let bound = of([directory("/a", Access::READ, Origin::Config)]);
+        let outside = of([directory("/secret", Access::ALL, Origin::Client)]);
+        for ceiling in [RootSet::default(), of([directory("/a/b", Access::ALL, Origin::Flag)])] {
+            for mode in Mode::ALL {
+                let policy = Policy { mode, ..Policy::default() };
+                let sources = Sources { ceiling: ceiling.clone(), bound: Some(bound.clone()), ..Sources::default() };
+                let decided = |roots: RootSet| {
+                    let heard = Heard::List { request: RequestNumber(1), roots, at: Duration::ZERO };
+                    decide(&policy, &sources, Support::Announced, &heard, Named::Once)
+                };
+                for reason in [WhyRefused::Missing, WhyRefused::Special, WhyRefused::NotShareable(String::new())] {
+                    let gone = gone(reason);
+                    assert_eq!(decided(gone.clone()), decided(outside.clone()), "{mode}");
+                    assert_eq!(decided(with_inside(&gone)), decided(with_inside(&outside)), "{mode}");
+                }
+            }
+        }
+        // What is no place at all says nothing about the disk.
+        let text = RootSet::new([], [refused("file:", WhyRefused::Unusable(String::new()))]);
+        let heard = Heard::List { request: RequestNumber(1), roots: text, at: Duration::ZERO };
+        let sources = Sources { bound: Some(bound), ..Sources::default() };
+        let unusable = decide(&Policy::default(), &sources, Support::Announced, &heard, Named::Once);
+        assert_eq!((unusable.state, unusable.why), (State::Unusable, Why::Unusable));
     }
 
     #[test]

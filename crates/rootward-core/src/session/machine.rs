@@ -126,7 +126,7 @@ impl SessionRoots {
 
     /// The client's state.
     pub fn state(&self) -> State {
-        if self.holds_calls() { State::Pending } else { state(&self.policy, self.support, &self.heard) }
+        if self.holds_calls() { State::Pending } else { state(&self.policy, &self.sources, self.support, &self.heard) }
     }
 
     /// When something happens by itself, and [`Event::Tick`] is to be sent: what [`Effect::WakeAt`] last said, if it still holds.

@@ -140,12 +140,17 @@ impl Log {
         (RootSet::default(), if everything { Reach::AllowAll } else { Reach::Roots })
     }
 
+    /// The state of a client that is not listened to.
+    fn unheard(&self) -> State {
+        if self.support == Support::No { State::Unsupported } else { State::Ignored }
+    }
+
     /// What the tables say.
     fn expected(&self) -> (State, RootSet, Reach) {
         let sources = self.current_sources();
         match self.policy.follow {
-            Follow::IgnoreClient => return (State::Unsupported, sources.ceiling.clone(), Reach::Roots),
-            Follow::FallbackOnly => return (State::Unsupported, sources.fallback.clone(), Reach::Roots),
+            Follow::IgnoreClient => return (self.unheard(), sources.ceiling.clone(), Reach::Roots),
+            Follow::FallbackOnly => return (self.unheard(), sources.fallback.clone(), Reach::Roots),
             Follow::Client | Follow::Strict => {}
         }
         let (stand_in, reach) = self.stand_in();
@@ -272,21 +277,21 @@ fn policy() -> impl Strategy<Value = Policy> {
         1 => Just(Follow::IgnoreClient),
         1 => Just(Follow::FallbackOnly),
     ];
-    let lifetime = prop_oneof![Just(None), (0..30_u64).prop_map(|time| Some(Duration::from_millis(time)))];
+    let lifetime = || prop_oneof![Just(None), (0..30_u64).prop_map(|time| Some(Duration::from_millis(time)))];
     let no_roots = prop_oneof![Just(NoRoots::Deny), Just(NoRoots::AllowAll)];
-    (follow, prop::sample::select(&Mode::ALL[..]), no_roots, lifetime).prop_map(|(follow, mode, no_roots, lifetime)| {
-        Policy {
-            mode,
-            follow,
-            no_roots,
-            timeout: Duration::from_millis(10),
-            debounce: Duration::from_millis(3),
-            debounce_limit: Duration::from_millis(7),
-            lifetime,
-            lifetime_announced: None,
-            retry_after: Duration::from_millis(4),
-            revoked_grace: Duration::from_millis(5),
-        }
+    let lifetimes = (lifetime(), lifetime());
+    let all = (follow, prop::sample::select(&Mode::ALL[..]), no_roots, lifetimes);
+    all.prop_map(|(follow, mode, no_roots, (lifetime, lifetime_announced))| Policy {
+        mode,
+        follow,
+        no_roots,
+        timeout: Duration::from_millis(10),
+        debounce: Duration::from_millis(3),
+        debounce_limit: Duration::from_millis(7),
+        lifetime,
+        lifetime_announced,
+        retry_after: Duration::from_millis(4),
+        revoked_grace: Duration::from_millis(5),
     })
 }
 

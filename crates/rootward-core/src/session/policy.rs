@@ -21,7 +21,7 @@ pub struct Policy {
     pub debounce_limit: Duration,
     /// How long a list holds where the client does not announce changes; `None` is without limit.
     pub lifetime: Option<Duration>,
-    /// How long a list holds where the client announces changes; `None` is without limit.
+    /// How long a list holds where the client announces changes: some declare that they will, and never do. `None` is without limit.
     pub lifetime_announced: Option<Duration>,
     /// How much time lies between two questions after a failure, at least.
     pub retry_after: Duration,
@@ -39,7 +39,7 @@ impl Default for Policy {
             debounce: Duration::from_millis(250),
             debounce_limit: Duration::from_secs(2),
             lifetime: Some(Duration::from_mins(5)),
-            lifetime_announced: None,
+            lifetime_announced: Some(Duration::from_mins(30)),
             retry_after: Duration::from_secs(1),
             revoked_grace: Duration::from_secs(5),
         }

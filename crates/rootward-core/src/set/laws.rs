@@ -36,7 +36,15 @@ fn root(origins: &'static [Origin]) -> impl Strategy<Value = PlacedRoot> {
     let kind = prop_oneof![3 => Just(RootKind::Directory), 1 => Just(RootKind::File)];
     (place(), kind, access(), option::of("[xy]"), 1..3_u64, prop::sample::select(origins)).prop_map(
         |(place, kind, access, name, inode, origin)| PlacedRoot {
-            root: Root { path: place.clone(), name, access, origin, spelling: Spelling::Uri, meta: None },
+            root: Root {
+                path: place.clone(),
+                name,
+                access,
+                origin,
+                spelling: Spelling::Uri,
+                meta: None,
+                pattern: None,
+            },
             place,
             kind,
             id: FileId { device: 1, inode, born: None },

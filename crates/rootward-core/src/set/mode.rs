@@ -16,7 +16,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::access::Access;
-use crate::root::PlacedRoot;
+use crate::root::{Origin, PlacedRoot};
 
 use super::{ByPlace, RootSet, at_one_place};
 
@@ -92,13 +92,14 @@ impl RootSet {
             (true, false) => ceiling.refused.clone(),
             (false, false) => client.refused.iter().chain(&*ceiling.refused).cloned().collect(),
         };
-        RootSet { roots, refused }
+        // A ceiling is about places: it says nothing of other schemes, and what it says has none.
+        RootSet { roots, refused, others: client.others.clone() }
     }
 
     /// What of this set lies within `bound`, with the access of both. A bound that names nothing leaves nothing.
     #[must_use]
     pub fn within(&self, bound: &RootSet) -> RootSet {
-        RootSet { roots: narrow(self, bound).into(), refused: self.refused.clone() }
+        RootSet { roots: narrow(self, bound).into(), ..self.clone() }
     }
 }
 
@@ -145,7 +146,9 @@ fn by_client_alone(root: &PlacedRoot) -> PlacedRoot {
 /// The client's `root` under the root of the ceiling that governs it.
 fn below(root: &PlacedRoot, above: &PlacedRoot, access: Access) -> PlacedRoot {
     if root.place == above.place {
-        at_one_place(root.clone(), above, access, above.root.origin)
+        // A pattern of the operator's names no place, and does not pick this one.
+        let origin = if above.root.pattern.is_some() { Origin::Client } else { above.root.origin };
+        at_one_place(root.clone(), above, access, origin)
     } else {
         // SECURITY: the origin stays the client's (test: a_place_picked_by_the_client_keeps_its_origin)
         with_access(root.clone(), access)

@@ -11,6 +11,7 @@ mod fuzz;
 mod grants;
 mod hostile;
 mod kernel;
+mod patterns;
 // The oracle asks the kernel where things are after they were decided; here they move meanwhile.
 #[cfg(not(rootward_oracle))]
 mod races;

@@ -40,6 +40,7 @@
 //! ```
 
 mod given;
+mod left_out;
 mod owner;
 mod placing;
 mod published;
@@ -50,6 +51,7 @@ mod tests;
 mod weak_table;
 
 pub use given::Given;
+pub use left_out::{LeftOut, LeftOutKind, LeftOutNews};
 pub use owner::{NoList, Order, SessionGuard, Turn};
 pub use placing::{Placed, Placing};
 pub use published::Published;

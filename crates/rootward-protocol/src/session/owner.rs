@@ -9,12 +9,14 @@ use rootward_core::session::{Effect, Event, InForce, RequestNumber, SessionRoots
 use serde_json::Value;
 
 use super::given::Given;
+use super::left_out::left_out;
 use super::placing::{Found, Placed, Placing, What};
-use super::published::Published;
+use super::published::{Published, Told};
 use super::terms::Terms;
 use crate::list::ClientList;
 use crate::message::INVALID_PARAMS;
 use crate::pages::{Pages, Turned};
+use crate::refusal::Apart;
 use crate::round::Said;
 use crate::text::shortened;
 
@@ -401,7 +403,12 @@ impl SessionGuard {
             }
             _ => self.terms.guard(in_force, &self.given, generation),
         };
-        self.published = Some(Published::new(in_force, self.machine.support(), guard, self.terms.way));
+        let sources = &self.given.sources;
+        let client = self.machine.client_roots().map(|(_, roots)| roots);
+        let left_out = client.map(|client| left_out(client, in_force, sources)).unwrap_or_default();
+        let apart = client.filter(|_| in_force.why == Why::OutsideCeiling).map(|client| Apart::new(client, sources));
+        let told = Told { way: self.terms.way, left_out, apart };
+        self.published = Some(Published::new(in_force, self.machine.support(), guard, told));
     }
 }
 

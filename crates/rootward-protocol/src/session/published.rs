@@ -1,9 +1,15 @@
 //! The roots in force, as a session makes them known: a guard, and why it is this one.
 
-use rootward_core::session::{InForce, Reach, State, Support, Why};
-use rootward_core::{Code, Denial, Guard, PlacedRoot};
+use std::sync::Arc;
 
-use crate::refusal::{Among, Refusal};
+use rootward_core::session::{InForce, Reach, State, Support, Why};
+use rootward_core::{Code, Denial, Guard, OtherRoot, PlacedRoot, Shown};
+
+use super::left_out::LeftOut;
+use crate::refusal::{Among, Apart, Refusal};
+
+/// How many roots are named in a sentence.
+const MOST_NAMED: usize = 8;
 
 /// The roots in force at one moment. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -13,12 +19,24 @@ pub struct Published {
     why: Why,
     reach: Reach,
     support: Support,
-    way: Option<&'static str>,
+    told: Arc<Told>,
+}
+
+/// What is told about the roots besides which they are.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// How a person names a root here.
+    pub(super) way: Option<&'static str>,
+    /// The client's roots that are left out.
+    pub(super) left_out: Vec<LeftOut>,
+    /// What client and operator named, where they have no place in common.
+    pub(super) apart: Option<Apart>,
 }
 
 impl Published {
-    pub(super) fn new(in_force: &InForce, support: Support, guard: Guard, way: Option<&'static str>) -> Published {
-        Published { guard, state: in_force.state, why: in_force.why, reach: in_force.reach, support, way }
+    pub(super) fn new(in_force: &InForce, support: Support, guard: Guard, told: Told) -> Published {
+        let told = Arc::new(told);
+        Published { guard, state: in_force.state, why: in_force.why, reach: in_force.reach, support, told }
     }
 
     /// The guard that decides.
@@ -30,6 +48,14 @@ impl Published {
     pub fn list(&self) -> &[PlacedRoot] {
         match self.reach {
             Reach::Roots => self.guard.roots(),
+            Reach::AllowAll => &[],
+        }
+    }
+
+    /// The client's roots of other schemes: told on, and never opened.
+    pub fn others(&self) -> &[OtherRoot] {
+        match self.reach {
+            Reach::Roots => self.guard.root_set().others(),
             Reach::AllowAll => &[],
         }
     }
@@ -59,6 +85,34 @@ impl Published {
         self.support
     }
 
+    /// Names the roots, for a server's instructions or a description: at most a few.
+    pub fn sentence(&self) -> String {
+        if self.reach == Reach::AllowAll {
+            return "Every place is allowed that is not closed.".to_owned();
+        }
+        let named = self.list().iter().take(MOST_NAMED).map(|placed| {
+            let root = &placed.root;
+            let path = Shown::new(&root.path);
+            match &root.name {
+                Some(name) if root.path.file_name() != Some(name.as_ref()) => {
+                    format!("`{path}` \"{}\" ({})", Shown::new(name), root.access)
+                }
+                _ => format!("`{path}` ({})", root.access),
+            }
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        match self.list().len().checked_sub(MOST_NAMED) {
+            _ if named.is_empty() => "No directory is shared now.".to_owned(),
+            Some(more @ 1..) => format!("Shared now: {named} and {more} more."),
+            _ => format!("Shared now: {named}."),
+        }
+    }
+
+    /// The roots that the client named and that are left out.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.told.left_out
+    }
+
     /// A denial as it is told. Where nothing is in force because the client could not be asked, it says so.
     #[must_use]
     pub fn told(&self, denial: Denial) -> Denial {
@@ -70,6 +124,8 @@ impl Published {
 
     /// The refusal that a peer sees.
     pub fn refusal(&self, denial: &Denial) -> Refusal {
-        Refusal::among(&self.told(denial.clone()), Some(Among { why: self.why, list: self.list(), way: self.way }))
+        let Told { way, apart, .. } = &*self.told;
+        let among = Among { why: self.why, list: self.list(), way: *way, apart: apart.as_ref() };
+        Refusal::among(&self.told(denial.clone()), Some(among))
     }
 }

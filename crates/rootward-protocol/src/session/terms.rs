@@ -5,6 +5,7 @@ use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
 
 use super::given::Given;
 use super::shared_guards::SharedGuards;
+use crate::refusal::RefusalForm;
 
 /// The terms that every session is held to.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Terms {
     pub validation: Validation,
     /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
+    /// How a refused tool call is answered.
+    pub refusals: RefusalForm,
     /// The whole disk, where `no-roots` is `allow-all`. Restrictions still hold.
     everything: RootSet,
     /// Guards by their roots: sessions that see the same have one between them.
@@ -30,7 +33,15 @@ impl Terms {
             NoRoots::Deny => RootSet::default(),
             NoRoots::AllowAll => RootSet::place_ambient(Root::from_path("/", Origin::Fallback).ok(), &validation),
         };
-        Terms { policy, guard, validation, way: None, everything, shared: SharedGuards::default() }
+        Terms {
+            policy,
+            guard,
+            validation,
+            way: None,
+            refusals: RefusalForm::default(),
+            everything,
+            shared: SharedGuards::default(),
+        }
     }
 
     /// The guard over what is in force, under this number.

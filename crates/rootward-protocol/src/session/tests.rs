@@ -223,3 +223,129 @@ fn roots_that_are_looked_up_too_slowly_are_named_all_the_same() {
         assert_eq!(list.iter().map(|root| root.place.clone()).collect::<Vec<_>>(), expect, "{names:?}");
     }
 }
+
+impl Stage {
+    fn ceiling(&mut self, names: &[&str], bound: Option<&[&str]>) {
+        let set = |names: &[&str]| {
+            let roots = names.iter().map(|name| Root::from_path(self.place(name), Origin::Flag).unwrap());
+            RootSet::place_ambient(roots, &Validation::new(None))
+        };
+        let (ceiling, bound) = (set(names), bound.map(set));
+        self.given.sources.ceiling = ceiling;
+        self.given.sources.bound = bound;
+        let given = Arc::new(self.given.clone());
+        self.session = SessionGuard::new(Arc::clone(&self.terms), given, Support::Announced);
+    }
+
+    fn refusal(&self) -> String {
+        let denial = Denial::new(Code::NoRoots, "/x", rootward_core::Access::READ);
+        self.session.published().unwrap().refusal(&denial).sentence().to_owned()
+    }
+}
+
+#[test]
+fn a_client_outside_the_operators_list_is_told_of_both_and_how_one_wins() {
+    let mut stage = Stage::new();
+    stage.ceiling(&["a"], None);
+    stage.share(0, &["b"]);
+    assert_eq!(
+        stage.refusal(),
+        format!(
+            "path `/x` is refused: this client shares `{}`, the operator allows `{}`, and these have no place in common; set \
+             `ROOTWARD_IGNORE_CLIENT=true` to use the operator's list alone, or `ROOTWARD_MODE=replace` to use what the client shares",
+            stage.place("b").display(),
+            stage.place("a").display(),
+        )
+    );
+}
+
+#[test]
+fn a_refusal_to_a_bounded_client_names_nothing_outside_its_bound() {
+    let mut stage = Stage::new();
+    std::fs::create_dir(stage.place("a/in")).unwrap();
+    std::fs::create_dir(stage.place("other")).unwrap();
+    stage.ceiling(&["a/in", "other"], Some(&["a"]));
+    stage.share(0, &["b"]);
+    let says = stage.refusal();
+    assert!(says.contains(&stage.place("a/in").display().to_string()), "{says}");
+    assert!(!says.contains("other") && !says.contains("ROOTWARD_MODE"), "{says}");
+}
+
+fn told(roots: &[LeftOut]) -> Vec<(&str, &'static str)> {
+    roots.iter().map(|root| (root.text.rsplit('/').next().unwrap(), root.kind.word())).collect()
+}
+
+#[test]
+fn a_root_that_is_left_out_is_told_once_for_each_change() {
+    let mut stage = Stage::new();
+    let question = asked(&stage.session.needed(at(0), at(0)));
+    let (a, missing) = (stage.place("a"), stage.place("missing"));
+    let uris = [
+        format!("file://{}", a.display()),
+        format!("file://{}", missing.display()),
+        "file://host/x".into(),
+        "file:///etc/ssl".into(),
+    ];
+    let answer = json!({"roots": uris.map(|uri| json!({"uri": uri}))});
+    let look = placing(stage.session.answered(at(0), question, Ok(answer.clone())));
+    stage.session.placed(at(0), look.run_ambient());
+    let mut news = LeftOutNews::default();
+    let first = news.take(stage.session.published());
+    assert_eq!(told(&first), [("missing", "unavailable"), ("ssl", "refused"), ("x", "unusable")]);
+    assert_eq!(told(stage.session.published().unwrap().left_out()), told(&first));
+    assert!(
+        first[1]
+            .to_string()
+            .ends_with("is left out (refused): cannot be shared: in `/etc`, which belongs to the system"),
+        "{}",
+        first[1]
+    );
+    // The same list again: nothing is new.
+    stage.session.list_changed(at(1000));
+    let question = asked(&stage.session.tick(at(2000)));
+    let look = placing(stage.session.answered(at(2000), question, Ok(answer)));
+    stage.session.placed(at(2000), look.run_ambient());
+    assert!(news.take(stage.session.published()).is_empty());
+    // It appears, and goes again.
+    std::fs::create_dir(&missing).unwrap();
+    let look = placing(stage.session.needed(at(4000), at(4000)));
+    stage.session.placed(at(4000), look.run_ambient());
+    assert_eq!(told(stage.session.published().unwrap().left_out()), [("ssl", "refused"), ("x", "unusable")]);
+    assert!(news.take(stage.session.published()).is_empty());
+}
+
+#[test]
+fn a_root_outside_the_operators_list_is_left_out_as_refused() {
+    let mut stage = Stage::new();
+    stage.ceiling(&["a"], None);
+    stage.share(0, &["a", "b"]);
+    assert_eq!(told(stage.session.published().unwrap().left_out()), [("b", "refused")]);
+}
+
+#[test]
+fn a_bounded_client_is_not_told_what_exists() {
+    let mut stage = Stage::new();
+    stage.ceiling(&["a"], Some(&["a"]));
+    stage.share(0, &["a", "b", "missing"]);
+    let left_out = |stage: &Stage| stage.session.published().unwrap().left_out().to_vec();
+    assert_eq!(told(&left_out(&stage)), [("b", "refused"), ("missing", "refused")]);
+    // Nor by what is said where nothing is left.
+    let mut says = Vec::new();
+    for name in ["b", "missing"] {
+        let mut stage = Stage::new();
+        stage.ceiling(&["a"], Some(&["a"]));
+        stage.share(0, &[name]);
+        let published = stage.session.published().unwrap();
+        says.push((published.state(), published.why(), published.generation(), published.guard().root_set().clone()));
+        assert!(stage.refusal().contains("these have no existing place in common"), "{}", stage.refusal());
+    }
+    assert_eq!(says[0], says[1]);
+    // Nor by the order in which they are named.
+    for names in [["b", "absent"], ["absent", "b"]] {
+        let mut stage = Stage::new();
+        stage.ceiling(&["a"], Some(&["a"]));
+        stage.share(0, &names);
+        let says = stage.refusal();
+        assert!(says.find("/absent`").unwrap() < says.find("/b`").unwrap(), "{says}");
+    }
+}

@@ -28,7 +28,7 @@ fn a_call_is_overdue_however_often_the_question_is_put_anew() {
         9999  needed@0   => -                         | wait
         10000 needed@0   => -                         | overdue
         10000 needed     => -                         | wait
-        10020 answer 2 /c => roots 2, settled         | ready /c ByMode(Narrow)
+        10020 answer 2 /c => roots 2, settled         | ready /c Client
         ",
     );
 }
@@ -46,8 +46,8 @@ fn a_failure_before_any_root_has_somebody_stand_in_and_is_retried() {
         1001 needed    => -                        | failed /s Saved
         1100 error 2   => -                        | failed /s Saved
         2000 needed    => ask 3, wake 12000        | failed /s Saved
-        2003 answer 3 /c => roots 3                | ready /c ByMode(Narrow)
-        9000 needed    => -                        | ready /c ByMode(Narrow)
+        2003 answer 3 /c => roots 3                | ready /c Client
+        9000 needed    => -                        | ready /c Client
         ",
     );
 }
@@ -71,12 +71,12 @@ fn a_revoked_root_is_gone_for_the_next_call() {
         "",
         "
         0    needed         => ask 1, wake 10000     | wait
-        1    answer 1 /c /d => roots 2, settled      | ready /c /d ByMode(Narrow)
+        1    answer 1 /c /d => roots 2, settled      | ready /c /d Client
         2    changed        => wake 252              | wait
         3    needed         => -                     | wait
         252  tick           => ask 2, wake 10252     | wait
         259  needed         => -                     | wait
-        260  answer 2 /d    => roots 3, settled      | ready /d ByMode(Narrow)
+        260  answer 2 /d    => roots 3, settled      | ready /d Client
         ",
     );
 }
@@ -87,12 +87,12 @@ fn a_burst_is_one_question() {
         "",
         "
         0    needed      => ask 1, wake 10000     | wait
-        1    answer 1 /c => roots 2, settled      | ready /c ByMode(Narrow)
+        1    answer 1 /c => roots 2, settled      | ready /c Client
         1000 changed     => wake 1250             | wait
         1200 changed     => wake 1450             | wait
         1250 tick        => wake 1450             | wait
         1450 tick        => ask 2, wake 11450     | wait
-        1460 answer 2 /c => settled               | ready /c ByMode(Narrow)
+        1460 answer 2 /c => settled               | ready /c Client
         ",
     );
     // One that goes on just as it would have been over, the driver's timer being late.
@@ -100,7 +100,7 @@ fn a_burst_is_one_question() {
         "",
         "
         0    needed      => ask 1, wake 10000     | wait
-        1    answer 1 /c => roots 2, settled      | ready /c ByMode(Narrow)
+        1    answer 1 /c => roots 2, settled      | ready /c Client
         1000 changed     => wake 1250             | wait
         1260 changed     => wake 1510             | wait
         1510 needed      => ask 2, wake 11510     | wait
@@ -111,7 +111,7 @@ fn a_burst_is_one_question() {
         "",
         "
         0    needed      => ask 1, wake 10000     | wait
-        1    answer 1 /c => roots 2, settled      | ready /c ByMode(Narrow)
+        1    answer 1 /c => roots 2, settled      | ready /c Client
         1000 changed     => wake 1250             | wait
         1240 changed     => wake 1490             | wait
         1480 changed     => wake 1730             | wait
@@ -135,7 +135,7 @@ fn without_debounce_the_question_is_put_at_once() {
         "",
         "
         0 needed      => ask 1, wake 10000 | wait
-        1 answer 1 /c => roots 2, settled  | ready /c ByMode(Narrow)
+        1 answer 1 /c => roots 2, settled  | ready /c Client
         2 changed     => ask 2, wake 10002 | wait
         ",
     );
@@ -151,8 +151,8 @@ fn a_change_overtakes_the_answer_under_way() {
         6    answer 1 /old  => -                         | wait
         255  tick           => ask 2, wake 10255         | wait
         260  answer 1 /old  => -                         | wait
-        270  answer 2 /new  => roots 2, settled          | ready /new ByMode(Narrow)
-        280  answer 1 /old  => -                         | ready /new ByMode(Narrow)
+        270  answer 2 /new  => roots 2, settled          | ready /new Client
+        280  answer 1 /old  => -                         | ready /new Client
         ",
     );
 }
@@ -163,15 +163,15 @@ fn answers_in_reverse_order() {
         "",
         "
         0    needed       => ask 1, wake 10000          | wait
-        1    answer 1 /a  => roots 2, settled           | ready /a ByMode(Narrow)
+        1    answer 1 /a  => roots 2, settled           | ready /a Client
         10   changed      => wake 260                   | wait
         260  tick         => ask 2, wake 10260          | wait
         300  changed      => cancel 2, wake 550         | wait
         550  tick         => ask 3, wake 10550          | wait
-        560  answer 3 /c  => roots 3, settled           | ready /c ByMode(Narrow)
-        570  answer 2 /b  => -                          | ready /c ByMode(Narrow)
-        580  error 2      => -                          | ready /c ByMode(Narrow)
-        590  answer 9 /b  => -                          | ready /c ByMode(Narrow)
+        560  answer 3 /c  => roots 3, settled           | ready /c Client
+        570  answer 2 /b  => -                          | ready /c Client
+        580  error 2      => -                          | ready /c Client
+        590  answer 9 /b  => -                          | ready /c Client
         ",
     );
 }
@@ -185,7 +185,7 @@ fn a_change_is_heeded_though_it_was_not_declared() {
         "
         0   changed      => -                       | wait
         1   needed       => ask 1, wake 10001       | wait
-        2   answer 1 /a  => roots 2, settled        | ready /a ByMode(Narrow)
+        2   answer 1 /a  => roots 2, settled        | ready /a Client
         3   changed      => wake 253                | wait
         253 tick         => ask 2, wake 10253       | wait
         ",
@@ -196,23 +196,36 @@ fn a_change_is_heeded_though_it_was_not_declared() {
 fn a_list_outlives_its_use() {
     let script = "
         0      needed        => ask 1, wake 10000       | wait
-        1000   answer 1 /a   => roots 2, settled        | ready /a ByMode(Narrow)
-        301000 needed        => -                       | ready /a ByMode(Narrow)
+        1000   answer 1 /a   => roots 2, settled        | ready /a Client
+        301000 needed        => -                       | ready /a Client
         301001 tick          => -                       | wait
         301001 needed        => ask 2, wake 311001      | wait
         301002 needed        => -                       | wait
-        301009 answer 2 /a   => settled                 | ready /a ByMode(Narrow)
-        301010 needed@301001 => -                       | ready /a ByMode(Narrow)
+        301009 answer 2 /a   => settled                 | ready /a Client
+        301010 needed@301001 => -                       | ready /a Client
         ";
     play(Policy::default(), Support::Listed, "", script);
+}
+
+#[test]
+fn a_client_that_declares_changes_and_never_announces_one_is_asked_again_after_half_an_hour() {
     check(
         "",
         "
-        0         needed      => ask 1, wake 10000      | wait
-        1         answer 1 /a => roots 2, settled       | ready /a ByMode(Narrow)
-        999999999 needed      => -                      | ready /a ByMode(Narrow)
+        0       needed      => ask 1, wake 10000      | wait
+        1       answer 1 /a => roots 2, settled       | ready /a Client
+        1800001 needed      => -                      | ready /a Client
+        1800002 needed      => ask 2, wake 1810002    | wait
+        1800003 answer 2 /b => roots 3, settled       | ready /b Client
         ",
     );
+    let policy = Policy { lifetime_announced: None, ..Policy::default() };
+    let script = "
+        0         needed      => ask 1, wake 10000      | wait
+        1         answer 1 /a => roots 2, settled       | ready /a Client
+        999999999 needed      => -                      | ready /a Client
+        ";
+    play(policy, Support::Announced, "", script);
 }
 
 #[test]
@@ -224,11 +237,11 @@ fn a_lifetime_of_zero_asks_for_every_call_and_serves_it() {
         "",
         "
         0  needed      => ask 1, wake 10000       | wait
-        5  answer 1 /a => roots 2, settled        | ready /a ByMode(Narrow)
-        6  needed@0    => -                       | ready /a ByMode(Narrow)
+        5  answer 1 /a => roots 2, settled        | ready /a Client
+        6  needed@0    => -                       | ready /a Client
         6  needed      => ask 2, wake 10006       | wait
-        9  answer 2 /b => roots 3, settled        | ready /b ByMode(Narrow)
-        10 needed@6    => -                       | ready /b ByMode(Narrow)
+        9  answer 2 /b => roots 3, settled        | ready /b Client
+        10 needed@6    => -                       | ready /b Client
         ",
     );
 }
@@ -239,13 +252,13 @@ fn the_same_list_is_a_new_generation_only_if_it_leads_elsewhere() {
         "",
         "
         0   needed         => ask 1, wake 10000      | wait
-        1   answer 1 /a=7  => roots 2, settled       | ready /a ByMode(Narrow)
+        1   answer 1 /a=7  => roots 2, settled       | ready /a Client
         2   changed        => wake 252               | wait
         252 tick           => ask 2, wake 10252      | wait
-        260 answer 2 /a=7  => settled                | ready /a ByMode(Narrow)
+        260 answer 2 /a=7  => settled                | ready /a Client
         300 changed        => wake 550               | wait
         550 tick           => ask 3, wake 10550      | wait
-        560 answer 3 /a=8  => roots 3, settled       | ready /a ByMode(Narrow)
+        560 answer 3 /a=8  => roots 3, settled       | ready /a Client
         ",
     );
 }
@@ -279,11 +292,11 @@ fn an_author_can_ask_for_a_fresh_list() {
         0  needed      => ask 1, wake 10000                | wait
         1  invalidate  => cancel 1, ask 2, wake 10001      | wait
         2  answer 1 /a => -                                | wait
-        3  answer 2 /a => roots 2, settled                 | ready /a ByMode(Narrow)
+        3  answer 2 /a => roots 2, settled                 | ready /a Client
         4  invalidate  => -                                | wait
         5  tick        => -                                | wait
         6  needed      => ask 3, wake 10006                | wait
-        7  answer 3 /b => roots 3, settled                 | ready /b ByMode(Narrow)
+        7  answer 3 /b => roots 3, settled                 | ready /b Client
         ",
     );
 }
@@ -323,7 +336,7 @@ fn time_does_not_run_backwards() {
         "",
         "
         0   needed      => ask 1, wake 10000     | wait
-        1   answer 1 /c => roots 2, settled      | ready /c ByMode(Narrow)
+        1   answer 1 /c => roots 2, settled      | ready /c Client
         300 changed     => wake 550              | wait
         290 changed     => -                     | wait
         550 tick        => ask 2, wake 10550     | wait

@@ -29,7 +29,7 @@ fn ready_is_by_mode() {
         );
         play(policy, Support::Announced, ceiling, &script);
     };
-    check(Mode::Narrow, "", "/a/b /c", "/a/b /c ByMode(Narrow)");
+    check(Mode::Narrow, "", "/a/b /c", "/a/b /c Client");
     check(Mode::Narrow, "ceiling=/a", "/a/b /c", "/a/b ByMode(Narrow)");
     check(Mode::Narrow, "ceiling=/a/x,/b", "/a", "/a/x ByMode(Narrow)");
     check(Mode::Replace, "ceiling=/a", "/a/b /c", "/a/b /c ByMode(Replace)");
@@ -37,7 +37,7 @@ fn ready_is_by_mode() {
     // One bad entry does not cost the good ones.
     check(Mode::Narrow, "ceiling=/a", "!bad /a/b", "/a/b ByMode(Narrow)");
     // The saved roots and the fallback are for clients that name none.
-    check(Mode::Union, "saved=/s fallback=/f", "/c", "/c ByMode(Union)");
+    check(Mode::Union, "saved=/s fallback=/f", "/c", "/c Client");
     // A ceiling that has gone holds everything out.
     check(Mode::Narrow, "ceiling=!gone", "/c", "nothing OutsideCeiling");
 }
@@ -152,15 +152,18 @@ fn strict_gives_access_in_ready_alone() {
 #[test]
 fn a_client_that_is_not_listened_to_is_never_asked() {
     let check = |follow: Follow, named: &str, expect: &str| {
-        let policy = Policy { no_roots: NoRoots::AllowAll, ..following(follow) };
-        let script = format!(
-            "0 needed         => - | unsupported {expect}
-             1 changed        => - | unsupported {expect}
-             2 invalidate     => - | unsupported {expect}
-             3 answer 1 /c    => - | unsupported {expect}
-             9000000 needed   => - | unsupported {expect}"
-        );
-        play(policy, Support::Listed, named, &script);
+        // A client that could be asked is ignored; only one that could not is unsupported.
+        for (support, state) in [(Support::Listed, "ignored"), (Support::No, "unsupported")] {
+            let policy = Policy { no_roots: NoRoots::AllowAll, ..following(follow) };
+            let script = format!(
+                "0 needed         => - | {state} {expect}
+             1 changed        => - | {state} {expect}
+             2 invalidate     => - | {state} {expect}
+             3 answer 1 /c    => - | {state} {expect}
+             9000000 needed   => - | {state} {expect}"
+            );
+            play(policy, support, named, &script);
+        }
     };
     check(Follow::IgnoreClient, "ceiling=/a saved=/s fallback=/f", "/a ClientIgnored");
     check(Follow::IgnoreClient, "saved=/s fallback=/f", "nothing ClientIgnored");
@@ -185,7 +188,7 @@ fn everything_is_allowed_only_where_nobody_ever_named_a_root() {
     asked(
         "",
         "
-        1  answer 1 /c => roots 2, settled          | ready /c ByMode(Narrow)
+        1  answer 1 /c => roots 2, settled          | ready /c Client
         2  invalidate  => -                         | wait
         3  needed      => ask 2, wake 10003         | wait
         4  answer 2    => roots 3, settled          | empty nothing Revoked
@@ -247,9 +250,9 @@ fn what_is_closed_below_the_same_roots_takes_another_number() {
         "
         0  closed             => roots 2           | wait
         1  needed             => ask 1, wake 10001 | wait
-        2  answer 1 /a        => roots 3, settled  | ready /a ByMode(Narrow)
-        3  closed             => roots 4           | ready /a ByMode(Narrow)
-        4  sources saved=/t   => -                 | ready /a ByMode(Narrow)
+        2  answer 1 /a        => roots 3, settled  | ready /a Client
+        3  closed             => roots 4           | ready /a Client
+        4  sources saved=/t   => -                 | ready /a Client
         ",
     );
 }

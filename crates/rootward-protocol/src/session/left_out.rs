@@ -1,0 +1,149 @@
+//! The roots that a client named and that are left out: which, why, and how much of the reason a peer is told.
+
+use std::fmt;
+
+use rootward_core::session::{InForce, Sources};
+use rootward_core::{Access, AuditEvent, Code, Occasion, PlacedRoot, Root, RootSet, Shown, WhyRefused};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::published::Published;
+/// How many of a client's roots are told of; the rest are counted.
+const MOST_TOLD: usize = 50;
+
+/// A root that the client named and that is left out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// As the client named it.
+    pub text: String,
+    /// What a peer is told.
+    pub kind: LeftOutKind,
+    /// What it was to be shared for.
+    pub access: Access,
+    /// Why, as the operator sees it.
+    pub reason: String,
+    /// The code that fits the reason, if one does.
+    pub code: Option<Code>,
+}
+
+/// Why a root is left out, as a peer is told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeftOutKind {
+    /// Its URI names no place.
+    Unusable,
+    /// It must not be shared, or lies outside what the operator allows.
+    Refused,
+    /// It does not exist or cannot be reached. It counts as soon as it can be.
+    Unavailable,
+}
+
+impl LeftOutKind {
+    /// One word: `unusable`, `refused` or `unavailable`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            LeftOutKind::Unusable => "unusable",
+            LeftOutKind::Refused => "refused",
+            LeftOutKind::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// For the operator.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the client's root `{}` is left out ({}): {}",
+            Shown::new(&self.text),
+            self.kind.word(),
+            Shown::new(&self.reason)
+        )
+    }
+}
+
+/// What the operator was told last: each root that is left out is told once for each change.
+#[derive(Clone, Default, Debug)]
+pub struct LeftOutNews(Vec<LeftOut>);
+
+impl LeftOutNews {
+    /// The roots that are left out by now and were not before.
+    pub fn take(&mut self, published: Option<&Published>) -> Vec<LeftOut> {
+        let Some(now) = published.map(Published::left_out).filter(|now| *now != self.0) else { return Vec::new() };
+        let before = std::mem::replace(&mut self.0, now.to_vec());
+        now.iter().filter(|root| !before.contains(root)).cloned().collect()
+    }
+}
+
+impl LeftOut {
+    /// The entry for the record.
+    pub fn event(&self, occasion: Occasion<'_>) -> AuditEvent {
+        AuditEvent::of_root(occasion, &self.text, self.access, self.code, &self.reason)
+    }
+
+    /// As `get-roots` tells it.
+    pub fn told(&self) -> Value {
+        json!({"uri": self.text, "reason": self.kind})
+    }
+}
+
+/// The client's roots that are left out of what is in force.
+pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) -> Vec<LeftOut> {
+    let refused = client.refused().iter().map(|refused| {
+        let kind = match kind(&refused.reason) {
+            // SECURITY: a client from the network is not told what exists outside the directories it may reach
+            // (test: a_bounded_client_is_not_told_what_exists)
+            LeftOutKind::Unavailable if sources.bound.is_some() => LeftOutKind::Refused,
+            kind => kind,
+        };
+        LeftOut {
+            text: refused.root.as_ref().map_or_else(|| refused.text.clone(), text),
+            kind,
+            access: refused.root.as_ref().map_or(Access::NONE, |root| root.access),
+            reason: refused.reason.to_string(),
+            code: code(&refused.reason),
+        }
+    });
+    let outside = client.roots().iter().filter(|root| {
+        let holds = |kept: &PlacedRoot| kept.place.starts_with(&root.place);
+        in_force.roots.governing(&root.place).is_none() && !in_force.roots.roots().iter().any(holds)
+    });
+    let outside = outside.map(|placed| LeftOut {
+        text: text(&placed.root),
+        kind: LeftOutKind::Refused,
+        access: placed.root.access,
+        reason: "outside the operator's roots".to_owned(),
+        code: Some(Code::OutsideRoots),
+    });
+    let mut all: Vec<LeftOut> = refused.chain(outside).collect();
+    if sources.bound.is_some() {
+        // SECURITY: those that are missing must not come first (test: a_bounded_client_is_not_told_what_exists)
+        all.sort_by(|one, other| one.text.cmp(&other.text));
+        all.dedup_by(|one, other| one.text == other.text);
+    }
+    all.truncate(MOST_TOLD);
+    all
+}
+
+/// A root's URI, or its path where it has none.
+fn text(root: &Root) -> String {
+    root.uri().map_or_else(|| Shown::new(&root.path).to_string(), |uri| uri.as_str().to_owned())
+}
+
+fn kind(reason: &WhyRefused) -> LeftOutKind {
+    match reason {
+        WhyRefused::Unusable(_) => LeftOutKind::Unusable,
+        WhyRefused::Missing | WhyRefused::Unreachable(_) => LeftOutKind::Unavailable,
+        _ => LeftOutKind::Refused,
+    }
+}
+
+fn code(reason: &WhyRefused) -> Option<Code> {
+    match reason {
+        WhyRefused::Unusable(_) => Some(Code::InvalidPath),
+        WhyRefused::NotShareable(_) => Some(Code::SystemPath),
+        WhyRefused::Special => Some(Code::SpecialFile),
+        WhyRefused::Linked | WhyRefused::PlantedLink(_) => Some(Code::SymlinkEscape),
+        _ => None,
+    }
+}
