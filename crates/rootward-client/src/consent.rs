@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_core::{Access, RootChange, Yes};
+use rootward_core::{Access, Root, RootChange, RootSet, Validation, WhyRefused, Yes};
+use rootward_protocol::{RootRefusal, RootRefusalKind};
 
 use crate::store::{Audience, Document, Kept, Record, SavedRoot, Store, StoreError, YesOnRecord, change_event};
 
@@ -37,6 +38,37 @@ pub struct Consents {
 }
 
 impl Wish {
+    /// A wish for the directory or file that a URI names, if it can be shared. The error converts to the error objects of the protocol:
+    /// `Invalid root URI` and `Root access denied`. `home` is the user's own.
+    ///
+    /// ```
+    /// use rootward_client::consent::Wish;
+    /// use rootward_core::Access;
+    ///
+    /// let refused = Wish::of_uri_ambient("http://example.com/path", Access::READ, None, None).unwrap_err();
+    /// assert_eq!((refused.code(), refused.message()), (-32602, "Invalid root URI"));
+    /// let refused = Wish::of_uri_ambient("file:///etc", Access::READ, None, None).unwrap_err();
+    /// assert_eq!((refused.code(), refused.message()), (-32603, "Root access denied"));
+    /// assert_eq!(refused.data()["uri"], "file:///etc");
+    /// ```
+    pub fn of_uri_ambient(
+        uri: &str,
+        access: Access,
+        peer: Option<String>,
+        home: Option<&Path>,
+    ) -> Result<Wish, RootRefusal> {
+        let refused = |kind, reason: String| RootRefusal { kind, uri: uri.to_owned(), reason };
+        let root =
+            Root::from_client(uri, home).map_err(|error| refused(RootRefusalKind::InvalidUri, error.reason()))?;
+        let denied = |reason: &WhyRefused| refused(RootRefusalKind::AccessDenied, reason.to_string());
+        let found = RootSet::place_ambient([root], &Validation::new(home.map(Path::to_owned)));
+        match (found.roots().first(), found.refused().first()) {
+            (Some(placed), _) => Ok(Wish { path: placed.place.clone(), access, peer }),
+            (None, Some(refusal)) => Err(denied(&refusal.reason)),
+            (None, None) => Err(denied(&WhyRefused::Missing)),
+        }
+    }
+
     /// Whether granting `self` grants `other`, too.
     fn covers(&self, other: &Wish) -> bool {
         let for_them = self.peer.is_none() || self.peer == other.peer;
@@ -65,7 +97,7 @@ impl Consents {
         let saved = kept.governing(&wish.path, wish.peer.as_deref());
         // SECURITY: a yes to one peer is none to another, nor one to more access
         // (test: a_yes_covers_what_it_was_given_for)
-        if saved.is_some_and(|root| root.access.contains(wish.access)) {
+        if saved.is_some_and(|access| access.contains(wish.access)) {
             return Some(Yes::Always);
         }
         self.session.iter().any(|given| given.covers(wish)).then_some(Yes::Session)
@@ -256,7 +288,7 @@ mod tests {
             assert_eq!(withdraw(Some("git")), [Audience::All, Audience::of(["git".to_owned()])]);
         }
         let kept = store.load_ambient().unwrap();
-        let given = |peer| kept.governing(Path::new("/p/x"), peer).map(|root| root.access);
+        let given = |peer| kept.governing(Path::new("/p/x"), peer);
         assert_eq!((given(Some("git")), given(Some("editor"))), (Some(Access::NONE), Some(Access::READ)));
     }
 

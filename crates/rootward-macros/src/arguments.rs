@@ -38,10 +38,17 @@ impl Parse for Entry {
     }
 }
 
-/// Reads the list. Nothing to check is a mistake: such a function only looks protected.
-pub(crate) fn read(list: TokenStream) -> Result<Vec<Argument>, Mistake> {
+/// The argument that is checked where the attribute names none.
+const USUAL: &str = "path";
+
+/// Reads the list, for a function that binds these names. Nothing to check is a mistake: such a function only looks protected.
+pub(crate) fn read(list: TokenStream, bound: &[Ident]) -> Result<Vec<Argument>, Mistake> {
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(list)?;
     if entries.is_empty() {
+        if let Some(name) = bound.iter().find(|name| *name == USUAL).cloned() {
+            let place = Expr::Path(ExprPath { attrs: Vec::new(), qself: None, path: name.clone().into() });
+            return Ok(vec![Argument { place, name, kind: kind(None)? }]);
+        }
         let says = "name the arguments to check: `#[require_within_roots(path, destination: write)]`";
         return Err(Mistake::new(TokenStream::new(), says));
     }

@@ -19,11 +19,11 @@ pub(crate) fn attribute(list: TokenStream, function: &TokenStream) -> TokenStrea
 }
 
 fn checked(list: TokenStream, function: TokenStream) -> Result<TokenStream, Mistake> {
-    let arguments = arguments::read(list)?;
     let mut function: ImplItemFn = syn::parse2(function).map_err(|error| {
         syn::Error::new(error.span(), format!("`require_within_roots` stands on a function with a body: {error}"))
     })?;
     let names = function::bound(&function.sig);
+    let arguments = arguments::read(list, &names)?;
     for Argument { place, name, .. } in &arguments {
         if !names.contains(name) {
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn wrong_lists_are_told() {
         let check = |list: &str, at: &str, says: &str| check_mistake(list, COPY, at, says);
-        check("", "", "name the arguments to check: `#[require_within_roots(path, destination: write)]`");
+        let from = "fn copy(&self, from: String, request: Request) -> Result<(), E> {}";
+        let says = "name the arguments to check: `#[require_within_roots(path, destination: write)]`";
+        check_mistake("", from, "", says);
         check("path, path", "path", "`path` is named twice");
         check("path: read, destination, path: write", "path", "`path` is named twice");
         check("self.a.0, self.a.0", "self . a . 0", "`self.a.0` is named twice");
@@ -179,8 +181,15 @@ mod tests {
     }
 
     #[test]
+    fn without_a_list_the_argument_called_path_is_checked() {
+        assert_eq!(written("", COPY), written("path", COPY));
+        let plain = "async fn show(path: String, lines: u64) -> R { work() }";
+        assert_eq!(written("", plain), written("path: read", plain));
+    }
+
+    #[test]
     fn a_mistake_leaves_the_function_for_other_errors_to_be_found() {
-        let out = attribute(TokenStream::new(), &COPY.parse().unwrap()).to_string();
+        let out = attribute("pat".parse().unwrap(), &COPY.parse().unwrap()).to_string();
         assert!(out.contains("compile_error") && out.contains("fn copy"), "{out}");
     }
 }

@@ -57,7 +57,7 @@ use crate::scope::Scope;
 /// colon, what it is used for: `read` (the default), `write`, `create`, `delete`, `execute`, which mean what [`Read`],
 /// [`Write`], [`Create`], [`Delete`] and [`Execute`] do. With `delete` a link is meant itself, so the body must not follow it;
 /// with `create`, what a link leads to must be shared, too. Values are what [`Argument`] lists; a `None` and an empty list
-/// need nothing.
+/// need nothing. Without a list, `#[require_within_roots]` checks the argument called `path`, for reading.
 ///
 /// The function may be async or not, a method or not: a tool, a prompt, a resource handler, or whatever runs within a call. It
 /// returns a `Result` whose error is made from a [`PathError`], as `PathError` itself and rmcp's `ErrorData` are. The attribute

@@ -29,18 +29,20 @@ pub(crate) type FromClient = mpsc::Receiver<Bytes>;
 /// Whether a session can rest now, and the way back of its channel when it does.
 pub(crate) struct Rests {
     may: Arc<AtomicBool>,
+    /// Whether the client waits to be told of something.
+    awake: Arc<AtomicBool>,
     back: Option<oneshot::Sender<FromClient>>,
 }
 
 impl Rests {
     /// A session that rests once it is told that it may. The receiver gets its channel, unless it ends.
-    pub(crate) fn new(may: &Arc<AtomicBool>) -> (Rests, oneshot::Receiver<FromClient>) {
+    pub(crate) fn new(may: &Arc<AtomicBool>, awake: &Arc<AtomicBool>) -> (Rests, oneshot::Receiver<FromClient>) {
         let (back, rested) = oneshot::channel();
-        (Rests { may: Arc::clone(may), back: Some(back) }, rested)
+        (Rests { may: Arc::clone(may), awake: Arc::clone(awake), back: Some(back) }, rested)
     }
 
     fn may(&self) -> bool {
-        self.back.is_some() && self.may.load(Ordering::Relaxed)
+        self.back.is_some() && self.may.load(Ordering::Relaxed) && !self.awake.load(Ordering::Relaxed)
     }
 }
 
@@ -171,7 +173,7 @@ impl Incoming for FromChannel {
             }
         }
         // The client says no more, and may wait for answers.
-        while !under_way.is_none_owed() {
+        while !under_way.is_only_listening() {
             tokio::select! {
                 () = under_way.fewer() => {}
                 () = self.to_client.closed() => return More::Gone,

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::refusal::RefusalAnswer;
 use crate::scope::Scope;
-use crate::settings::RefusalForm;
+use rootward_protocol::RefusalForm;
 
 /// Why a path could not be used. A tool may return it: what a peer gets is a [`Refusal`] in the form that the settings say.
 #[derive(Debug, Error)]

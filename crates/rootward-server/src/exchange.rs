@@ -166,7 +166,7 @@ impl<I: Incoming, O: Outgoing> Transport<RoleServer> for Exchange<I, O> {
                 continue;
             }
             if self.state == State::Ended {
-                return None;
+                return self.flow.take_back_listening();
             }
             let more = tokio::select! {
                 more = self.incoming.more(&under_way) => more,

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, GetExtensions, JsonRpcMessage, RequestId,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, GetExtensions,
+    JsonRpcMessage, RequestId,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::sync::Notify;
@@ -41,6 +42,24 @@ pub(crate) struct UnderWay {
 struct Owed {
     _slot: Arc<Slot>,
     answer: Answer,
+    kind: Asked,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    ForAnAnswer,
+    /// `subscriptions/listen`, which ends when its client stops.
+    ToListen,
+}
+
+impl Asked {
+    fn of(request: &ClientRequest) -> Asked {
+        match request {
+            ClientRequest::SubscriptionsListenRequest(_) => Asked::ToListen,
+            _ => Asked::ForAnAnswer,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +86,7 @@ impl UnderWay {
     }
 
     /// None where there is no room, or where a request of the same id is not answered yet.
-    fn add(self: &Arc<UnderWay>, id: &RequestId) -> Option<Arc<Slot>> {
+    fn add(self: &Arc<UnderWay>, id: &RequestId, kind: Asked) -> Option<Arc<Slot>> {
         let mut owed = self.owed();
         // SECURITY: requests that have one id among them are as many as they are (test: requests_of_one_id_wait_for_each_other)
         if owed.contains_key(id) || self.taken.load(Ordering::Relaxed) >= MOST_REQUESTS {
@@ -75,7 +94,7 @@ impl UnderWay {
         }
         self.taken.fetch_add(1, Ordering::Relaxed);
         let slot = Arc::new(Slot(Arc::clone(self)));
-        owed.insert(id.clone(), Owed { _slot: Arc::clone(&slot), answer: Answer::Awaited });
+        owed.insert(id.clone(), Owed { _slot: Arc::clone(&slot), answer: Answer::Awaited, kind });
         Some(slot)
     }
 
@@ -110,6 +129,11 @@ impl UnderWay {
     /// Whether every request was answered or taken back.
     pub(crate) fn is_none_owed(&self) -> bool {
         self.owed().is_empty()
+    }
+
+    /// Whether every request but those that listen was answered or taken back.
+    pub(crate) fn is_only_listening(&self) -> bool {
+        self.owed().values().all(|owed| owed.kind == Asked::ToListen && owed.answer == Answer::Awaited)
     }
 
     /// Whether no request is worked on, and no answer owed.
@@ -168,7 +192,7 @@ impl Flow {
     /// The next request that waited, where there is room for it.
     pub(crate) fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let (JsonRpcMessage::Request(request), _) = self.waiting.front()? else { return None };
-        let slot = self.under_way.add(&request.id)?;
+        let slot = self.under_way.add(&request.id, Asked::of(&request.request))?;
         let (mut message, length) = self.waiting.pop_front()?;
         self.bytes -= length;
         if let JsonRpcMessage::Request(request) = &mut message {
@@ -181,8 +205,18 @@ impl Flow {
     pub(crate) fn take_back(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         self.waiting = VecDeque::new();
         self.bytes = 0;
+        self.take_back_if(|_| true)
+    }
+
+    /// The same for a request that listens: its client says no more, so it could not even stop listening.
+    pub(crate) fn take_back_listening(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        self.take_back_if(|kind| kind == Asked::ToListen)
+    }
+
+    fn take_back_if(&mut self, is_meant: impl Fn(Asked) -> bool) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut owed = self.under_way.owed();
-        let id = owed.iter().find(|(_, owed)| owed.answer == Answer::Awaited).map(|(id, _)| id.clone())?;
+        let awaited = |owed: &Owed| owed.answer == Answer::Awaited && is_meant(owed.kind);
+        let id = owed.iter().find(|(_, owed)| awaited(owed)).map(|(id, _)| id.clone())?;
         let gone = owed.remove(&id);
         drop(owed);
         drop(gone);

@@ -4,34 +4,35 @@
 //! them and opened before the tool's body runs: it *is* a [`Grant`], and reads what was
 //! checked, whatever becomes of the name meanwhile. A path that is not shared never reaches the body.
 //!
+//! A whole server:
+//!
 //! ```no_run
 //! use rmcp::handler::server::wrapper::Parameters;
 //! use rmcp::{tool, tool_router};
-//! use rootward_server::{PathError, RootedPath, RootsService, Write};
+//! use rootward_server::{PathError, RootedPath, RootsService};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
-//! struct Copy {
-//!     from: RootedPath,
-//!     to: RootedPath<Write>,
-//! }
+//! struct ReadFile { path: RootedPath }
 //!
 //! struct Server;
 //!
 //! #[tool_router(server_handler)]
 //! impl Server {
-//!     #[tool(description = "Copy a file")]
-//!     fn copy(Parameters(Copy { from, to }): Parameters<Copy>) -> Result<String, PathError> {
-//!         to.replace(&from.read(1 << 20)?)?;
-//!         Ok("copied".to_owned())
+//!     #[tool(description = "Read a text file")]
+//!     fn read_file(Parameters(ReadFile { path }): Parameters<ReadFile>) -> Result<String, PathError> {
+//!         Ok(String::from_utf8_lossy(&path.read(1 << 20)?).into_owned())
 //!     }
 //! }
 //!
-//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-//! // The one line: the handler is served behind a roots service.
-//! RootsService::from_environment()?.install(Server).serve_stdio().await?.waiting().await?;
-//! # Ok(())
-//! # }
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     RootsService::from_environment()?.install(Server).serve_stdio().await?.waiting().await?;
+//!     Ok(())
+//! }
 //! ```
+//!
+//! The [`guide`] has an example for each thing that an author needs: several paths, a write, a resource, a prompt, a command, HTTP, variables
+//! with names of one's own, tests.
 //!
 //! A rooted path can be `read`, `list`ed, `append`ed to, `replace`d, `create_new`ed, `remove`d, `rename_to` and more: see [`Grant`]. It
 //! comes as an absolute path, a `file:` URI, or relative to the first root. These calls block; long ones belong in
@@ -57,7 +58,8 @@
 //! - [`roots()`] in the body of any call, also of `resources/read`; the client is asked where need be:
 //!   `roots().await?.check(&request.uri, Access::READ).map_err(PathError::from)?` is a [`Grant`].
 //! - [`refused()`]: the words for one path among many, where a call goes on without it.
-//! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots.
+//! - [`roots_cached()`] and [`path_in_roots()`] never wait: they say `None` until a call of the session needed roots, and again from the
+//!   moment when the client says that its roots changed until the new list is there.
 //! - [`session()`], the session of a legacy client: [`Session::subscribe`] tells of changes, [`Session::refresh`] asks anew.
 //! - [`Roots::page`]: a long list part by part, with cursors that are stale when it has changed.
 //!
@@ -75,6 +77,10 @@
 //!   `serve` would hear changes of roots too late.
 //! - [`Rooted::serve_channels`] takes messages from channels, for a front of your own: one call for each session, or for each modern request.
 //! - [`RootsService::http`] is put around rmcp's `StreamableHttpService`, for the same reason: `roots.http(service)`.
+//! - [`Rooted::with_described_tools`] names the roots in the descriptions of tools that take a path, and tells the client when they change.
+//! - [`OwnVariables`]: settings under a server's own variable names. [`Roots::working_directory`]: where something starts that names no directory.
+//! - With the feature `command`, `ConfinedCommand` runs a command that the kernel holds to the roots; with `http`, `RootsService::listen_http`
+//!   serves over HTTP on this machine.
 //! - [`Rooted::with_roots_resource`] lets a model read which directories it may ask for, as the resource [`ROOTS_URI`].
 //! - [`Settings::audit`] puts every decision on record before it takes effect: with [`AuditLog`] in files whose lines hold together,
 //!   which `rootward audit` shows and checks.
@@ -85,14 +91,21 @@
 mod announce;
 mod argument;
 mod channels;
+#[cfg(feature = "command")]
+mod command;
+mod describe;
 mod error;
 mod exchange;
 mod flight;
 mod flow;
 mod given;
+pub mod guide;
 mod http;
 mod in_order;
 mod json;
+#[cfg(feature = "http")]
+mod listener;
+mod listening;
 mod modern;
 mod path;
 mod principal;
@@ -106,11 +119,17 @@ mod session;
 mod settings;
 mod stdio;
 mod summary;
+mod variables;
 mod wire;
 
 pub use argument::{Argument, require_within_roots};
+#[cfg(feature = "command")]
+pub use command::{CommandEnded, CommandError, CommandOutput, ConfinedCommand};
+pub use describe::roots_in_words;
 pub use error::{PageError, PathError};
 pub use http::RootedHttp;
+#[cfg(feature = "http")]
+pub use listener::HttpListener;
 pub use path::{Create, Delete, Execute, Last, Read, ReadWrite, RootedPath, Use, Write};
 pub use principal::Principal;
 pub use refusal::RefusalAnswer;
@@ -119,11 +138,15 @@ pub use rooted::Rooted;
 pub use roots::Roots;
 pub use rootward_audit::{self as audit, AuditLines, AuditLog};
 pub use rootward_core::{Access, Denial, Grant, GrantError, Mode, PlacedRoot, Replace};
-pub use rootward_protocol::{ClientList, ListError, Refusal};
+pub use rootward_protocol::session::{LeftOut, LeftOutKind};
+pub use rootward_protocol::{ClientList, ListError, Refusal, RefusalForm};
+#[cfg(feature = "command")]
+pub use rootward_sandbox as sandbox;
 pub use scope::{path_in_roots, refused, roots, roots_cached, session};
 pub use session::{NotKnown, Session};
-pub use settings::{RefusalForm, RootsService, Settings};
-pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryRoot, roots_resource};
+pub use settings::{RootsService, Settings, TellLeftOut};
+pub use summary::{ROOTS_SENTENCE, ROOTS_URI, RootsSummary, SummaryLeftOut, SummaryRoot, roots_resource};
+pub use variables::OwnVariables;
 
 /// What the attribute [`require_within_roots`] writes calls to. Not for use by hand.
 #[doc(hidden)]

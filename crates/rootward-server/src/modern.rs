@@ -5,7 +5,7 @@
 //! parameters, for a limited time. The list is looked up on disk and held to the ceiling anew in every round. A list in pages
 //! takes a round for each, where the client said that it pages.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::ErrorData;
@@ -15,7 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rootward_protocol::round::{NOT_OF_THIS_REQUEST, Paging, Said, call_identity};
-use rootward_protocol::session::{SessionGuard, Turn};
+use rootward_protocol::session::{Given, Published, SessionGuard, Turn};
 use rootward_protocol::{Pages, Refusal, keys, method};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -170,12 +170,26 @@ pub(crate) async fn known(
     parties: &Arc<Parties>,
     said: Said,
 ) -> Option<Roots> {
+    ground.given.look_for_fallback(&ground.settings.validation).await;
+    known_of(ground, ground.given.now(), context, parties, said).await
+}
+
+/// The same, where this is given. Taken once: roots that were given with a place closed are decided with it closed.
+pub(crate) async fn known_of(
+    ground: &Arc<Ground>,
+    given: Arc<Given>,
+    context: &RequestContext<RoleServer>,
+    parties: &Arc<Parties>,
+    said: Said,
+) -> Option<Roots> {
     let support = wire::support(context.client_capabilities().as_ref());
-    // Taken once: roots that were given with a place closed are decided with it closed.
-    let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), ground.given.now(), support);
+    let mut owner = SessionGuard::of_request(Arc::clone(&ground.terms), given, support);
     if let Some(placing) = owner.told(Duration::ZERO, said) {
         let placed = tokio::task::spawn_blocking(|| placing.run_ambient()).await.ok()?;
         owner.placed(Duration::ZERO, placed);
+        let published = owner.published();
+        let left_out = ground.left_out.lock().unwrap_or_else(PoisonError::into_inner).take(published);
+        ground.tell_left_out(parties, published.map_or(0, Published::generation), &left_out);
     }
     match owner.turn(Duration::ZERO, Duration::ZERO) {
         Turn::GoOn => owner.published().map(|published| Roots::new(published.clone(), parties, ground)),

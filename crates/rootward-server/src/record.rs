@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use rmcp::model::Implementation;
 use rootward_core::{Access, AuditEvent, Denial, Grant, Occasion};
-use rootward_protocol::peer_name;
+use rootward_protocol::session::LeftOut;
+use rootward_protocol::{method, peer_name};
 
 use crate::settings::Ground;
 
@@ -48,6 +49,22 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// Tells which of a client's roots are left out, and puts it on record. Nothing waits for that record: such a root opens nothing.
+    pub(crate) fn tell_left_out(&self, parties: &Parties, generation: u64, left_out: &[LeftOut]) {
+        for root in left_out {
+            if let Some(audit) = &self.settings.audit {
+                let session = parties.session.to_string();
+                let decided = Decided { parties, requester: method::LIST_ROOTS, generation };
+                let _ = audit.record(&root.event(occasion(decided, &session)));
+            }
+            if let Some(tell) = &self.settings.left_out {
+                tell(root);
+            }
+        }
+    }
+}
+
 /// Puts a decision on record. `Err` where it cannot be.
 pub(crate) fn record(
     ground: &Ground,
@@ -59,17 +76,19 @@ pub(crate) fn record(
     let Some(audit) = &ground.settings.audit else {
         return Ok(());
     };
-    let Decided { parties, requester, generation } = decided;
-    let session = parties.session.to_string();
-    let occasion = Occasion {
+    let session = decided.parties.session.to_string();
+    audit.record(&AuditEvent::new(occasion(decided, &session), path, access, decision))
+}
+
+fn occasion<'o>(Decided { parties, requester, generation }: Decided<'o>, session: &'o str) -> Occasion<'o> {
+    Occasion {
         time: SystemTime::now(),
-        session: &session,
+        session,
         principal: parties.principal.as_deref(),
         client: parties.client.as_deref(),
         server: parties.server.as_deref(),
         process: Some(std::process::id()),
         requester,
         generation,
-    };
-    audit.record(&AuditEvent::new(occasion, path, access, decision))
+    }
 }

@@ -36,6 +36,7 @@ impl<H: ServerHandler> Rooted<H> {
     ///
     /// A legacy client is asked for its roots only while one of its calls is under way, so that the front has a stream for the question.
     /// While the client is silent, the session rests: the handler stays, but a `Peer` that it kept from an earlier call is closed.
+    /// [`Session::keep_awake`](crate::Session::keep_awake) keeps it from that.
     pub async fn serve_channels(
         self,
         to_client: mpsc::Sender<Bytes>,
@@ -59,7 +60,7 @@ impl<H: ServerHandler> Rooted<H> {
                 first = from_client.recv() => first,
             };
             let Some(first) = first else { return Ok(()) };
-            let (rests, next) = Rests::new(&may_rest);
+            let (rests, next) = Rests::new(&may_rest, rooted.session().awake());
             let transport = channels(&to_client, from_client, Some(first), rests);
             let transport = InOrder::new(transport, rooted.session().clone());
             running = serve_directly(Arc::clone(&rooted), transport, Some((**client).clone()));
@@ -76,7 +77,7 @@ async fn begin<H: ServerHandler>(
     from_client: FromClient,
     may_rest: &Arc<AtomicBool>,
 ) -> Result<(Running<H>, oneshot::Receiver<FromClient>), ServerInitializeError> {
-    let (rests, rested) = Rests::new(may_rest);
+    let (rests, rested) = Rests::new(may_rest, rooted.session().awake());
     let transport = channels(to_client, from_client, None, rests);
     let transport = InOrder::new(transport, rooted.session().clone());
     Ok((ServiceExt::serve(Arc::clone(rooted), transport).await?, rested))

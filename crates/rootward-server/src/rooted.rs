@@ -12,8 +12,8 @@ use rmcp::model::{
     CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams,
     GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, RoleServer, RunningService, ServerInitializeError, SubscriptionContext,
@@ -21,18 +21,22 @@ use rmcp::service::{
 use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use rootward_core::session::State;
-use rootward_protocol::Refusal;
 use rootward_protocol::round::Said;
+use rootward_protocol::session::SessionGuard;
+use rootward_protocol::{Refusal, RefusalForm, method};
 
 use crate::announce::{Limits, Paging, RootsResource};
+use crate::describe::Described;
 use crate::http;
 use crate::in_order::{Heard, InOrder, is_list_changed_method};
+use crate::listening::{Beginning, ToolsNameRoots};
 use crate::modern::{self, Retried, Rounds};
 use crate::record::Parties;
 use crate::refusal::RefusalAnswer;
-use crate::scope::{Outcome, Scope, Source};
+use crate::roots::Roots;
+use crate::scope::{Outcome, Scope, Source, roots_cached};
 use crate::session::Session;
-use crate::settings::{RefusalForm, RootsService};
+use crate::settings::{Ground, RootsService};
 use crate::stdio::stdio;
 use crate::wire;
 
@@ -42,9 +46,13 @@ pub struct Rooted<H> {
     handler: H,
     session: Session,
     service: RootsService,
-    resource: RootsResource,
+    pub(crate) resource: RootsResource,
     paging: Paging,
     asks: Asks,
+    pub(crate) tools: ToolsNameRoots,
+    /// Listeners that are not listening yet.
+    pub(crate) beginning: Beginning,
+    described: Option<Described>,
 }
 
 /// When a legacy client may be asked for its roots.
@@ -66,6 +74,9 @@ impl RootsService {
             resource: RootsResource::NotOffered,
             paging: Paging::NotDeclared,
             asks: Asks::AtOnce,
+            tools: ToolsNameRoots::No,
+            beginning: Beginning::default(),
+            described: None,
         }
     }
 }
@@ -86,6 +97,50 @@ impl<H> Rooted<H> {
     #[must_use]
     pub fn with_roots_resource(self) -> Rooted<H> {
         Rooted { resource: RootsResource::Offered, ..self }
+    }
+
+    /// Says that the handler's list of tools names the roots that are effective, for example in descriptions. A modern client that listens
+    /// for changes of the list (`subscriptions/listen`) then hears when the operator's or the user's roots change. The handler declares
+    /// `tools.listChanged` itself.
+    #[must_use]
+    pub fn with_roots_in_tools(self) -> Rooted<H> {
+        Rooted { tools: ToolsNameRoots::Yes, ..self }
+    }
+
+    /// Adds the roots to the descriptions of all tools that take a [`RootedPath`](crate::RootedPath), and tells the client when the list
+    /// of tools has changed with them.
+    #[must_use]
+    pub fn with_described_tools(self) -> Rooted<H> {
+        Rooted { described: Some(Described::new()), ..self.with_roots_in_tools() }
+    }
+
+    /// Adds to what the server declares, where its tools are described with the roots.
+    fn declare_described(&self, capabilities: &mut ServerCapabilities) {
+        if self.described.is_some() {
+            Described::declare(capabilities);
+        }
+    }
+
+    /// What surrounds a list: it waits for nobody, sees what is known, and cannot ask.
+    async fn listing(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Scope>, ErrorData>
+    where
+        H: ServerHandler,
+    {
+        let ground = self.service.ground();
+        let (known, source, parties) = if is_modern(context) {
+            let parties = self.modern_parties(context);
+            (modern::known(ground, context, &parties, Said::Nothing).await, Source::Modern, parties)
+        } else {
+            if let Err(error) = self.session.begin(&context.peer) {
+                return Err(ErrorData::internal_error(error.to_string(), None));
+            }
+            (self.session.roots_settled(), Source::Told(self.session.clone()), self.session.parties())
+        };
+        Ok(Scope::new(known, source, ground, (parties, String::new()), None))
+    }
+
+    pub(crate) fn ground(&self) -> &Arc<Ground> {
+        self.service.ground()
     }
 
     /// Serves a session over `transport`. This, rather than rmcp's method of the same name, which it stands before, takes
@@ -118,11 +173,19 @@ impl<H> Rooted<H> {
     }
 
     /// Who is at either end of a modern request.
-    fn modern_parties(&self, context: &RequestContext<RoleServer>) -> Arc<Parties>
+    pub(crate) fn modern_parties(&self, context: &RequestContext<RoleServer>) -> Arc<Parties>
     where
         H: ServerHandler,
     {
         modern::parties(self.service.ground(), context, || self.handler.get_info().server_info.name)
+    }
+
+    /// The roots of a session that begins, if its client need not be asked for them.
+    fn known_before(&self, request: &InitializeRequestParams) -> Option<Roots> {
+        let ground = self.service.ground();
+        let support = wire::support(Some(&request.capabilities));
+        let owner = SessionGuard::new(Arc::clone(&ground.terms), ground.given.now(), support);
+        owner.published().map(|published| Roots::new(published.clone(), &self.session.parties(), ground))
     }
 
     /// Whether cursors arrive with the transport of a request.
@@ -167,6 +230,7 @@ impl<H> Rooted<H> {
             return Ok(Err(ErrorData::internal_error(error.to_string(), None)));
         }
         ground.http.note(&context.extensions, &self.session);
+        ground.given.look_for_fallback(&ground.settings.validation).await;
         let limits = wire::limits(&context);
         self.session.land().await;
         // A look at the disk is for calls that turn out to need it.
@@ -224,6 +288,33 @@ impl<H> Rooted<H> {
     }
 }
 
+impl<H: ServerHandler> Rooted<H> {
+    /// Runs a call that takes no rounds in the modern era: what the client does not need to be asked for is all there is.
+    async fn run_in_one_round<P, R, F>(
+        &self,
+        method: &str,
+        parameters: P,
+        context: RequestContext<RoleServer>,
+        call: impl Fn(P, RequestContext<RoleServer>) -> F,
+    ) -> Result<R, ErrorData>
+    where
+        P: Clone,
+        F: Future<Output = Result<R, ErrorData>>,
+    {
+        let ground = self.service.ground();
+        let requester = ground.requester(method, "");
+        if is_modern(&context) {
+            let parties = self.modern_parties(&context);
+            let known = modern::known(ground, &context, &parties, Said::Nothing).await;
+            let limits = wire::limits(&context);
+            let scope = Scope::new(known, Source::Modern, ground, (parties, requester), limits.as_ref());
+            let result = scope.run(call(parameters, context)).await;
+            return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
+        }
+        self.run_in_session(parameters, requester, context, call, Result::is_err).await.map_err(Refusal::into_error)?
+    }
+}
+
 /// By the request's own version: rmcp does not recognise a modern client on stdio, and would ask it.
 fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
@@ -244,7 +335,12 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let call = |request, context| self.handler.call_tool(request, context);
-        match (self.run(request, context, call, tool_failed).await, self.service.settings().refusals) {
+        let described = self.described.as_ref().filter(|_| !is_modern(&context)).zip(Some(context.peer.clone()));
+        let result = self.run(request, context, call, tool_failed).await;
+        if let Some((described, peer)) = described {
+            described.tell_if_changed(&self.session, &peer).await;
+        }
+        match (result, self.service.settings().refusals) {
             (Ok(result), _) => result,
             (Err(refusal), RefusalForm::ToolError) => Ok(refusal.into_tool_result().into()),
             (Err(refusal), RefusalForm::ProtocolError) => Err(refusal.into_error()),
@@ -258,7 +354,11 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let call = async |request: ReadResourceRequestParams, context| match self.resource.read(&request) {
             Some(answer) => answer,
-            None => self.handler.read_resource(request, context).await,
+            None => {
+                let uri = request.uri.clone();
+                let answer = self.handler.read_resource(request, context).await;
+                answer.map_err(|error| self.resource.unknown(&uri, error))
+            }
         };
         self.run(request, context, call, Result::is_err).await.map_err(Refusal::into_error)?
     }
@@ -278,18 +378,7 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let call = |request, context| self.handler.complete(request, context);
-        let requester = self.service.ground().requester(rootward_protocol::method::COMPLETE, "");
-        if is_modern(&context) {
-            // A completion takes no rounds: what the client does not need to be asked for is all there is.
-            let ground = self.service.ground();
-            let parties = self.modern_parties(&context);
-            let known = modern::known(ground, &context, &parties, Said::Nothing).await;
-            let limits = wire::limits(&context);
-            let scope = Scope::new(known, Source::Modern, ground, (parties, requester), limits.as_ref());
-            let result = scope.run(call(request, context)).await;
-            return scope.judged(result, Result::is_err).map_err(Refusal::into_error)?;
-        }
-        self.run_in_session(request, requester, context, call, Result::is_err).await.map_err(Refusal::into_error)?
+        self.run_in_one_round(method::COMPLETE, request, context, call).await
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
@@ -308,15 +397,19 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
     ) -> Result<InitializeResult, ErrorData> {
         let paging = self.paging_over(&context);
         let limits = Limits::of_client(Some(&request.client_info));
+        let roots = self.known_before(&request);
         let mut result = self.handler.initialize(request, context).await?;
-        self.resource.declare(paging, &mut result.capabilities, &mut result.instructions);
+        self.resource.declare(paging, &mut result.capabilities, &mut result.instructions, roots.as_ref());
+        self.declare_described(&mut result.capabilities);
         limits.declare(&mut result.capabilities);
         Ok(result)
     }
 
     fn negotiate_initialize(&self, request: &InitializeRequestParams) -> Result<InitializeResult, ErrorData> {
         let mut result = self.handler.negotiate_initialize(request)?;
-        self.resource.declare(self.paging, &mut result.capabilities, &mut result.instructions);
+        let roots = self.known_before(request);
+        self.resource.declare(self.paging, &mut result.capabilities, &mut result.instructions, roots.as_ref());
+        self.declare_described(&mut result.capabilities);
         Limits::of_client(Some(&request.client_info)).declare(&mut result.capabilities);
         Ok(result)
     }
@@ -327,10 +420,14 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let limits = Limits::of_client(context.client_info().as_ref());
+        let roots = modern::known(self.service.ground(), &context, &self.modern_parties(&context), Said::Nothing).await;
         let mut result = self.handler.discover(context).await?;
         limits.declare(&mut result.capabilities);
         // What a modern client answers with is carried as it came.
-        self.resource.declare(Paging::Declared, &mut result.capabilities, &mut result.instructions);
+        let (capabilities, instructions) = (&mut result.capabilities, &mut result.instructions);
+        self.resource.declare(Paging::Declared, capabilities, instructions, roots.as_ref());
+        self.resource.declare_updates(&mut result.capabilities);
+        self.declare_described(&mut result.capabilities);
         Ok(result)
     }
 
@@ -356,8 +453,12 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let mut resources = self.handler.list_resources(request.clone(), context).await?;
-        self.resource.list(request.as_ref(), &mut resources);
+        let call = |request, context| self.handler.list_resources(request, context);
+        let listed = self.run_in_one_round(method::LIST_RESOURCES, request.clone(), context.clone(), call).await;
+        let mut resources = listed?;
+        let scope = self.listing(&context).await?;
+        let roots = scope.run(async { roots_cached() }).await;
+        self.resource.list(request.as_ref(), &mut resources, roots.as_ref());
         Ok(resources)
     }
 
@@ -366,15 +467,16 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.handler.list_resource_templates(request, context).await
+        let call = |request, context| self.handler.list_resource_templates(request, context);
+        self.run_in_one_round(method::LIST_TEMPLATES, request, context, call).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        self.handler.accepted_subscription_filter(requested)
+        self.accepted(requested)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.handler.listen(context).await
+        self.tell_listener(context).await
     }
 
     #[expect(deprecated, reason = "a legacy client may still subscribe")]
@@ -383,7 +485,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.handler.subscribe(request, context).await
+        let call = |request, context| self.handler.subscribe(request, context);
+        self.run_in_one_round(method::SUBSCRIBE, request, context, call).await
     }
 
     #[expect(deprecated, reason = "a legacy client may still subscribe")]
@@ -392,7 +495,8 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.handler.unsubscribe(request, context).await
+        let call = |request, context| self.handler.unsubscribe(request, context);
+        self.run_in_one_round(method::UNSUBSCRIBE, request, context, call).await
     }
 
     async fn list_tools(
@@ -400,19 +504,13 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // A list waits for nobody: it sees what is known, and cannot ask.
-        let ground = self.service.ground();
-        let (known, source, parties) = if is_modern(&context) {
-            let parties = self.modern_parties(&context);
-            (modern::known(ground, &context, &parties, Said::Nothing).await, Source::Modern, parties)
-        } else {
-            if let Err(error) = self.session.begin(&context.peer) {
-                return Err(ErrorData::internal_error(error.to_string(), None));
-            }
-            (self.session.roots_settled(), Source::Told(self.session.clone()), self.session.parties())
-        };
-        let scope = Scope::new(known, source, ground, (parties, String::new()), None);
-        scope.run(self.handler.list_tools(request, context)).await
+        let scope = self.listing(&context).await?;
+        let mut tools = scope.run(self.handler.list_tools(request, context)).await?;
+        if let Some(described) = &self.described {
+            let roots = scope.run(async { roots_cached() }).await;
+            described.describe(&mut tools, roots.as_ref());
+        }
+        Ok(tools)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -455,7 +553,10 @@ impl<H: ServerHandler> ServerHandler for Rooted<H> {
 
     fn get_info(&self) -> ServerConfig {
         let mut info = self.handler.get_info();
-        self.resource.declare(self.paging, &mut info.capabilities, &mut info.instructions);
+        self.resource.declare(self.paging, &mut info.capabilities, &mut info.instructions, None);
+        // rmcp compares what a listener wants with this; a legacy client is told by `initialize`.
+        self.resource.declare_updates(&mut info.capabilities);
+        self.declare_described(&mut info.capabilities);
         info
     }
 

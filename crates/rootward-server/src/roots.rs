@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rootward_core::cursor::{self, PAGE_SIZE, Page};
 use rootward_core::session::{Reach, State, Support, Why};
-use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, PlacedRoot};
-use rootward_protocol::session::Published;
+use rootward_core::{Access, Code, Denial, Grant, Guard, Mode, OtherRoot, PlacedRoot};
+use rootward_protocol::session::{LeftOut, Published};
 use rootward_protocol::{HostLimits, Refusal};
 
 use crate::error::PageError;
@@ -98,6 +98,11 @@ impl Roots {
         self.published.refusal(denial)
     }
 
+    /// The client's roots of other schemes, such as `https://api.example.com/v1/`. They open nothing.
+    pub fn others(&self) -> &[OtherRoot] {
+        self.published.others()
+    }
+
     /// The number of these roots; it moves on when they change.
     pub fn generation(&self) -> u64 {
         self.published.generation()
@@ -121,6 +126,15 @@ impl Roots {
     /// What the client declared.
     pub fn support(&self) -> Support {
         self.published.support()
+    }
+
+    pub(crate) fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// The roots that the client named and that are left out.
+    pub fn left_out(&self) -> &[LeftOut] {
+        self.published.left_out()
     }
 
     /// How the client's roots and the ceiling combine.

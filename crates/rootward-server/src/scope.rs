@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rmcp::ErrorData;
 use rmcp::service::{Peer, RoleServer};
 use rootward_core::{Access, Code, Denial};
-use rootward_protocol::{HostLimits, Refusal};
+use rootward_protocol::{HostLimits, Refusal, RefusalForm};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::PathError;
 use crate::record::{Decided, Parties, record};
 use crate::roots::Roots;
 use crate::session::Session;
-use crate::settings::{Ground, RefusalForm};
+use crate::settings::Ground;
 
 /// How many refusals of a call are kept in mind, so that none of them is recorded twice.
 const MOST_KEPT: usize = 64;
@@ -223,7 +223,8 @@ pub async fn roots() -> Result<Roots, PathError> {
     Scope::current()?.fetched().await
 }
 
-/// The roots last known to the call that is running, without waiting; none if they were never known.
+/// The roots last known to the call that is running, without waiting. `None` if they were never known, and while they are out of
+/// date: see [`Session::roots_cached`].
 pub fn roots_cached() -> Option<Roots> {
     let scope = Scope::current().ok()?;
     scope.roots.get().cloned().or_else(|| scope.session()?.roots_cached())

@@ -8,13 +8,14 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer};
 use rootward_core::Access;
-use rootward_protocol::session::{Given, Order, Placing, SessionGuard, Turn};
+use rootward_protocol::session::{Given, LeftOutNews, Order, Placing, SessionGuard, Turn};
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -40,7 +41,9 @@ struct Inner {
     started: Instant,
     state: Mutex<State>,
     /// Whether HTTP's name for it is known.
-    named: std::sync::atomic::AtomicBool,
+    named: AtomicBool,
+    /// Whether the client waits to be told of something.
+    awake: Arc<AtomicBool>,
     /// Held by the call that moves the flight along.
     leader: tokio::sync::Mutex<()>,
     /// Something happened: calls that wait look again.
@@ -66,6 +69,8 @@ struct State {
     /// Made when the client's capabilities are known.
     owner: Option<SessionGuard>,
     roots: Option<Roots>,
+    /// Which of the client's roots were told to be left out.
+    left_out: LeftOutNews,
     flight: Option<Flight>,
     /// Questions whose end the client is to be told.
     to_cancel: Vec<RequestHandle<RoleServer>>,
@@ -94,7 +99,8 @@ impl Session {
             ground,
             started: Instant::now(),
             state: Mutex::default(),
-            named: std::sync::atomic::AtomicBool::new(false),
+            named: AtomicBool::new(false),
+            awake: Arc::default(),
             leader: tokio::sync::Mutex::default(),
             turn: Notify::new(),
             in_force: OnceLock::new(),
@@ -171,10 +177,15 @@ impl Session {
         state.owner.as_ref().filter(|owner| owner.is_pending())?.wakes_at()
     }
 
-    /// The roots last known, without waiting; none if they were never known. For showing: while the client says that they
-    /// changed, these are still the old ones, and decisions go through [`Session::roots`].
+    /// The roots last known, without waiting. `None` if they were never known, and while they are out of date: from the moment when
+    /// the client says that its roots changed until the new list is there. A list past its lifetime is still returned: decisions go
+    /// through [`Session::roots`].
     pub fn roots_cached(&self) -> Option<Roots> {
-        self.state().roots.clone()
+        let state = self.state();
+        let current = state.owner.as_ref().is_some_and(|owner| !owner.is_pending() && !owner.is_placing());
+        // SECURITY: a root that was revoked must not look shared until the refresh is done
+        // (test: after_a_change_the_cached_roots_are_unknown_until_the_refresh_is_done)
+        state.roots.clone().filter(|_| current)
     }
 
     /// The roots in force, if a call that came now would not have to wait for them.
@@ -220,6 +231,16 @@ impl Session {
         self.0.in_force.get_or_init(|| watch::Sender::new(state.roots.clone())).subscribe()
     }
 
+    /// Says whether the client waits to be told of something. While it does, a session over channels does not rest, and the `Peer` of
+    /// the call that says so stays open.
+    pub fn keep_awake(&self, awake: bool) {
+        self.0.awake.store(awake, Ordering::Relaxed);
+    }
+
+    pub(crate) fn awake(&self) -> &Arc<AtomicBool> {
+        &self.0.awake
+    }
+
     /// A way back to this session that does not keep it.
     pub(crate) fn downgrade(&self) -> WeakSession {
         WeakSession(Arc::downgrade(&self.0))
@@ -227,7 +248,7 @@ impl Session {
 
     /// Whether nobody asked this before.
     pub(crate) fn is_named_first(&self) -> bool {
-        !self.0.named.swap(true, std::sync::atomic::Ordering::Relaxed)
+        !self.0.named.swap(true, Ordering::Relaxed)
     }
 
     /// A number that tells this session from others of its service, on record.
@@ -311,7 +332,10 @@ impl Session {
             }
         }
         self.publish(state);
+        let left_out = state.left_out.take(state.owner.as_ref().and_then(SessionGuard::published));
+        let generation = state.roots.as_ref().map_or(0, Roots::generation);
         drop(guard);
+        self.0.ground.tell_left_out(&self.parties(), generation, &left_out);
         if news {
             self.0.turn.notify_waiters();
         }

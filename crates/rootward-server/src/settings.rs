@@ -2,19 +2,25 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::RequestStateCodec;
 use rootward_core::env::{Directories, Environment, EnvironmentError, Said};
 use rootward_core::session::{Policy, Sources};
-use rootward_core::{Audit, GuardOptions, Restriction, Restrictions, Root, RootSet, Validation};
-use rootward_protocol::session::Terms;
+use rootward_core::{
+    Audit, GuardOptions, Restriction, Restrictions, Root, RootSet, Validation, make_private_directory_ambient,
+};
+use rootward_protocol::RefusalForm;
+use rootward_protocol::session::{LeftOut, LeftOutNews, Terms};
 
 use crate::given::GivenNow;
 use crate::principal::Principal;
 use crate::session::Session;
+
+/// Called with each root of a client's that is left out.
+pub type TellLeftOut = Arc<dyn Fn(&LeftOut) + Send + Sync>;
 
 /// The settings of all sessions of a server.
 #[derive(Clone)]
@@ -52,6 +58,8 @@ pub struct Settings {
     pub server: Option<String>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
+    /// Who is told which of a client's roots are left out, and why: once for each root and change. It goes on record, too.
+    pub left_out: Option<TellLeftOut>,
     /// How a person names a root for this server: the end of the refusal that a client reads which shared no directories. For
     /// example ``name one in `ROOTWARD_ROOTS` ``, which [`Settings::from_environment`] says.
     pub way: Option<&'static str>,
@@ -62,16 +70,6 @@ pub struct Settings {
     /// Seals what a modern client carries from one round to the next. Without it a key is made that lasts as long as the
     /// process; several processes that serve one address need a common one.
     pub request_state: Option<RequestStateCodec>,
-}
-
-/// How a refused tool call is answered.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum RefusalForm {
-    /// A result with `isError`: a model reads it, and can do better.
-    #[default]
-    ToolError,
-    /// JSON-RPC error -32602: most clients show it to nobody.
-    ProtocolError,
 }
 
 impl Settings {
@@ -90,6 +88,7 @@ impl Settings {
             audit: None,
             server: None,
             refusals: RefusalForm::default(),
+            left_out: None,
             way: None,
             principal: Principal::default(),
             round_lifetime: Duration::from_mins(10),
@@ -109,6 +108,12 @@ impl Settings {
         let mut settings = Settings { validation: Validation::of(&directories), ..Settings::new(home) };
         settings.policy = said.policy()?;
         settings.way = Some("name one in `ROOTWARD_ROOTS`");
+        if let (Some((fallback, _)), Some(home)) = (&said.fallback_dir, &settings.guard.home)
+            && fallback.root.pattern.is_none()
+        {
+            // One that lies elsewhere is looked for until it exists; so is one that cannot be made.
+            let _ = make_private_directory_ambient(home, &fallback.root.path);
+        }
         let place = |roots: Vec<Root>| RootSet::place_ambient(roots, &settings.validation);
         let ceiling = said.roots.map(|(roots, _)| roots.into_iter().map(|named| named.root).collect());
         settings.sources = Sources {
@@ -179,6 +184,8 @@ pub(crate) struct Ground {
     pub(crate) http: crate::http::HttpSessions,
     /// What may change while sessions run: the sources, and what is closed.
     pub(crate) given: GivenNow,
+    /// Which roots of the last modern request are left out: a request has no session that would know what was told before.
+    pub(crate) left_out: Mutex<LeftOutNews>,
     /// Counts sessions, to tell them apart on record.
     sessions: AtomicU64,
 }
@@ -192,6 +199,7 @@ impl RootsService {
         let seal = settings.request_state.clone().or_else(random_codec);
         RootsService(Arc::new(Ground {
             given: GivenNow::new(&settings),
+            left_out: Mutex::default(),
             settings,
             terms: Arc::new(terms),
             seal,

@@ -233,6 +233,21 @@ mod tests {
         assert!(lines.receive().await.is_none());
     }
 
+    /// Nobody could stop it any more.
+    #[tokio::test]
+    async fn a_request_that_listens_is_taken_back_when_the_input_ends() {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let listen = json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": {"_meta": meta, "notifications": {}}});
+        let (received, answers) = exchange(format!("{listen}\n").as_bytes()).await;
+        assert!(matches!(&received[0], JsonRpcMessage::Request(_)));
+        let taken_back = serde_json::to_value(&received[1]).unwrap();
+        assert_eq!(
+            (&taken_back["method"], &taken_back["params"]["requestId"]),
+            (&json!("notifications/cancelled"), &json!(5))
+        );
+        assert_eq!((received.len(), answers), (2, Vec::new()));
+    }
+
     #[tokio::test]
     async fn cursors_are_kept() {
         let list = br#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"c","roots":[]}}"#;

@@ -1,9 +1,13 @@
 //! What is in force, in words and data: for models, for users, for the tool `get-roots`.
 
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
+use rmcp::model::{JsonObject, MetaObject, ReadResourceResult, Resource, ResourceContents};
+use rootward_core::cursor::PAGE_SIZE;
 use rootward_core::session::{State, Support};
-use rootward_core::{Access, Mode, PlacedRoot, Shown};
+use rootward_core::{Access, Mode, OtherRoot, PlacedRoot, Shown};
+use rootward_protocol::keys;
+use rootward_protocol::session::LeftOutKind;
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::error::PageError;
@@ -26,10 +30,12 @@ pub struct RootsSummary {
     pub roots_list_changed: bool,
     /// How many roots there are in all.
     pub roots_count: usize,
-    /// The roots of this page.
+    /// The roots of this page; behind the last of them the client's roots of other schemes, which open nothing.
     pub roots: Vec<SummaryRoot>,
-    /// Their paths.
+    /// The paths of those that have one.
     pub file_paths: Vec<String>,
+    /// The roots that the client named and that are left out.
+    pub left_out: Vec<SummaryLeftOut>,
     /// The client's state.
     pub state: State,
     /// Why these, in words.
@@ -49,43 +55,82 @@ pub struct SummaryRoot {
     /// Its URI; none where the path has none, because it is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    /// Its name, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    /// Its name.
+    pub name: String,
     /// What may be done below it.
     pub access: Access,
+    /// The operator's pattern that it was found by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
     /// What its entry carried besides.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<RawValue>>,
+}
+
+/// A root that the client named and that is left out.
+#[derive(Clone, Debug, Serialize)]
+pub struct SummaryLeftOut {
+    /// As the client named it.
+    pub uri: String,
+    /// `unusable`, `refused` or `unavailable`.
+    pub reason: LeftOutKind,
 }
 
 impl SummaryRoot {
     fn new(PlacedRoot { root, .. }: &PlacedRoot) -> SummaryRoot {
         SummaryRoot {
             uri: root.uri().map(|uri| uri.as_str().to_owned()),
-            name: root.name.clone(),
+            name: root.title(),
             access: root.access,
-            meta: root.meta.as_ref().and_then(|meta| RawValue::from_string(meta.to_string()).ok()),
+            pattern: root.pattern().map(|pattern| Shown::new(pattern).to_string()),
+            meta: raw(root.meta.as_deref()),
         }
     }
+
+    fn other(other: &OtherRoot) -> SummaryRoot {
+        SummaryRoot {
+            uri: Some(other.uri.clone()),
+            name: other.title().to_owned(),
+            access: Access::NONE,
+            pattern: None,
+            meta: raw(other.meta.as_deref()),
+        }
+    }
+}
+
+fn raw(meta: Option<&str>) -> Option<Box<RawValue>> {
+    RawValue::from_string(meta?.to_owned()).ok()
 }
 
 impl Roots {
     /// What is in force, for whoever asks; the part that begins at `cursor`.
     pub fn summary(&self, cursor: Option<&str>) -> Result<RootsSummary, PageError> {
         let page = self.page(cursor)?;
+        // At the end: on the last page.
+        let others = if page.next.is_none() { self.others() } else { &[] };
+        let others = others.iter().map(SummaryRoot::other);
         Ok(RootsSummary {
             supports_roots: self.support() != Support::No,
             roots_list_changed: self.support() == Support::Announced,
-            roots_count: self.list().len(),
-            roots: page.entries.iter().map(SummaryRoot::new).collect(),
+            roots_count: self.list().len() + self.others().len(),
+            roots: page.entries.iter().map(SummaryRoot::new).chain(others).collect(),
             file_paths: page.entries.iter().map(|placed| Shown::new(&placed.root.path).to_string()).collect(),
+            left_out: self
+                .left_out()
+                .iter()
+                .map(|root| SummaryLeftOut { uri: root.text.clone(), reason: root.kind })
+                .collect(),
             state: self.state(),
             why: self.why().to_string(),
             generation: self.generation(),
             mode: self.mode(),
             next_cursor: page.next.map(rootward_core::cursor::Cursor::encode),
         })
+    }
+
+    /// All roots in force, as data.
+    pub fn entries(&self) -> Vec<SummaryRoot> {
+        self.list().iter().map(SummaryRoot::new).collect()
     }
 
     /// The contents of [`ROOTS_URI`], or of its later pages, which have `?cursor=` and a cursor behind it; none for any other
@@ -104,10 +149,27 @@ impl Roots {
     }
 }
 
-/// The resource, as it stands in a list of resources.
-pub fn roots_resource() -> Resource {
-    Resource::new(ROOTS_URI, "roots")
+impl Roots {
+    /// Names the roots, for a server's instructions or a description: at most a few.
+    pub fn sentence(&self) -> String {
+        self.published().sentence()
+    }
+}
+
+/// The resource, as it stands in a list of resources: with the roots in its description and its `_meta`, where they are known.
+pub fn roots_resource(roots: Option<&Roots>) -> Resource {
+    let about = "The directories that the user shares with this server, and what may be done in each.";
+    let now = roots.map_or_else(|| "The client has not named them yet.".to_owned(), Roots::sentence);
+    let mut resource = Resource::new(ROOTS_URI, "roots")
         .with_title("Roots in force")
-        .with_description("The directories that the user shares with this server, and what may be done in each")
-        .with_mime_type("application/json")
+        .with_description(format!("{about} {now}"))
+        .with_mime_type("application/json");
+    if let Some(roots) = roots {
+        let listed: Vec<SummaryRoot> = roots.list().iter().take(PAGE_SIZE.get()).map(SummaryRoot::new).collect();
+        let mut meta = JsonObject::new();
+        meta.insert(keys::ROOTS.to_owned(), json!(listed));
+        meta.insert(keys::STATE.to_owned(), json!(roots.state()));
+        resource.meta = Some(MetaObject(meta));
+    }
+    resource
 }

@@ -1,4 +1,34 @@
-//! Trees, attacks and adapters that Rootward is tested with.
+//! An MCP client for tests of servers, and the trees, attacks and adapters that Rootward is tested with.
+//!
+//! # For authors of servers
+//!
+//! [`client`] speaks both eras of the protocol over standard input and output, HTTP, or a pipe in memory. It says what a test
+//! tells it to, shares the roots that a test names, and shows the last lines that came when a test fails. It needs no feature:
+//!
+//! ```toml
+//! [dev-dependencies]
+//! rootward-testkit = { version = "0.1", default-features = false }   # with "tokio" for servers in the test's own runtime
+//! serde_json = "1"
+//! ```
+//!
+//! ```no_run
+//! use std::process::Command;
+//!
+//! use rootward_testkit::client::Client;
+//! use serde_json::json;
+//!
+//! // In a test, the program is `env!("CARGO_BIN_EXE_my-server")`.
+//! let mut client = Client::start(&mut Command::new("my-server"));
+//! client.shake_hands(json!({"roots": {"listChanged": true}}));
+//! client.name_roots(["file:///tmp/project"]);
+//! assert_eq!(client.says("read_file", json!({"path": "notes.txt"})), "hello");
+//! assert_eq!(client.why("read_file", json!({"path": "/etc/passwd"})), "outside_roots");
+//! // A root that is taken back is gone for the next call.
+//! client.share(["file:///tmp/other"]);
+//! assert_eq!(client.why("read_file", json!({"path": "/tmp/project/notes.txt"})), "outside_roots");
+//! ```
+//!
+//! The rest tests Rootward itself.
 //!
 //! # Layout
 //!
@@ -13,10 +43,12 @@
 //! - [`tree`], [`snapshot`], [`text`]: small trees on disk, what changed in them, and their notation.
 //!
 //! ```no_run
+//! # #[cfg(feature = "files")] {
 //! use rootward_testkit::{escape, naive::Naive, report};
 //!
 //! let report = report::run(&Naive, escape::table());
 //! assert!(!report.failures.is_empty());
+//! # }
 //! ```
 
 #![cfg_attr(

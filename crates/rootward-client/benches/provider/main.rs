@@ -60,7 +60,7 @@ async fn measure(top: &Path, table: &mut Table) -> Outcome {
     }
     let share = |turn: usize| {
         let root = SavedRoot::new(top.join(names[turn % names.len()]), Access::READ);
-        provider.share(Shares::new(Arc::new(Kept { roots: vec![root] }), &Consents::default(), None));
+        provider.share(Shares::new(Arc::new(Kept::from(vec![root])), &Consents::default(), None));
     };
     share(0);
     let (heard, written) = (Heard::default(), Written::default());

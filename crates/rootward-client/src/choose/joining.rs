@@ -23,6 +23,7 @@ pub(super) fn join(
             root: root.clone(),
             saved: Some(position),
             before: Some(root.access),
+            name_before: root.name.clone(),
             found: None,
             depth: 0,
             obstacle: None,
@@ -44,6 +45,7 @@ pub(super) fn join(
             },
             saved: None,
             before: None,
+            name_before: None,
             obstacle: obstacle(&suggestion.path),
             found: Some(suggestion),
             depth: 0,
@@ -61,7 +63,7 @@ pub(super) fn join(
     list
 }
 
-/// The name that a project gives itself, where it is of use. One that reads as a path could be taken for another root on a command
+/// The name that was found, where it is of use. One that reads as a path could be taken for another root on a command
 /// line.
 fn name(suggestion: &Suggestion) -> Option<String> {
     let is_path = |name: &&String| name.starts_with(['/', '~', '.']) || name.starts_with("file:");

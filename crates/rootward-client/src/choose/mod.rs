@@ -36,7 +36,7 @@ use rootward_core::Access;
 use thiserror::Error;
 
 use crate::detect::Suggestion;
-use crate::store::{Audience, Kept, SavedRoot};
+use crate::store::{Audience, Kept, SavedRoot, usable_name};
 
 pub use saving::{ChangedMeanwhile, Difference};
 
@@ -55,6 +55,7 @@ pub struct Choice {
     /// Where it is in the store.
     saved: Option<usize>,
     before: Option<Access>,
+    name_before: Option<String>,
     found: Option<Suggestion>,
     depth: usize,
     obstacle: Option<String>,
@@ -79,6 +80,9 @@ pub enum Unchosen {
     /// It cannot be shared.
     #[error("it cannot be shared: {0}")]
     Obstacle(String),
+    /// It cannot be called so.
+    #[error("not a usable name: {0}")]
+    Name(String),
 }
 
 impl Choices {
@@ -119,6 +123,15 @@ impl Choices {
         Ok(())
     }
 
+    /// Gives a line another name, and chooses it.
+    pub fn rename(&mut self, position: usize, name: &str) -> Result<(), Unchosen> {
+        let choice = self.choosable(position)?;
+        usable_name(name).map_err(|why| Unchosen::Name(why.to_owned()))?;
+        choice.root.name = Some(name.to_owned());
+        choice.mark = Mark::Chosen;
+        Ok(())
+    }
+
     /// Closes a line that turned out to be of no use. What is saved stays open to be left.
     pub fn refuse(&mut self, position: usize, reason: String) {
         if let Some(choice) = self.list.get_mut(position).filter(|choice| choice.saved.is_none()) {
@@ -147,6 +160,11 @@ impl Choice {
     /// What it is shared for by now; none where it is not saved.
     pub fn before(&self) -> Option<Access> {
         self.before
+    }
+
+    /// Whether it is saved, and was given another name.
+    pub fn is_renamed(&self) -> bool {
+        self.saved.is_some() && self.root.name != self.name_before
     }
 
     /// Why it is suggested; none where it is saved and was not found.

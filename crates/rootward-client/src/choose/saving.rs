@@ -13,6 +13,8 @@ pub struct Difference<'c> {
     pub added: Vec<&'c SavedRoot>,
     /// What is shared for other access: that of before, and the root as it will be.
     pub granted: Vec<(Access, &'c SavedRoot)>,
+    /// What has another name: that of before, and the root as it will be.
+    pub renamed: Vec<(Option<&'c str>, &'c SavedRoot)>,
     /// What is shared no more.
     pub removed: Vec<&'c SavedRoot>,
 }
@@ -20,7 +22,7 @@ pub struct Difference<'c> {
 impl Difference<'_> {
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.granted.is_empty() && self.removed.is_empty()
+        self.added.is_empty() && self.granted.is_empty() && self.renamed.is_empty() && self.removed.is_empty()
     }
 }
 
@@ -34,6 +36,10 @@ impl Choices {
     pub fn difference(&self) -> Difference<'_> {
         let mut difference = Difference::default();
         for choice in &self.list {
+            let was = choice.saved.and_then(|at| self.kept.roots.get(at));
+            if let Some(was) = was.filter(|was| choice.mark == Mark::Chosen && was.name != choice.root.name) {
+                difference.renamed.push((was.name.as_deref(), &choice.root));
+            }
             match (choice.before, choice.mark) {
                 (None, Mark::Chosen) => difference.added.push(&choice.root),
                 (Some(before), Mark::Chosen) if before != choice.root.access => {
@@ -63,7 +69,7 @@ impl Choices {
             }
         }
         let added = self.difference().added.into_iter().cloned();
-        Kept { roots: roots.into_iter().flatten().chain(added).collect() }
+        Kept { roots: roots.into_iter().flatten().chain(added).collect(), record: self.kept.record.clone() }
     }
 
     /// Makes it so, in one edit of the store. The yes of `record` goes with what is new and with what is shared for more.
@@ -82,7 +88,12 @@ impl Choices {
             let before = document.roots()[at].access;
             if choice.mark == Mark::Left {
                 document.remove(at);
-            } else if before != choice.root.access {
+                continue;
+            }
+            if document.roots()[at].name != choice.root.name {
+                document.rename(at, choice.root.name.as_deref());
+            }
+            if before != choice.root.access {
                 document.grant(at, choice.root.access);
                 if !before.contains(choice.root.access) {
                     document.give(at, &given);

@@ -18,6 +18,7 @@ fn suggestion(path: &str, name: Option<&str>) -> Suggestion {
         certainty: Certainty::Certain,
     };
     Suggestion {
+        uri: None,
         path: path.into(),
         name: name.map(str::to_owned),
         reasons: vec![reason],
@@ -35,7 +36,7 @@ fn saved(path: &str, access: Access, names: &[&str]) -> SavedRoot {
 fn choices(found: &[&str], kept: &[SavedRoot], names: &[&str]) -> Choices {
     let found = found.iter().map(|path| suggestion(path, None)).collect();
     let audience = Audience::of(names.iter().map(|name| (*name).to_owned()));
-    Choices::new(found, Kept { roots: kept.to_vec() }, &audience, |path| {
+    Choices::new(found, Kept::from(kept.to_vec()), &audience, |path| {
         path.starts_with("/etc").then(|| "of the system".to_owned())
     })
 }
@@ -113,6 +114,21 @@ fn names_of_projects_are_taken_where_they_are_of_use() {
     check("~/other", None);
     check("../other", None);
     check("file:///other", None);
+}
+
+#[test]
+fn a_name_that_was_edited_is_saved() {
+    let kept = [saved("/a", Access::READ, &[])];
+    let mut choices = choices(&["/b"], &kept, &[]);
+    assert!(matches!(choices.rename(0, ""), Err(Unchosen::Name(_))));
+    choices.rename(0, "notes").unwrap();
+    choices.rename(1, "app").unwrap();
+    let renamed: Vec<_> = choices.difference().renamed.iter().map(|(was, root)| (*was, root.name.as_deref())).collect();
+    assert_eq!(renamed, [(None, Some("notes"))]);
+    let store = tempfile::tempdir().unwrap();
+    let store = Store::new(store.path().join("roots.toml"), None);
+    let names: Vec<_> = stored(&store, &kept, &choices).unwrap().roots.into_iter().map(|root| root.name).collect();
+    assert_eq!(names, [Some("notes".to_owned()), Some("app".to_owned())]);
 }
 
 #[test]

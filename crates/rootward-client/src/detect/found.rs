@@ -27,6 +27,8 @@ pub(super) enum More {
     Submodules(Members),
     /// Which other directories are meant.
     Folders(Vec<Folder>),
+    /// A name for the directory where nothing in it says a better one; the file alone does not make it a repository.
+    Remote(String),
 }
 
 /// A directory that a file names, by text.

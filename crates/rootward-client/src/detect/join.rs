@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
-use rootward_core::{Access, FileKind, Grant, Origin, Shown};
+use rootward_core::{Access, FileKind, Grant, Origin, Root, Shown};
 
-use super::found::{Folder, Found, More};
+use super::found::{Folder, Found, More, usable_name};
 use super::kind::Family;
 use super::members::{Matcher, Members};
 use super::scan::{Scan, Walked};
@@ -34,6 +34,7 @@ pub(super) fn join(scan: &Scan<'_>, walks: Vec<Walked<'_>>) -> Detection {
     let mut candidates: BTreeMap<PathBuf, Candidate> = BTreeMap::new();
     let mut workspaces: HashMap<PathBuf, Vec<Workspace>> = HashMap::new();
     let mut folders = Vec::new();
+    let mut remotes: HashMap<PathBuf, String> = HashMap::new();
     let mut detection = Detection::default();
     let grants: Vec<&Grant> = walks.iter().map(|walked| walked.grant).collect();
     for Walked { grant, found, summary } in walks {
@@ -55,6 +56,10 @@ pub(super) fn join(scan: &Scan<'_>, walks: Vec<Walked<'_>>) -> Detection {
                         workspaces.entry(path.clone()).or_default().push(workspace);
                         continue;
                     }
+                    More::Remote(name) => {
+                        remotes.insert(path.clone(), name);
+                        continue;
+                    }
                     More::Folders(named) => folders.push((path.clone(), file.clone(), named)),
                     More::Nothing => {}
                 }
@@ -70,6 +75,11 @@ pub(super) fn join(scan: &Scan<'_>, walks: Vec<Walked<'_>>) -> Detection {
         }
     }
     detection.suggestions = finish(scan, candidates, &mut workspaces);
+    for suggestion in &mut detection.suggestions {
+        // What the project calls itself, else where it comes from, else its directory.
+        let name = suggestion.name.take().or_else(|| remotes.remove(&suggestion.path));
+        suggestion.name = name.or_else(|| usable_name(&suggestion.path.file_name()?.to_string_lossy()));
+    }
     detection.bounds = scan.bounds();
     let most = scan.options.limits.suggestions;
     if detection.suggestions.len() > most {
@@ -208,6 +218,7 @@ fn finish(
         let certainty = candidate.reasons.iter().map(|reason| reason.certainty).max();
         around.push(suggestions.len());
         suggestions.push(Suggestion {
+            uri: Root::from_path(&path, Origin::Flag).ok().and_then(|root| Some(root.uri()?.as_str().to_owned())),
             path,
             name: candidate.name.map(|(_, name)| name),
             certainty: certainty.unwrap_or(Certainty::Possible),

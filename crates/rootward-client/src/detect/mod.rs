@@ -102,7 +102,20 @@ pub fn detect(
     Ok(join::join(&scan, walks))
 }
 
-/// The same below directories by their absolute paths, with the standard closed places: for whoever asks on the user's own
+/// The name of a directory that may be read: what the project in it calls itself, else the last part of its git remote, else its
+/// own. None where none of these can be a name.
+pub fn name(directory: &Grant) -> Option<String> {
+    let limits = Limits { depth: 0, entries: NAMED_WITHIN, time: Duration::from_secs(1), ..Limits::default() };
+    let options = DetectOptions { limits, threads: 1, ..DetectOptions::default() };
+    let found = detect(std::slice::from_ref(directory), &options, &|_| {}).ok();
+    let found = found.and_then(|found| found.suggestions.into_iter().find(|found| found.path == directory.path()));
+    found.and_then(|found| found.name).or_else(|| found::usable_name(&directory.path().file_name()?.to_string_lossy()))
+}
+
+/// How many entries of a directory are looked at for its name.
+const NAMED_WITHIN: u64 = 5000;
+
+/// [`detect`] below directories by their absolute paths, with the standard closed places: for whoever asks on the user's own
 /// account.
 pub fn detect_ambient(
     directories: &[PathBuf],

@@ -126,6 +126,9 @@ impl<'o> Scan<'o> {
             FileKind::File | FileKind::Link if name == b"HEAD" && parent_name(entry) == b".git" => {
                 self.keep(above(above(entry.path())), ".git", vec![git::repository()], findings);
             }
+            FileKind::File if name == b"config" && parent_name(entry) == b".git" => {
+                self.read(entry, above(above(entry.path())), git::read_config, findings);
+            }
             FileKind::File if name == b".name" && parent_name(entry) == b".idea" => {
                 self.read(entry, above(above(entry.path())), jetbrains::read_name, findings);
             }

@@ -24,10 +24,14 @@ pub struct Detection {
 /// A directory that could be shared. Nobody has agreed to it yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Suggestion {
+    /// Its URI; none where the path has none, because it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
     /// Where it lies, without links.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What the project calls itself.
+    /// What the project calls itself, else the last part of its git remote, else its directory. None only where none of these can be a
+    /// name.
     pub name: Option<String>,
     /// Why it is suggested; at least one.
     pub reasons: Vec<Reason>,
@@ -107,7 +111,7 @@ pub struct Unreadable {
 }
 
 impl Suggestion {
-    /// What to call it: its own name, else its directory's.
+    /// What to call it: its name, else its path.
     pub fn title(&self) -> Cow<'_, str> {
         match (&self.name, self.path.file_name()) {
             (Some(name), _) => Cow::Borrowed(name),

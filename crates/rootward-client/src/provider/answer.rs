@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientResult, ErrorCode, ServerPeerInfo};
 use rmcp::service::{RequestContext, RoleClient};
 use rootward_core::cursor::{self, CursorError};
-use rootward_protocol::keys;
+use rootward_protocol::{RootRefusal, keys};
 use serde_json::{Value, json};
 
 use super::view::{Entry, View};
@@ -95,6 +95,11 @@ pub(super) fn not_declared() -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Roots not supported", Some(data))
 }
 
+/// A root that cannot be added or shared, as a peer is told.
+pub fn refused_root(refusal: &RootRefusal) -> ErrorData {
+    ErrorData::new(ErrorCode(refusal.code()), refusal.message(), Some(refusal.data()))
+}
+
 /// It is not known what is shared.
 pub(super) fn failed(reason: &str) -> ErrorData {
     ErrorData::internal_error("Roots not known", Some(json!({"reason": reason})))
@@ -129,6 +134,21 @@ mod tests {
         assert_eq!(stale.data, Some(versions));
         // The list is what it was: so is its version.
         assert!(part(&entries(5), next.as_deref(), pages(2)).is_ok());
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_shared_is_the_protocols_error() {
+        let wish = |uri: &str| crate::consent::Wish::of_uri_ambient(uri, Access::READ, None, None);
+        let check = |uri: &str, code, message: &str| {
+            let error = refused_root(&wish(uri).unwrap_err());
+            assert_eq!((error.code, &*error.message), (code, message), "{uri}");
+            let data = error.data.unwrap();
+            assert!(data["uri"] == uri && data["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{data}");
+        };
+        check("http://example.com/path", ErrorCode::INVALID_PARAMS, "Invalid root URI");
+        check("file:///a%2Fb", ErrorCode::INVALID_PARAMS, "Invalid root URI");
+        check("file:///etc", ErrorCode::INTERNAL_ERROR, "Root access denied");
+        check("file:///nothing/of/that/name", ErrorCode::INTERNAL_ERROR, "Root access denied");
     }
 
     #[test]

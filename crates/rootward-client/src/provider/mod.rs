@@ -91,6 +91,7 @@ use crate::consent::Permit;
 
 use connection::Connection;
 
+pub use answer::refused_root;
 pub use provided::Provided;
 pub use server::{Choice, Declaration, LocalPaths, Locality, Server};
 pub use shares::Shares;

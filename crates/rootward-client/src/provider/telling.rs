@@ -149,7 +149,7 @@ mod tests {
             rootward_core::spellings_ambient(directory.path(), rootward_core::Resolver::detect()).unwrap().pop();
         let provider = Provider::new(Settings::default());
         let share = |roots: Vec<SavedRoot>| {
-            provider.share(Shares::new(Arc::new(Kept { roots }), &Consents::default(), None));
+            provider.share(Shares::new(Arc::new(Kept::from(roots)), &Consents::default(), None));
         };
         share(vec![SavedRoot::new(place.unwrap(), Access::READ)]);
         let connection = Arc::new(Connection::new(Server::default()));

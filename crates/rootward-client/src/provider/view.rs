@@ -74,7 +74,7 @@ impl Entry {
         let uri = RootUri::from_path(&root.place, PathStyle::NATIVE).ok()?;
         Some(Entry {
             uri: uri.as_str().to_owned(),
-            name: root.root.name.clone(),
+            name: Some(root.root.title()),
             access: root.root.access,
             meta: root.root.meta.clone(),
         })

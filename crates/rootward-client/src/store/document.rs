@@ -181,7 +181,7 @@ fn table_of(root: &SavedRoot) -> Table {
         table.insert(key, Item::Value(value));
     };
     // Whoever saves a root has seen that its path is text: what is not cannot be written.
-    put("path", root.path.to_string_lossy().as_ref().into());
+    put(if root.pattern.is_some() { "pattern" } else { "path" }, root.path.to_string_lossy().as_ref().into());
     if let Some(name) = &root.name {
         put("name", name.as_str().into());
     }

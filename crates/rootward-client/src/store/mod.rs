@@ -40,6 +40,7 @@ mod mistake;
 mod model;
 mod more;
 mod placing;
+mod reach;
 mod reading;
 mod saved;
 
@@ -48,7 +49,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rootward_core::env::Directories;
-use rootward_core::{Audit, Shown};
+use rootward_core::{Audit, Shown, WritableRecord};
 use thiserror::Error;
 
 pub(crate) use changes::event as change_event;
@@ -57,6 +58,7 @@ pub use current::Current;
 pub use document::{Document, access_text};
 pub use mistake::Mistake;
 pub use more::More;
+pub use placing::Found;
 pub use reading::{access, usable_name, usable_pattern};
 pub use saved::{Audience, Insistence, Kept, Restrict, SavedRoot, YesOnRecord};
 
@@ -68,6 +70,7 @@ use reading::Unread;
 pub struct Store {
     file: PathBuf,
     home: Option<PathBuf>,
+    record: Option<WritableRecord>,
 }
 
 /// Who changes the store, and where that goes on record.
@@ -127,12 +130,13 @@ pub enum StoreError {
 impl Store {
     /// The store in this file; `home` is what `~` means in it.
     pub fn new(file: PathBuf, home: Option<PathBuf>) -> Store {
-        Store { file, home }
+        Store { file, home, record: None }
     }
 
     /// The user's own; none where the environment does not say where that is.
     pub fn of(directories: &Directories) -> Option<Store> {
-        Some(Store::new(directories.saved_roots()?, directories.home.clone()))
+        let store = Store::new(directories.saved_roots()?, directories.home.clone());
+        Some(Store { record: directories.writable_record(), ..store })
     }
 
     /// Where it is.
@@ -150,7 +154,8 @@ impl Store {
         let Some(text) = file::read_ambient(&self.file).map_err(|source| self.unread(source))? else {
             return Ok(Kept::default());
         };
-        reading::read(&text, self.home.as_deref()).map_err(|unread| self.damaged(unread))
+        let kept = reading::read(&text, self.home.as_deref()).map_err(|unread| self.damaged(unread))?;
+        Ok(Kept { record: self.record.clone(), ..kept })
     }
 
     /// Changes it: waits for others who do, reads it, lets `edit` change what was read, puts what changed on record, and replaces the

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rootward_core::Access;
 
+use super::reach::Reach;
 use super::saved::{Kept, Restrict, SavedRoot};
 
 /// Something that is shared and was not.
@@ -32,19 +33,21 @@ impl Kept {
     /// What is shared by `self` and was not by `before`.
     pub fn more_than(&self, before: &Kept) -> Vec<More> {
         let roots = || before.roots.iter().chain(&self.roots);
-        let paths: BTreeSet<&PathBuf> = roots().map(|root| &root.path).collect();
+        let mut subjects: Vec<&SavedRoot> = roots().collect();
+        subjects.sort_by(|one, other| one.path.cmp(&other.path));
+        subjects.dedup_by(|one, other| one.is_at(other));
         let names: BTreeSet<&str> =
             roots().flat_map(|root| root.audience.names().unwrap_or_default()).map(String::as_str).collect();
         let peers: Vec<Option<&str>> = std::iter::once(None).chain(names.into_iter().map(Some)).collect();
-        let given = |kept: &Kept, path: &PathBuf, peer| {
-            kept.governing(path, peer).map_or(Access::NONE, |root: &SavedRoot| root.access)
-        };
         let mut more = Vec::new();
-        for path in paths {
+        for subject in subjects {
             for peer in &peers {
-                let access = given(self, path, *peer).without(given(before, path, *peer));
+                let (now, then) = (self.holding(subject, *peer), before.holding(subject, *peer));
+                // What nobody touched is no question, however patterns overlap.
+                let access = if now == then { Access::NONE } else { most(&now).without(least(&then)) };
                 if !access.is_empty() {
-                    more.push(More::Access { path: path.clone(), peer: peer.map(str::to_owned), access });
+                    let path = subject.path.clone();
+                    more.push(More::Access { path, peer: peer.map(str::to_owned), access });
                 }
             }
         }
@@ -56,6 +59,17 @@ impl Kept {
             }
         }
         more
+    }
+
+    /// The roots that decide about a root, or about some of what a pattern matches, with their depths.
+    fn holding(&self, subject: &SavedRoot, peer: Option<&str>) -> Vec<(usize, Reach, Access)> {
+        // A directory that some pattern matches is asked about by itself.
+        let roots = self.for_peer(peer).filter(|root| root.pattern.is_some() || subject.path.starts_with(&root.path));
+        let holding = roots.map(|root| {
+            let reach = root.reach(&subject.path, subject.pattern.as_ref());
+            (root.path.components().count(), reach, root.access)
+        });
+        holding.filter(|(_, reach, _)| *reach != Reach::Nothing).collect()
     }
 
     /// Whether anything is shared at, above or below a root.
@@ -73,9 +87,33 @@ impl Kept {
     }
 }
 
+/// The depth of the deepest that hold all of it.
+fn deepest(holding: &[(usize, Reach, Access)]) -> Option<usize> {
+    holding.iter().filter(|(_, reach, _)| *reach == Reach::Whole).map(|(depth, ..)| *depth).max()
+}
+
+/// What they give at the most to a directory that they are about.
+fn most(holding: &[(usize, Reach, Access)]) -> Access {
+    let deepest = deepest(holding);
+    let whole = holding.iter().filter(|(depth, reach, _)| *reach == Reach::Whole && Some(*depth) == deepest);
+    // Two roots at one place have the lesser access.
+    let whole = whole.map(|(.., access)| *access).reduce(|one, other| one & other);
+    // SECURITY: a pattern that is about some of them takes nothing from the others, and may give more to some
+    // (test: patterns_that_overlap_give_more)
+    let part = holding.iter().filter(|(depth, reach, _)| *reach == Reach::Part && Some(*depth) > deepest);
+    part.fold(whole.unwrap_or(Access::NONE), |sum, (.., access)| sum.with(*access))
+}
+
+/// What they give at the least.
+fn least(holding: &[(usize, Reach, Access)]) -> Access {
+    let Some(deepest) = deepest(holding) else { return Access::NONE };
+    let about = holding.iter().filter(|(depth, ..)| *depth >= deepest);
+    about.fold(Access::ALL, |rest, (.., access)| rest & *access)
+}
+
 #[cfg(test)]
 mod tests {
-    use rootward_core::Closed;
+    use rootward_core::{Closed, Pattern};
 
     use super::super::saved::Audience;
     use super::*;
@@ -83,16 +121,17 @@ mod tests {
     fn kept(roots: &[(&str, &str, &[&str])]) -> Kept {
         let root = |(path, access, names): &(&str, &str, &[&str])| SavedRoot {
             audience: Audience::of(names.iter().map(|name| (*name).to_owned())),
+            pattern: Pattern::read(path.as_bytes(), path.as_ref()).unwrap(),
             ..SavedRoot::new(path, super::super::access(access).unwrap())
         };
-        Kept { roots: roots.iter().map(root).collect() }
+        Kept::from(roots.iter().map(root).collect::<Vec<_>>())
     }
 
     fn closed(patterns: &[(&str, Closed)]) -> Kept {
         let restrict =
             |(pattern, closed): &(&str, Closed)| Restrict { pattern: (*pattern).to_owned(), closed: *closed };
         let restrict = patterns.iter().map(restrict).collect();
-        Kept { roots: vec![SavedRoot { restrict, ..SavedRoot::new("/a", Access::READ) }] }
+        Kept::from(vec![SavedRoot { restrict, ..SavedRoot::new("/a", Access::READ) }])
     }
 
     #[test]
@@ -120,6 +159,35 @@ mod tests {
         check(&[("/a", "ro", &[]), ("/a", "none", &["git"])], &[("/a", "ro", &[])], &[("/a", Some("git"), "read")]);
         check(&[("/a", "ro", &["git", "x"])], &[("/a", "ro", &["git"])], &[]);
         check(&[("/a", "ro", &["git"])], &[("/a", "ro", &[])], &[("/a", None, "read")]);
+    }
+
+    #[test]
+    fn patterns_that_overlap_give_more() {
+        let check = |before: &[(&str, &str)], after: &[(&str, &str)], expect: &[&str]| {
+            let of = |roots: &[(&str, &str)]| {
+                kept(&roots.iter().map(|(path, access)| (*path, *access, &[][..])).collect::<Vec<_>>())
+            };
+            let more = of(after).more_than(&of(before));
+            let paths: Vec<_> = more
+                .iter()
+                .map(|more| match more {
+                    More::Access { path, .. } | More::Opened { path, .. } => path.to_str().unwrap(),
+                })
+                .collect();
+            assert_eq!(paths, expect, "{before:?} {after:?}");
+        };
+        check(&[], &[("/s/*", "ro")], &["/s/*"]);
+        check(&[("/s/*", "ro")], &[("/s/*", "rw")], &["/s/*"]);
+        check(&[("/s/*", "rw")], &[("/s/*", "ro")], &[]);
+        check(&[("/s/*", "rw")], &[], &[]);
+        // What takes away, and is taken out.
+        check(&[("/s", "rw"), ("/s/*", "ro")], &[("/s", "rw")], &["/s/*"]);
+        check(&[("/s/*", "rw"), ("/s/a", "ro")], &[("/s/*", "rw")], &["/s/a"]);
+        check(&[("/s/a*", "ro"), ("/s/*b", "rw")], &[("/s/*b", "rw")], &["/s/*b", "/s/a*"]);
+        // One that is about some of them hides nothing of what the others get.
+        check(&[("/s/a*", "ro"), ("/s/*b", "ro")], &[("/s/a*", "rw"), ("/s/*b", "ro")], &["/s/a*"]);
+        // What nobody touched.
+        check(&[("/s/a*", "ro"), ("/s/*b", "rw"), ("/x", "ro")], &[("/s/a*", "ro"), ("/s/*b", "rw")], &[]);
     }
 
     #[test]

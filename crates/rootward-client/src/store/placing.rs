@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rootward_core::{
-    Access, Cause, Origin, PlacedRoot, RefusedRoot, Resolver, Restriction, RestrictionError, Root, RootKind, RootSet,
-    Validation, WhyRefused, lookout_ambient, spellings_ambient,
+    Access, Cause, Material, Origin, Pattern, PlacedRoot, RefusedRoot, Resolver, Restriction, RestrictionError, Root,
+    RootKind, RootSet, Validation, WhyRefused, lookout_ambient, spellings_ambient,
 };
 
 use super::Record;
@@ -14,11 +14,32 @@ use super::saved::{Audience, Insistence, Kept, SavedRoot, YesOnRecord};
 /// Any name will do to ask whether a directory lets one in.
 const ANY_NAME: &str = ".rootward";
 
+/// What was found of a saved root: itself, or what it matches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// What is shared.
+    pub placed: Vec<PlacedRoot>,
+    /// What a pattern matches and is not shared.
+    pub left_out: Vec<RefusedRoot>,
+}
+
+impl Found {
+    /// Itself, or why nothing is shared.
+    fn or_why(self) -> Result<Found, WhyRefused> {
+        match (self.placed.first(), self.left_out.first()) {
+            (None, Some(refused)) => Err(refused.reason.clone()),
+            (None, None) => Err(WhyRefused::Missing),
+            (Some(_), _) => Ok(self),
+        }
+    }
+}
+
 impl SavedRoot {
     /// A root for everybody, with nothing closed below it but what is closed everywhere.
     pub fn new(path: impl Into<PathBuf>, access: Access) -> SavedRoot {
         SavedRoot {
             path: path.into(),
+            pattern: None,
             name: None,
             access,
             restrict: Vec::new(),
@@ -43,11 +64,18 @@ impl SavedRoot {
             origin: Origin::Store,
             spelling: rootward_core::Spelling::Path,
             meta: None,
+            pattern: self.pattern.clone(),
         }
     }
 
-    /// Looks it up: where it lies, or why it cannot be shared.
+    /// Looks it up: where it lies, or why it cannot be shared. Of a pattern, the first match.
     pub fn find_ambient(&self, home: Option<&Path>) -> Result<PlacedRoot, WhyRefused> {
+        let found = self.find_all_ambient(home)?;
+        found.placed.into_iter().next().ok_or(WhyRefused::Missing)
+    }
+
+    /// Looks it up: where it lies, or what it matches.
+    pub(crate) fn find_all_ambient(&self, home: Option<&Path>) -> Result<Found, WhyRefused> {
         let real = home.map(real_ambient);
         let mut validation = Validation::new(home.map(Path::to_owned));
         if let Some(real) = &real {
@@ -57,17 +85,22 @@ impl SavedRoot {
             validation = validation.forced();
         }
         let mut root = self.root();
-        if let (Some(home), Some(real)) = (home, &real)
-            && let Ok(below) = root.path.strip_prefix(home)
-        {
-            // A home that is reached by a link is the user's own all the same (`/home` is a link on some systems).
-            root.path = real.join(below).components().collect();
+        if let (Some(home), Some(real)) = (home, &real) {
+            root = in_real_home(root, home, real);
         }
         let set = RootSet::place_ambient([root], &validation);
-        let refusal = set.refused().first().map(|refused| refused.reason.clone());
-        let found = set.roots().first().cloned().ok_or(refusal.unwrap_or(WhyRefused::Missing))?;
-        may_be_entered_ambient(&found)?;
-        Ok(found)
+        if let (true, Some(refused)) = (set.is_empty(), set.refused().first()) {
+            return Err(refused.reason.clone());
+        }
+        let mut found = Found { placed: Vec::new(), left_out: set.refused().to_vec() };
+        for placed in set.roots() {
+            match may_be_entered_ambient(placed) {
+                Ok(()) => found.placed.push(placed.clone()),
+                Err(reason) if self.pattern.is_none() => return Err(reason),
+                Err(reason) => found.left_out.push(left_out(placed, reason)),
+            }
+        }
+        found.or_why()
     }
 
     /// Where its path leads, whatever is there. One that leads nowhere, as a loop of links, leads to itself.
@@ -92,25 +125,38 @@ impl SavedRoot {
 impl Kept {
     /// The roots that a peer is meant to have, found on disk, and those kept out with the reasons. `home` is the user's own.
     pub fn set_ambient(&self, peer: Option<&str>, home: Option<&Path>) -> RootSet {
-        self.set_of(peer, |saved| saved.find_ambient(home))
+        self.set_of(peer, &self.written_ambient(), |saved| saved.find_all_ambient(home))
+    }
+
+    /// What confined commands could write, where that is of interest: no pattern matches there.
+    pub(crate) fn written_ambient(&self) -> Material {
+        match &self.record {
+            // SECURITY: a record that cannot be read trusts nothing (test: a_saved_pattern_trusts_no_record_that_is_damaged)
+            Some(record) if self.has_patterns() => record.read_ambient().unwrap_or_else(|_| Material::everything()),
+            _ => Material::default(),
+        }
+    }
+
+    /// Whether a pattern is kept.
+    pub(crate) fn has_patterns(&self) -> bool {
+        self.roots.iter().any(|root| root.pattern.is_some())
     }
 
     /// The same, with what somebody found who looked.
     pub(crate) fn set_of(
         &self,
         peer: Option<&str>,
-        find: impl Fn(&SavedRoot) -> Result<PlacedRoot, WhyRefused>,
+        written: &Material,
+        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
     ) -> RootSet {
         let mut placed = Vec::new();
         let mut refused = Vec::new();
-        for saved in self.for_peer(peer) {
-            // What gives nothing is only of use where it takes something away from a root above.
-            let above = |other: &SavedRoot| other.path != saved.path && saved.path.starts_with(&other.path);
-            if saved.access.is_empty() && !self.for_peer(peer).any(above) {
-                continue;
-            }
-            match find(saved) {
-                Ok(found) => placed.push(found),
+        for (saved, found) in self.found_of(peer, written, find) {
+            match found {
+                Ok(found) => {
+                    placed.extend(found.placed);
+                    refused.extend(found.left_out);
+                }
                 Err(reason) => {
                     let text = saved.path.display().to_string();
                     refused.push(RefusedRoot { text, root: Some(saved.root()), reason });
@@ -120,6 +166,73 @@ impl Kept {
         RootSet::new(placed, refused)
     }
 
+    /// What there is of a saved root for those whom it is for, with what somebody found who looked.
+    pub(crate) fn found(
+        &self,
+        saved: &SavedRoot,
+        written: &Material,
+        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
+    ) -> Result<Found, WhyRefused> {
+        if saved.pattern.is_none() {
+            return find(saved);
+        }
+        let peer = saved.audience.names().and_then(|names| names.first()).map(String::as_str);
+        let mut all = self.found_of(peer, written, &find).into_iter();
+        all.find(|(root, _)| *root == saved).map_or_else(|| find(saved), |(_, found)| found)
+    }
+
+    /// Each root that a peer is meant to have, and what there is of it.
+    fn found_of<'k>(
+        &'k self,
+        peer: Option<&'k str>,
+        written: &Material,
+        find: impl Fn(&SavedRoot) -> Result<Found, WhyRefused>,
+    ) -> Vec<(&'k SavedRoot, Result<Found, WhyRefused>)> {
+        let mut all = Vec::new();
+        for saved in self.for_peer(peer) {
+            // What gives nothing is only of use where it takes something away from a root above.
+            let above = |other: &SavedRoot| other.path != saved.path && saved.path.starts_with(&other.path);
+            if saved.access.is_empty() && !self.for_peer(peer).any(above) {
+                continue;
+            }
+            all.push((saved, find(saved)));
+        }
+        if !self.has_patterns() {
+            return all;
+        }
+        let is_planted = |saved: &SavedRoot, one: &PlacedRoot| {
+            let holder = one.place.parent().unwrap_or(&one.place);
+            let could_write = |other: &SavedRoot| {
+                // Whoever it is for: a server of another peer makes directories, too.
+                !other.is_at(saved)
+                    && other.access.contains(Access::WRITE)
+                    && other.reach(holder, None) != super::reach::Reach::Nothing
+            };
+            saved.pattern.is_some() && (written.holds(holder) || self.roots.iter().any(could_write))
+        };
+        let firm = all.iter().flat_map(|(saved, found)| {
+            let placed = found.iter().flat_map(|found| &found.placed);
+            placed.filter(|one| !is_planted(saved, one)).cloned()
+        });
+        let firm: Vec<PlacedRoot> = firm.collect();
+        let is_open_without = |one: &PlacedRoot| {
+            firm.iter().any(|other| other.holds(&one.place) && other.root.access.contains(one.root.access))
+        };
+        let judge = |saved: &SavedRoot, found: Found| {
+            // SECURITY: a directory that a confined server made must not be a root because a pattern matches it
+            // (test: a_saved_pattern_matches_nothing_that_a_server_could_have_made)
+            let is_kept = |one: &PlacedRoot| !is_planted(saved, one) || is_open_without(one);
+            let (placed, planted): (Vec<_>, Vec<_>) = found.placed.into_iter().partition(is_kept);
+            let why = |one: &PlacedRoot| {
+                let holder = one.place.parent().unwrap_or(&one.place).to_owned();
+                left_out(one, WhyRefused::PlantedMatch(holder))
+            };
+            let left_out = found.left_out.into_iter().chain(planted.iter().map(why)).collect();
+            Found { placed, left_out }.or_why()
+        };
+        all.into_iter().map(|(saved, found)| (saved, found.and_then(|found| judge(saved, found)))).collect()
+    }
+
     /// What is closed below all of them. Restrictions belong to places: they hold however a root above or below is named, and by
     /// whom.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, RestrictionError> {
@@ -127,6 +240,24 @@ impl Kept {
         let each = closing.map(|saved| saved.closed_at(&saved.leads_to_ambient(resolver)));
         each.collect::<Result<Vec<_>, _>>().map(|rules| rules.concat())
     }
+}
+
+fn left_out(placed: &PlacedRoot, reason: WhyRefused) -> RefusedRoot {
+    RefusedRoot { text: placed.root.path.display().to_string(), root: None, reason }
+}
+
+/// A home that is reached by a link is the user's own all the same (`/home` is a link on some systems).
+fn in_real_home(root: Root, home: &Path, real: &Path) -> Root {
+    let Ok(below) = root.path.strip_prefix(home) else { return root };
+    let path: PathBuf = real.join(below).components().collect();
+    let (before, after) = (home.components().count(), real.components().count());
+    let pattern = match root.pattern {
+        // A `*` before the end of the home: the pattern does not say this home.
+        Some(Pattern::Named { fixed }) if fixed < before => return root,
+        Some(Pattern::Named { fixed }) => Some(Pattern::Named { fixed: fixed - before + after }),
+        other => other,
+    };
+    Root { path, pattern, ..root }
 }
 
 /// A directory that nobody lets one into is found, and nothing in it is: whatever its name, looking for it says so.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rootward_core::{Access, Closed, Origin, PathStyle, PathText, Restriction, RestrictionError, Root, Shown};
+use rootward_core::{Access, Closed, Origin, PathStyle, PathText, Pattern, Restriction, RestrictionError, Root, Shown};
 use serde::Deserialize;
 use toml::Spanned;
 use toml::value::Datetime;
@@ -28,20 +28,21 @@ struct Keys {
     #[serde(rename = "version")]
     _version: Option<u64>,
     #[serde(default)]
-    root: Vec<RootKeys>,
+    root: Vec<Spanned<RootKeys>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RootKeys {
-    path: Spanned<String>,
+    path: Option<Spanned<String>>,
+    pattern: Option<Spanned<String>>,
     name: Option<Spanned<String>>,
     access: Option<Spanned<String>>,
     #[serde(rename = "for")]
     peers: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     restrict: Vec<RestrictKeys>,
-    forced: Option<bool>,
+    forced: Option<Spanned<bool>>,
     yes: Option<Spanned<Datetime>>,
     by: Option<String>,
 }
@@ -85,14 +86,36 @@ pub(super) fn read(text: &str, home: Option<&Path>) -> Result<Kept, Unread> {
         return Err(Mistake::at(text, None, format!("missing key `version`: begin with `version = {VERSION}`")).into());
     }
     let roots = keys.root.iter().map(|keys| root(text, keys, home)).collect::<Result<_, Mistake>>()?;
-    Ok(Kept { roots })
+    Ok(Kept { roots, record: None })
 }
 
-fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, Mistake> {
+fn root(text: &str, spot: &Spanned<RootKeys>, home: Option<&Path>) -> Result<SavedRoot, Mistake> {
+    let keys = spot.get_ref();
     let wrong = |spot: &Spanned<String>, reason: &str| {
         Mistake::at(text, Some(spot.span()), format!("`{}` ({reason})", Shown::new(spot.get_ref().as_str())))
     };
-    let path = path(keys.path.get_ref(), home).map_err(|reason| wrong(&keys.path, &reason))?;
+    let (path, pattern) = match (&keys.path, &keys.pattern) {
+        (Some(spot), None) => (path(spot.get_ref(), home).map_err(|reason| wrong(spot, &reason))?, None),
+        (None, Some(spot)) => {
+            let (path, pattern) = pattern(spot.get_ref(), home).map_err(|reason| wrong(spot, &reason))?;
+            (path, Some(pattern))
+        }
+        (Some(_), Some(spot)) => return Err(wrong(spot, "a root has a `path` or a `pattern`, not both")),
+        (None, None) => return Err(Mistake::at(text, Some(spot.span()), "missing key `path`".to_owned())),
+    };
+    if pattern.is_some() {
+        let not_with = |span, key: &str| {
+            Err(Mistake::at(text, Some(span), format!("`{key}` beside `pattern`: {NOT_WITH_PATTERN}")))
+        };
+        // SECURITY: an entry that says more than is done misleads: a pattern shares no secret place, forced or not
+        // (test: patterns_are_keys_of_their_own)
+        if let Some(spot) = keys.forced.as_ref().filter(|spot| *spot.get_ref()) {
+            return not_with(spot.span(), "forced");
+        }
+        if let Some(restrict) = keys.restrict.first() {
+            return not_with(restrict.pattern.span(), "restrict");
+        }
+    }
     if let Some(name) = &keys.name {
         usable_name(name.get_ref()).map_err(|reason| wrong(name, reason))?;
     }
@@ -124,11 +147,16 @@ fn root(text: &str, keys: &RootKeys, home: Option<&Path>) -> Result<SavedRoot, M
     let yes = yes.transpose()?;
     Ok(SavedRoot {
         path,
+        pattern,
         name: keys.name.as_ref().map(|name| name.get_ref().clone()),
         access: access.transpose()?.unwrap_or(Access::READ_WRITE),
         restrict,
         audience,
-        insistence: if keys.forced == Some(true) { Insistence::Forced } else { Insistence::Judged },
+        insistence: if keys.forced.as_ref().is_some_and(|spot| *spot.get_ref()) {
+            Insistence::Forced
+        } else {
+            Insistence::Judged
+        },
         given: yes.map(|at| YesOnRecord { by: keys.by.clone().unwrap_or_default(), at }),
     })
 }
@@ -143,6 +171,19 @@ fn path(text: &str, home: Option<&Path>) -> Result<PathBuf, String> {
     };
     Root::from_path(path, Origin::Store).map(|root| root.path).map_err(|error| error.reason())
 }
+
+/// A pattern as `path` has a path, with a `*` in it.
+fn pattern(text: &str, home: Option<&Path>) -> Result<(PathBuf, Pattern), String> {
+    let path = path(text, home)?;
+    if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
+        return Err("a URI is no pattern".to_owned());
+    }
+    let pattern = Pattern::read(text.as_bytes(), &path).map_err(|error| error.to_string())?;
+    Ok((path, pattern.ok_or("a pattern without a `*`")?))
+}
+
+const NOT_WITH_PATTERN: &str =
+    "name a directory by its `path` to force or restrict it; `restrict` of the settings holds for all";
 
 const NO_ACCESS: &str = "expected `ro`, `rw`, `add`, `rwx`, `none`, or words such as `read, write`";
 
@@ -214,6 +255,7 @@ mod tests {
         let names = ["editor", "git"].map(str::to_owned);
         let first = SavedRoot {
             path: "/h/src/app".into(),
+            pattern: None,
             name: Some("app".to_owned()),
             access: Access::READ | Access::EXECUTE,
             restrict: vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }],
@@ -223,6 +265,7 @@ mod tests {
         };
         let second = SavedRoot {
             path: "/srv/a b".into(),
+            pattern: None,
             name: None,
             access: Access::READ_WRITE,
             restrict: vec![Restrict { pattern: "infra/prod".to_owned(), closed: Closed::ForWriting }],
@@ -232,6 +275,27 @@ mod tests {
         };
         assert_eq!(kept.roots, [first, second]);
         assert_eq!(read("# nothing\n").unwrap(), Kept::default());
+    }
+
+    #[test]
+    fn patterns_are_keys_of_their_own() {
+        let of = |entry: &str| read(&format!("version = 1\n[[root]]\n{entry}\n")).map(|kept| kept.roots[0].clone());
+        let root = of("pattern = '~/src/*'").unwrap();
+        assert_eq!((root.path.to_str(), root.pattern), (Some("/h/src/*"), Some(Pattern::Named { fixed: 3 })));
+        // What was saved by its path before there were patterns is what it was.
+        assert_eq!(of("path = '/src/*'").unwrap().pattern, None);
+        let check = |entry: &str, says: &str| {
+            let Err(Unread::Mistake(mistake)) = of(entry) else { panic!("{entry}") };
+            assert!(mistake.says.contains(says), "{entry}: {}", mistake.says);
+        };
+        check("pattern = '/src/**'", "`**` is not supported");
+        check("pattern = '/src/../*'", "a dot segment");
+        check("pattern = '/src'", "a pattern without a `*`");
+        check("pattern = 'src/*'", "not an absolute path");
+        check("pattern = 'file:///src/*'", "a URI is no pattern");
+        check("pattern = '/src/*'\npath = '/src'", "not both");
+        check("pattern = '/src/*'\nforced = true", "`forced` beside `pattern`");
+        check("pattern = '/src/*'\nrestrict = [{ pattern = 'x' }]", "`restrict` beside `pattern`");
     }
 
     #[test]

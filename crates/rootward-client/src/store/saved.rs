@@ -4,13 +4,17 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rootward_core::{Access, Closed};
+use rootward_core::{Access, Closed, Pattern, WritableRecord};
+
+use super::reach::Reach;
 
 /// A root as it is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SavedRoot {
     /// Where it lies: absolute, and without links when it was saved by Rootward.
     pub path: PathBuf,
+    /// Whether the path is a pattern: what it matches is shared, and the rest of the entry is about each match.
+    pub pattern: Option<Pattern>,
     /// The name to show.
     pub name: Option<String>,
     /// What it is shared for.
@@ -97,29 +101,58 @@ impl Audience {
     }
 }
 
+impl SavedRoot {
+    /// Whether both are about one place, or one pattern.
+    pub fn is_at(&self, other: &SavedRoot) -> bool {
+        self.path == other.path && self.pattern.is_some() == other.pattern.is_some()
+    }
+}
+
+impl From<Vec<SavedRoot>> for Kept {
+    fn from(roots: Vec<SavedRoot>) -> Kept {
+        Kept { roots, record: None }
+    }
+}
+
 /// Everything that is kept, in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
     /// The roots.
     pub roots: Vec<SavedRoot>,
+    /// The record of what confined commands could write: no pattern matches there.
+    pub record: Option<WritableRecord>,
 }
 
 impl Kept {
     /// The roots that a peer is meant to have. Where an entry names the peer, those for everybody at the same path do not count for
     /// it.
     pub fn for_peer<'k>(&'k self, peer: Option<&'k str>) -> impl Iterator<Item = &'k SavedRoot> {
-        let by_name = move |path: &Path| {
+        let by_name = move |one: &SavedRoot| {
             let named = |root: &SavedRoot| root.audience != Audience::All && root.audience.has(peer);
-            self.roots.iter().any(|root| root.path == path && named(root))
+            self.roots.iter().any(|root| root.is_at(one) && named(root))
         };
-        let counts = move |root: &&SavedRoot| root.audience != Audience::All || !by_name(&root.path);
+        let counts = move |root: &&SavedRoot| root.audience != Audience::All || !by_name(root);
         self.roots.iter().filter(move |root| root.audience.has(peer)).filter(counts)
     }
 
-    /// The root that decides about a path for this peer: the deepest that holds it. By text, so for paths without links.
-    pub fn governing<'k>(&'k self, path: &Path, peer: Option<&'k str>) -> Option<&'k SavedRoot> {
-        let holding = self.for_peer(peer).filter(|root| path.starts_with(&root.path));
-        holding.max_by_key(|root| root.path.components().count())
+    /// What the user said yes to for a path and this peer: the deepest root that holds it decides. By text, so for paths without links.
+    ///
+    /// A pattern takes away and gives nothing here: whether a directory is one of its matches is not said by its path alone.
+    pub fn governing(&self, path: &Path, peer: Option<&str>) -> Option<Access> {
+        let mut given: Option<(usize, Access)> = None;
+        let depth = |root: &SavedRoot| root.path.components().count();
+        for root in self.for_peer(peer).filter(|root| root.pattern.is_none() && path.starts_with(&root.path)) {
+            given = match given {
+                Some((deepest, access)) if deepest > depth(root) => Some((deepest, access)),
+                // Two roots at one place have the lesser access.
+                Some((deepest, access)) if deepest == depth(root) => Some((deepest, access & root.access)),
+                _ => Some((depth(root), root.access)),
+            };
+        }
+        let (deepest, access) = given?;
+        let patterns = self.for_peer(peer).filter(|root| root.pattern.is_some() && depth(root) >= deepest);
+        let narrowing = patterns.filter(|root| root.reach(path, None) != Reach::Nothing);
+        Some(narrowing.fold(access, |access, root| access & root.access))
     }
 }
 
@@ -130,6 +163,7 @@ mod tests {
     fn root(path: &str, access: Access, names: &[&str]) -> SavedRoot {
         SavedRoot {
             path: path.into(),
+            pattern: None,
             name: None,
             access,
             restrict: Vec::new(),
@@ -141,14 +175,12 @@ mod tests {
 
     #[test]
     fn a_peer_gets_what_is_for_it_and_what_is_for_all() {
-        let kept = Kept {
-            roots: vec![
-                root("/a", Access::READ_WRITE, &[]),
-                root("/a", Access::READ, &["git"]),
-                root("/a/b", Access::ALL, &["git", "editor"]),
-                root("/c", Access::READ, &[]),
-            ],
-        };
+        let kept = Kept::from(vec![
+            root("/a", Access::READ_WRITE, &[]),
+            root("/a", Access::READ, &["git"]),
+            root("/a/b", Access::ALL, &["git", "editor"]),
+            root("/c", Access::READ, &[]),
+        ]);
         let check = |peer: Option<&str>, expect: &[(&str, Access)]| {
             let seen: Vec<_> = kept.for_peer(peer).map(|root| (root.path.to_str().unwrap(), root.access)).collect();
             assert_eq!(seen, expect, "{peer:?}");
@@ -157,7 +189,7 @@ mod tests {
         check(Some("other"), &[("/a", Access::READ_WRITE), ("/c", Access::READ)]);
         check(Some("git"), &[("/a", Access::READ), ("/a/b", Access::ALL), ("/c", Access::READ)]);
         check(Some("editor"), &[("/a", Access::READ_WRITE), ("/a/b", Access::ALL), ("/c", Access::READ)]);
-        let governing = |path: &str, peer| kept.governing(Path::new(path), peer).map(|root| root.access);
+        let governing = |path: &str, peer| kept.governing(Path::new(path), peer);
         assert_eq!(governing("/a/b/x", Some("git")), Some(Access::ALL));
         assert_eq!(governing("/a/b/x", None), Some(Access::READ_WRITE));
         assert_eq!(governing("/ab", None), None);

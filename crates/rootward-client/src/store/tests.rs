@@ -273,9 +273,102 @@ fn saved_roots_on_disk() {
     symlink("loop", top.join("loop")).unwrap();
     let restrict = vec![Restrict { pattern: "*.pem".to_owned(), closed: Closed::Entirely }];
     let looped = SavedRoot { restrict, ..SavedRoot::new(top.join("loop"), Access::READ) };
-    let closed = Kept { roots: vec![looped] }.closed_ambient(rootward_core::Resolver::detect()).unwrap();
+    let closed = Kept::from(vec![looped]).closed_ambient(rootward_core::Resolver::detect()).unwrap();
     assert_eq!(closed.len(), 1);
-    let kept = Kept { roots: ["app", "gone"].map(|path| SavedRoot::new(top.join(path), Access::READ)).to_vec() };
+    let kept = Kept::from(["app", "gone"].map(|path| SavedRoot::new(top.join(path), Access::READ)).to_vec());
     let set = kept.set_ambient(None, None);
     assert_eq!((set.len(), set.refused().len()), (1, 1));
+}
+
+/// Directories, and a store with a record of what confined servers could write.
+struct Country {
+    top: PathBuf,
+    directories: Directories,
+    _directory: TempDir,
+}
+
+impl Country {
+    fn new(made: &[&str]) -> Country {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        for name in made {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let places = [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")];
+        let environment = rootward_core::env::Environment::from(places.map(|(name, place)| (name, top.join(place))));
+        Country { directories: Directories::new(&environment), top, _directory: directory }
+    }
+
+    /// Saves these entries, and says what is shared and what is not.
+    fn shared(&self, peer: Option<&str>, entries: &[(&str, &str)]) -> (Vec<String>, Vec<WhyRefused>) {
+        let store = Store::of(&self.directories).unwrap();
+        let entry = |(place, more): &(&str, &str)| {
+            let key = if place.contains('*') { "pattern" } else { "path" };
+            format!("[[root]]\n{key} = '{}'\n{more}\n", self.top.join(place).display())
+        };
+        fs::create_dir_all(store.file().parent().unwrap()).unwrap();
+        fs::write(store.file(), format!("version = 1\n{}", entries.iter().map(entry).collect::<String>())).unwrap();
+        let set = store.load_ambient().unwrap().set_ambient(peer, store.home());
+        let place = |place: &Path| place.strip_prefix(&self.top).unwrap().to_str().unwrap().to_owned();
+        let shared = set.roots().iter().map(|root| format!("{} {}", place(&root.place), root.root.access));
+        (shared.collect(), set.refused().iter().map(|refused| refused.reason.clone()).collect())
+    }
+
+    fn planted(&self, place: &str) -> WhyRefused {
+        WhyRefused::PlantedMatch(self.top.join(place))
+    }
+}
+
+#[test]
+fn a_saved_pattern_shares_what_it_matches() {
+    let country = Country::new(&["src/one", "src/two/docs", "src/.hidden", "src/*", "out", "home/.ssh/keys"]);
+    symlink("../out", country.top.join("src/link")).unwrap();
+    let ro = "access = 'ro'";
+    let shared = |entries: &[(&str, &str)]| country.shared(None, entries);
+    assert_eq!(shared(&[("src/*", ro)]).0, ["src/* read", "src/one read", "src/two read"]);
+    assert_eq!(shared(&[("src/*/docs", ro)]).0, ["src/two/docs read"]);
+    assert_eq!(shared(&[("src/x*", ro)]), (vec![], vec![WhyRefused::NoMatch]));
+    let (none, refused) = shared(&[("home/.ssh/*", ro)]);
+    assert!(none.is_empty() && matches!(refused[..], [WhyRefused::NotShareable(_)]), "{none:?} {refused:?}");
+    symlink("src", country.top.join("way")).unwrap();
+    assert_eq!(shared(&[("way/*", ro)]), (vec![], vec![WhyRefused::Linked]));
+    // One for a peer stands before the same for all, and takes nothing from others.
+    let both = [("src/*", ro), ("src/*", "access = 'rw'\nfor = ['git']")];
+    assert_eq!(country.shared(Some("git"), &both).0[1], "src/one read, write, delete");
+    assert_eq!(country.shared(None, &both).0[1], "src/one read");
+}
+
+#[test]
+fn a_saved_pattern_matches_nothing_that_a_server_could_have_made() {
+    let country = Country::new(&["src/one/docs", "src/two/docs"]);
+    let (ro, rw, rwx) = ("access = 'ro'", "access = 'rw'", "access = 'rwx'");
+    let shared = |entries: &[(&str, &str)]| country.shared(None, entries);
+    let planted = |place: &str| vec![country.planted(place)];
+    assert_eq!(shared(&[("src", rw), ("src/*", rwx)]), (vec!["src read, write, delete".to_owned()], planted("src")));
+    // What takes away stays, or else the root above would give more.
+    assert_eq!(shared(&[("src", rw), ("src/*", ro)]).0[1..], ["src/one read", "src/two read"]);
+    assert_eq!(shared(&[("src", ro), ("src/*", rw)]).0.len(), 3);
+    // Whoever the other one is for; and what is open to that one is not open to all.
+    let for_git = "access = 'rw'\nfor = ['git']";
+    assert_eq!(shared(&[("src", for_git), ("src/*", ro)]), (vec![], planted("src")));
+    assert_eq!(shared(&[("src/*", rw), ("src/*/*", ro)]).0.len(), 4);
+    assert_eq!(shared(&[("src/*", rw), ("src/*/*", rwx)]).0.len(), 2);
+    // What was written at an earlier start.
+    country.directories.writable_record().unwrap().add_ambient([country.top.join("src/two")]).unwrap();
+    assert_eq!(shared(&[("src/*", rw)]).0.len(), 2, "what it matched itself");
+    assert_eq!(shared(&[("src/*/*", ro)]).0, ["src/one/docs read"]);
+    country.directories.writable_record().unwrap().add_ambient([country.top.join("src")]).unwrap();
+    assert_eq!(shared(&[("src/*", ro)]), (vec![], planted("src")));
+    assert_eq!(shared(&[("src/one", ro)]).0, ["src/one read"], "by its name");
+}
+
+#[test]
+fn a_saved_pattern_trusts_no_record_that_is_damaged() {
+    let country = Country::new(&["src/one"]);
+    assert_eq!(country.shared(None, &[("src/*", "")]).0.len(), 1);
+    let record = country.directories.writable_record().unwrap();
+    record.add_ambient([country.top.join("elsewhere")]).unwrap();
+    fs::remove_file(record.path()).unwrap();
+    fs::create_dir(record.path()).unwrap();
+    assert_eq!(country.shared(None, &[("src/*", "")]).0.len(), 0);
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rootward_core::{Resolver, spellings_ambient};
 
 use super::plan::Plan;
-use super::seen::{News, Seen, Watching};
-use super::state::SeenRoot;
-use crate::store::{Current, Store};
+use super::seen::{News, Seen, Watching, found};
+use super::state::{SeenRoot, State};
+use crate::store::{Current, Kept, SavedRoot, Store};
 
 /// Looks, and remembers what was last seen, and what was last told.
 #[derive(Debug)]
@@ -32,9 +32,23 @@ impl Looking {
         let kept = self.current.kept().cloned();
         let home = self.current.store().home();
         let saved = kept.iter().flat_map(|kept| &kept.roots);
-        let roots = saved.map(|root| SeenRoot::look_ambient(root, home, self.resolver)).collect();
+        let mut roots: Vec<SeenRoot> = saved.map(|root| SeenRoot::look_ambient(root, home, self.resolver)).collect();
+        let written = kept.as_ref().map(|kept| kept.written_ambient()).unwrap_or_default();
+        let judged = |kept: &Kept, root: &SavedRoot| State::of(kept.found(root, &written, |one| found(&roots, one)));
+        let states: Vec<State> = match &kept {
+            Some(kept) => roots.iter().map(|seen| judged(kept, &seen.root)).collect(),
+            None => Vec::new(),
+        };
+        for (seen, state) in roots.iter_mut().zip(states) {
+            seen.state = state;
+        }
         let version = self.told.as_ref().map_or(1, |told| told.version + 1);
-        self.last = Some(Seen { version, kept, roots, trouble, watching: watching.clone() });
+        self.last = Some(Seen { version, kept, roots, written, trouble, watching: watching.clone() });
+    }
+
+    /// Whether a pattern is kept.
+    pub(super) fn has_patterns(&self) -> bool {
+        self.current.kept().is_some_and(|kept| kept.has_patterns())
     }
 
     /// What was last seen, and what is new, unless that is what was last told.

@@ -157,6 +157,10 @@ fn follow_ambient(store: Store, options: Options, bell: &Arc<Bell>, on_change: &
                 on_change(seen, &news);
             }
             timing.looked(begun.elapsed(), look, watches.watching());
+            // A match may come anywhere: its directories are not watched.
+            if looking.has_patterns() {
+                timing.poll();
+            }
         }
         match bell.wait(timing.due().saturating_sub(begun.elapsed())) {
             Rung::Nothing => {}

@@ -266,7 +266,7 @@ impl World {
 
     /// What is known of what the user said.
     fn known(&self) -> Kept {
-        Kept { roots: self.good.clone().unwrap_or_default() }
+        Kept::from(self.good.clone().unwrap_or_default())
     }
 
     /// What a peer is to have, place by place.
@@ -326,7 +326,7 @@ proptest! {
             let known = world.known();
             for (at, peer) in (0..PLACES.len()).flat_map(|at| (0..PEERS.len()).map(move |peer| (at, peer))) {
                 let wish = world.wish(at, peer, 0);
-                let always = known.governing(&wish.path, wish.peer.as_deref()).map(|root| root.access);
+                let always = known.governing(&wish.path, wish.peer.as_deref());
                 let always = always.is_some_and(|access| access.contains(wish.access));
                 let session = world.session.iter().any(|given| {
                     (given.peer.is_none() || given.peer == wish.peer) && wish.path.starts_with(&given.path)

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::{Restriction, RestrictionError, RootSet, WhyRefused};
+use rootward_core::{Material, Restriction, RestrictionError, RootSet, WhyRefused};
 
 use super::state::{SeenRoot, State};
-use crate::store::{Change, Changes, Kept, Restrict, SavedRoot, StoreError};
+use crate::store::{Change, Changes, Found, Kept, Restrict, SavedRoot, StoreError};
 
 /// What the store says and what is on disk, at one moment.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Seen {
     pub kept: Option<Arc<Kept>>,
     /// Each of these roots, in the order of the file, and what is there.
     pub roots: Vec<SeenRoot>,
+    /// What confined commands could write, where patterns are kept.
+    pub(super) written: Material,
     /// Why the store cannot be read now. What it said before stays in force.
     pub trouble: Option<Arc<StoreError>>,
     /// How changes are noticed.
@@ -115,10 +117,7 @@ impl Seen {
         // SECURITY: nothing known is not nothing saved: whoever stands in where nobody saved a root must not profit from a file
         // that is damaged (test: a_store_that_is_damaged_from_the_start)
         let kept = self.kept.as_ref()?;
-        Some(kept.set_of(peer, |saved| {
-            // Every kept root was looked at; one that was not is not shared.
-            self.seen(saved).map_or(Err(WhyRefused::Missing), |seen| seen.state.found())
-        }))
+        Some(kept.set_of(peer, &self.written, |saved| found(&self.roots, saved)))
     }
 
     /// What is closed below all of them, whoever names a root there.
@@ -140,6 +139,7 @@ impl Seen {
     pub(super) fn is_as(&self, other: &Seen) -> bool {
         self.kept.is_some() == other.kept.is_some()
             && self.roots == other.roots
+            && self.written == other.written
             && same_trouble(self.trouble.as_deref(), other.trouble.as_deref())
             && self.watching == other.watching
     }
@@ -191,6 +191,11 @@ impl Seen {
     fn seen(&self, root: &SavedRoot) -> Option<&SeenRoot> {
         self.roots.iter().find(|seen| seen.root == *root)
     }
+}
+
+/// What was found of a kept root. Every one was looked at; one that was not is not shared.
+pub(super) fn found(roots: &[SeenRoot], saved: &SavedRoot) -> Result<Found, WhyRefused> {
+    roots.iter().find(|seen| seen.root == *saved).map_or(Err(WhyRefused::Missing), |seen| seen.found.clone())
 }
 
 /// By what they say: errors of the system cannot be compared.

@@ -2,33 +2,52 @@
 
 use std::path::{Path, PathBuf};
 
-use rootward_core::{PlacedRoot, Resolver, WhyRefused};
+use rootward_core::{Resolver, WhyRefused};
 
-use crate::store::SavedRoot;
+use crate::store::{Found, Kept, SavedRoot};
 
 /// Whether a saved root is shared, or why it is not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// It is there.
-    Shared(PlacedRoot),
+    /// It is there, or something that it matches is.
+    Shared(Found),
     /// It is not, or is not what the user said yes to.
     NotShared(WhyRefused),
 }
 
 impl State {
-    /// Looks.
-    pub fn look_ambient(root: &SavedRoot, home: Option<&Path>) -> State {
-        root.find_ambient(home).map_or_else(State::NotShared, State::Shared)
+    /// Looks. What a pattern matches depends on what else is kept.
+    pub fn look_ambient(root: &SavedRoot, kept: &Kept, home: Option<&Path>) -> State {
+        State::of(kept.found(root, &kept.written_ambient(), |saved| saved.find_all_ambient(home)))
+    }
+
+    pub(super) fn of(found: Result<Found, WhyRefused>) -> State {
+        found.map_or_else(State::NotShared, State::Shared)
+    }
+
+    /// What is shared, and what a pattern matches besides.
+    pub fn found(&self) -> Option<&Found> {
+        match self {
+            State::Shared(found) => Some(found),
+            State::NotShared(_) => None,
+        }
     }
 
     /// One word, for programs: `shared`, `missing`, `replaced`, `unreachable` or `refused`.
     pub fn word(&self) -> &'static str {
         match self {
             State::Shared(_) => "shared",
-            State::NotShared(WhyRefused::Missing) => "missing",
-            State::NotShared(WhyRefused::Linked | WhyRefused::PlantedLink(_)) => "replaced",
+            State::NotShared(WhyRefused::Missing | WhyRefused::NoMatch) => "missing",
+            State::NotShared(WhyRefused::Linked | WhyRefused::PlantedLink(_) | WhyRefused::PlantedMatch(_)) => {
+                "replaced"
+            }
             State::NotShared(WhyRefused::Unreachable(_)) => "unreachable",
-            State::NotShared(WhyRefused::Unusable(_) | WhyRefused::NotShareable(_) | WhyRefused::Special) => "refused",
+            State::NotShared(
+                WhyRefused::Unusable(_)
+                | WhyRefused::NotShareable(_)
+                | WhyRefused::Special
+                | WhyRefused::TooManyMatches,
+            ) => "refused",
         }
     }
 
@@ -37,13 +56,6 @@ impl State {
         match self {
             State::Shared(_) => None,
             State::NotShared(reason) => Some(reason),
-        }
-    }
-
-    pub(super) fn found(&self) -> Result<PlacedRoot, WhyRefused> {
-        match self {
-            State::Shared(found) => Ok(found.clone()),
-            State::NotShared(reason) => Err(reason.clone()),
         }
     }
 }
@@ -57,15 +69,17 @@ pub struct SeenRoot {
     pub state: State,
     /// Where its path leads: what is closed below it is closed there, too.
     pub(super) leads_to: PathBuf,
+    /// What was found, whatever else is kept.
+    pub(super) found: Result<Found, WhyRefused>,
 }
 
 impl SeenRoot {
     pub(super) fn look_ambient(root: &SavedRoot, home: Option<&Path>, resolver: Resolver) -> SeenRoot {
-        let state = State::look_ambient(root, home);
-        let leads_to = match &state {
-            State::Shared(found) => found.place.clone(),
-            State::NotShared(_) => root.leads_to_ambient(resolver),
+        let found = root.find_all_ambient(home);
+        let leads_to = match &found {
+            Ok(Found { placed, .. }) if root.pattern.is_none() && !placed.is_empty() => placed[0].place.clone(),
+            _ => root.leads_to_ambient(resolver),
         };
-        SeenRoot { root: root.clone(), state, leads_to }
+        SeenRoot { root: root.clone(), state: State::of(found.clone()), leads_to, found }
     }
 }

@@ -63,6 +63,11 @@ impl Timing {
         }
         self.polling = *watching != Watching::Events;
     }
+
+    /// Something is looked for that the system does not tell of.
+    pub(super) fn poll(&mut self) {
+        self.polling = true;
+    }
 }
 
 #[cfg(test)]

@@ -108,7 +108,8 @@ impl KnownCommand {
         }
     }
 
-    pub(crate) fn program(&self) -> &Program {
+    /// The program that was found.
+    pub fn program(&self) -> &Program {
         &self.program
     }
 

@@ -7,6 +7,7 @@ mod client;
 mod environment;
 mod given;
 mod http;
+mod listening;
 mod looking;
 mod modern;
 mod pages;

@@ -289,11 +289,35 @@ async fn the_author_can_ask_anew_and_be_told() {
 
     session.invalidate();
     assert_eq!(session.path_in_roots(stage.path("a")), None);
-    assert_eq!(session.roots_cached().map(|roots| roots.generation()), Some(before.generation()));
+    assert!(session.roots_cached().is_none());
     client.call_as(2, "refresh", json!({"path": stage.path("b/file")})).await;
     client.answer_roots(roots(&[&stage.path("b")])).await;
     assert_eq!(client.said(2).await, "b");
     assert!(news.borrow_and_update().as_ref().unwrap().generation() > before.generation());
+}
+
+#[tokio::test]
+async fn after_a_change_the_cached_roots_are_unknown_until_the_refresh_is_done() {
+    let stage = Stage::new();
+    let session = RootsService::new(settings()).session();
+    let mut client = client::start(Reader(session.clone()), with_roots()).await;
+    client.read(1, &stage.path("a/file")).await;
+    client.answer_roots(roots(&[&stage.path("a")])).await;
+    assert_eq!(client.said(1).await, "a");
+    let shared = |session: &Session| {
+        let list = session.roots_cached()?.list().to_vec();
+        Some(list.into_iter().map(|placed| placed.root.path).collect::<Vec<_>>())
+    };
+    assert_eq!(shared(&session), Some(vec![stage.path("a").into()]));
+    client.list_changed().await;
+    client.read(2, &stage.path("b/file")).await;
+    let question = client.asked().await;
+    // Announced and asked: what is known by now is out of date.
+    assert_eq!((shared(&session), session.path_in_roots(stage.path("a"))), (None, None));
+    client.answer(question, roots(&[&stage.path("b")])).await;
+    assert_eq!(client.said(2).await, "b");
+    assert_eq!(shared(&session), Some(vec![stage.path("b").into()]));
+    assert_eq!(session.path_in_roots(stage.path("a")), Some(false));
 }
 
 /// The call that sent the question goes away; another takes the answer.

@@ -73,9 +73,9 @@ async fn what_is_known_without_waiting() {
     check(&mut client, "cached", "", "2").await;
     check(&mut client, "inside", &stage.path("a/000/new"), "Some(true)").await;
     check(&mut client, "inside", &stage.path("a"), "Some(false)").await;
-    // Told that they changed: what is shown may be old, what is said of a path may not.
+    // Told that they changed: what was known is out of date.
     client.list_changed().await;
-    check(&mut client, "cached", "", "2").await;
+    check(&mut client, "cached", "", "none").await;
     check(&mut client, "inside", &stage.path("a/000"), "None").await;
 }
 
@@ -146,6 +146,45 @@ async fn a_model_can_read_what_is_in_force() {
     let cursor = json!({"uri": "rootward://roots?cursor=x"});
     client.send(message::request(4, "resources/read", cursor)).await;
     assert_eq!(client.receive().await["error"]["message"], "Malformed cursor for roots/list");
+}
+
+#[tokio::test]
+async fn get_roots_shows_roots_of_other_schemes() {
+    let stage = Stage::new();
+    let service = RootsService::new(settings());
+    let read = async |list: Value| -> Value {
+        let handler = service.install(Teller).with_roots_resource();
+        let mut client = client::start_rooted(handler, json!({"roots": {}})).await;
+        client.send(message::request(1, "resources/read", json!({"uri": "rootward://roots"}))).await;
+        client.answer_roots(list).await;
+        let contents = client.receive().await["result"]["contents"][0].clone();
+        serde_json::from_str(contents["text"].as_str().unwrap()).unwrap()
+    };
+    let mut list = roots(&[&stage.path("a")]);
+    list["roots"].as_array_mut().unwrap().insert(0, json!({"uri": "https://api.example.com/v1/", "name": "API"}));
+    let told = read(list).await;
+    assert_eq!((&told["state"], &told["rootsCount"]), (&json!("ready"), &json!(2)));
+    assert_eq!(told["roots"][1], json!({"uri": "https://api.example.com/v1/", "name": "API", "access": []}));
+    assert_eq!(told["filePaths"], json!([stage.path("a")]));
+    let told = read(json!({"roots": [{"uri": "https://api.example.com/v1/"}]})).await;
+    assert_eq!((&told["state"], &told["rootsCount"], &told["filePaths"]), (&json!("unusable"), &json!(1), &json!([])));
+}
+
+/// The handler has no resources of its own, and the wrapper declares them for it.
+#[tokio::test]
+async fn an_unknown_resource_is_not_an_unknown_method() {
+    let service = RootsService::new(settings());
+    let handler = service.install(Teller).with_roots_resource();
+    let mut client = client::start_rooted(handler, json!({})).await;
+    client.send(message::request(1, "resources/read", json!({"uri": "test://nowhere"}))).await;
+    let error = client.receive().await["error"].clone();
+    assert_eq!(error, json!({"code": -32002, "message": "there is no resource `test://nowhere`"}));
+
+    let mut client = client::connect_rooted(service.install(Teller).with_roots_resource());
+    let mut request = modern::request(&json!({}), json!({"uri": "test://nowhere"}));
+    request["method"] = json!("resources/read");
+    client.send(request).await;
+    assert_eq!(client.receive().await["error"]["code"], -32602);
 }
 
 /// A modern request is a session of its own, and cursors go from one to the next.

@@ -51,6 +51,41 @@ fn has_modules(names: &[&str]) -> bool {
     })
 }
 
+/// `.git/config`: the last part of the remote that the repository comes from, `origin` before any other (git-config(1)).
+pub(in crate::detect) fn read_config(_file: &str, text: &str) -> Vec<Found> {
+    let mut remotes: Vec<(bool, String)> = Vec::new();
+    let mut section = "";
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        } else if section.starts_with("[remote ")
+            && let Some((key, url)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case("url")
+            && let Some(name) = last_part(url.trim().trim_matches('"'))
+        {
+            remotes.push((section != "[remote \"origin\"]", name));
+        }
+    }
+    // Stable: the first of several.
+    remotes.sort_by_key(|(is_other, _)| *is_other);
+    let name = remotes.into_iter().next().map(|(_, name)| name);
+    name.map(|name| Found { more: More::Remote(name), ..Found::likely(Kind::GitRepository) }).into_iter().collect()
+}
+
+/// The last part of a remote's address, without `.git`.
+fn last_part(url: &str) -> Option<String> {
+    // SECURITY: an address may hold a password before its host, and none of it becomes a name that servers are told
+    // (test: the_last_part_of_a_remote)
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.split_once('/')?.1,
+        None => url.split_once(':').map_or(url, |(_, path)| path),
+    };
+    let last = path.trim_end_matches('/').rsplit(['/', '\\']).next()?;
+    let last = last.strip_suffix(".git").unwrap_or(last);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.+".contains(letter);
+    (!last.is_empty() && !last.starts_with('.') && last.chars().all(is_plain)).then(|| last.to_owned())
+}
+
 /// `.gitmodules`: a section for each submodule, with a line `path = …`.
 pub(super) fn read_modules(_file: &str, text: &str) -> Vec<Found> {
     let paths = text.lines().filter_map(|line| {
@@ -83,6 +118,30 @@ mod tests {
         for nothing in ["", "gitdir:", "gitdir: \n", "nonsense"] {
             assert_eq!(read_link(".git", nothing), [], "{nothing}");
         }
+    }
+
+    #[test]
+    fn the_last_part_of_a_remote() {
+        let check = |url: &str, expect: Option<&str>| assert_eq!(last_part(url).as_deref(), expect, "{url}");
+        check("https://example.com/me/app.git", Some("app"));
+        check("https://me:secret@example.com/me/app/", Some("app"));
+        check("git@example.com:me/app.git", Some("app"));
+        check("git@example.com:app", Some("app"));
+        check("../app.git", Some("app"));
+        check("/srv/git/app.git", Some("app"));
+        for nothing in
+            ["", "https://me:secret@example.com", "https://me:secret@example.com/", "x/.git", "https://h/a?token=b"]
+        {
+            check(nothing, None);
+        }
+        let named = |text: &str| match read_config("config", text).pop().map(|found| found.more) {
+            Some(More::Remote(name)) => Some(name),
+            _ => None,
+        };
+        let text = "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = git@h:me/fork.git\n[remote \"origin\"]\n\tURL = https://h/app.git\n";
+        assert_eq!(named(text).as_deref(), Some("app"));
+        assert_eq!(named("[remote \"fork\"]\nurl=h:fork").as_deref(), Some("fork"));
+        assert_eq!(named("[branch \"main\"]\n\turl = https://h/app.git"), None);
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn check(detector: Detector, file: &str, text: &str, expect: &[(super::Kind, Opt
     let members = |more: &More| match more {
         More::Members(members) | More::Submodules(members) => members.cost().names + members.cost().patterns,
         More::Folders(folders) => folders.len(),
-        More::Nothing => 0,
+        More::Nothing | More::Remote(_) => 0,
     };
     let seen: Vec<_> = found.iter().map(|found| (found.kind, found.name.as_deref(), members(&found.more))).collect();
     assert_eq!(seen, expect, "{file}: {text:?}");

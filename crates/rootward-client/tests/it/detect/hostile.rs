@@ -48,7 +48,7 @@ fn a_huge_manifest_counts_without_its_name() {
     ]);
     let file = fs::OpenOptions::new().write(true).open(tree.top().join("a/Cargo.toml")).unwrap();
     file.set_len(100 << 20).unwrap();
-    let expect = ["a -: Cargo package", "b -: Cargo package", "c huge: Cargo package", "d d: Node package"];
+    let expect = ["a a: Cargo package", "b b: Cargo package", "c huge: Cargo package", "d d: Node package"];
     assert_eq!(tree.told(), expect);
 }
 

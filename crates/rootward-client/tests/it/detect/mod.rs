@@ -63,6 +63,8 @@ fn line(suggestion: &Suggestion, top: &Path) -> String {
     };
     let why: Vec<&str> = suggestion.reasons.iter().map(|reason| reason.why.as_str()).collect();
     let within = suggestion.within.as_ref().map(|within| format!(" | {:?} of {}", within.bond, below(&within.path)));
-    let name = suggestion.name.as_deref().unwrap_or("-");
+    // The directory at the top is called otherwise in each run.
+    let name =
+        suggestion.name.as_deref().filter(|name| suggestion.path != top || !name.starts_with(".tmp")).unwrap_or("-");
     format!("{} {name}: {}{}", below(&suggestion.path), why.join(", "), within.unwrap_or_default())
 }

@@ -53,10 +53,10 @@ fn a_monorepo_with_worktrees_and_submodules() {
     git(&tree.top().join("topic"), &["submodule", "--quiet", "update", "--init"]);
     let expect = [
         "lib the-lib: git repository, Python project",
-        "main -: git repository, Cargo workspace",
+        "main main: git repository, Cargo workspace",
         "main/crates/a a: Cargo package | Member of main",
         "main/crates/old old: Cargo package | Below of main",
-        "main/inner -: git worktree of `main`, Cargo workspace | Below of main",
+        "main/inner inner: git worktree of `main`, Cargo workspace | Below of main",
         "main/inner/crates/a a: Cargo package | Member of main/inner",
         "main/inner/crates/old old: Cargo package | Below of main/inner",
         "main/inner/web web: Node workspace, Node package | Below of main/inner",
@@ -64,7 +64,7 @@ fn a_monorepo_with_worktrees_and_submodules() {
         "main/vendor/lib the-lib: git submodule, Python project | Submodule of main",
         "main/web web: Node workspace, Node package | Below of main",
         "main/web/packages/ui @web/ui: Node package | Member of main/web",
-        "topic -: git worktree of `main`, Cargo workspace",
+        "topic topic: git worktree of `main`, Cargo workspace",
         "topic/crates/a a: Cargo package | Member of topic",
         "topic/crates/old old: Cargo package | Below of topic",
         "topic/vendor/lib the-lib: git submodule, Python project | Submodule of topic",
@@ -89,11 +89,11 @@ fn other_ways_of_git() {
     git(&top, &["init", "--quiet", "--separate-git-dir", "kept", "separate"]);
     git(&top, &["init", "--quiet", "--ref-format=reftable", "reftable"]);
     let expect = [
-        "of-bare -: git worktree of `bare.git`",
-        "old -: git repository",
-        "old/sub -: git submodule | Submodule of old",
-        "reftable -: git repository",
-        "separate -: git repository kept elsewhere",
+        "of-bare of-bare: git worktree of `bare.git`",
+        "old old: git repository",
+        "old/sub sub: git submodule | Submodule of old",
+        "reftable reftable: git repository",
+        "separate separate: git repository kept elsewhere",
     ];
     assert_eq!(tree.told(), expect);
 }

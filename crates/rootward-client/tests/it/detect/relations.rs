@@ -24,7 +24,7 @@ fn members_of_each_kind_of_workspace() {
     );
     check(
         &[("settings.gradle.kts", "rootProject.name = \"g\"\ninclude(\":l:c\")"), ("l/c/build.gradle.kts", "")],
-        &[". g: Gradle build", "l/c -: Gradle project | Member of ."],
+        &[". g: Gradle build", "l/c c: Gradle project | Member of ."],
     );
     check(
         &[("S.sln", "Project(\"{1}\") = \"A\", \"src\\A\\A.csproj\", \"{2}\"\n"), ("src/A/A.csproj", "")],
@@ -85,7 +85,7 @@ fn folders_of_an_editor() {
         ("b/file", ""),
     ]);
     let expect = [
-        "b -: VS Code folder of `x.code-workspace`",
+        "b b: VS Code folder of `x.code-workspace`",
         "w x: VS Code workspace",
         "w/a A: VS Code folder of `x.code-workspace` | Member of w",
     ];
@@ -126,7 +126,7 @@ fn several_directories_are_one_answer() {
     let directories = ["a", "b", "a/in", "b"].map(|name| tree.top().join(name));
     let detection = detect_ambient(&directories, &options(), &|_| {}).unwrap();
     let told: Vec<_> = detection.suggestions.iter().map(|found| line(found, &tree.top())).collect();
-    assert_eq!(told, ["a -: Cargo workspace", "a/in in: Cargo package | Member of a", "b b: Go module"]);
+    assert_eq!(told, ["a a: Cargo workspace", "a/in in: Cargo package | Member of a", "b b: Go module"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ async fn roots_are_declared_and_listed() {
     let access = |words: Value| json!({"rootward.dev/access": words});
     let expect = json!({"roots": [
         {"uri": stage.uri("a%20b%23c"), "name": "web", "_meta": access(json!(["read"]))},
-        {"uri": stage.uri("b"), "_meta": access(json!(["read", "write", "delete"]))},
+        {"uri": stage.uri("b"), "name": "b", "_meta": access(json!(["read", "write", "delete"]))},
     ]});
     assert_eq!(server.ask(Value::Null).await["result"], expect);
     for parameters in [json!({}), json!({"_meta": {"progressToken": 7}}), json!({"cursor": null})] {

@@ -51,7 +51,7 @@ impl Stage {
 
     /// Shares these, and whatever was said yes to for the session.
     pub(super) fn share(&self, roots: Vec<SavedRoot>) {
-        self.provider.share(Shares::new(Arc::new(Kept { roots }), &self.consents, None));
+        self.provider.share(Shares::new(Arc::new(Kept::from(roots)), &self.consents, None));
     }
 
     /// Shares the directories of these names with all.

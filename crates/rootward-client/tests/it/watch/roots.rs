@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::Duration;
 
-use rootward_client::watch::{News, State, Watching};
+use rootward_client::watch::{News, Options, Seen, State, Watching};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 use super::{BY_EVENTS, Stage};
@@ -96,4 +97,24 @@ fn permissions_that_change() {
     mode(&above, 0o700);
     watched.until_states("let in again above", &["shared"]);
     watched.until("watched again", |seen| seen.watching == Watching::Events);
+}
+
+#[test]
+fn what_a_saved_pattern_matches_is_followed() {
+    let stage = Stage::new();
+    let one = stage.make("src/one/docs");
+    stage.save_text(&format!("version = 1\n[[root]]\npattern = '{}'\n", stage.path("src/*/docs").display()));
+    let options = Options { poll: Duration::from_millis(20), ..BY_EVENTS };
+    let mut watched = stage.watch(options);
+    let places =
+        |seen: &Seen| -> Vec<_> { seen.set(None).unwrap().roots().iter().map(|root| root.place.clone()).collect() };
+    watched.until("what there is", |seen| places(seen) == [one.clone()]);
+    let two = stage.make("src/two/docs");
+    let news = watched.until("another one", |seen| places(seen) == [one.clone(), two.clone()]);
+    assert!(matches!(news.as_slice(), [News::Became { .. }]), "{news:?}");
+    fs::remove_dir_all(&one).unwrap();
+    watched.until("one is gone", |seen| places(seen) == [two.clone()]);
+    fs::remove_dir_all(&two).unwrap();
+    watched.until_states("both are gone", &["missing"]);
+    assert!(watched.seen.set(None).unwrap().names_any(), "what is saved is not forgotten");
 }

@@ -1,0 +1,80 @@
+//! Streamable HTTP on a loopback address, in one call (feature `http`): rmcp's service behind the roots of each client.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use crate::rooted::Rooted;
+use crate::settings::RootsService;
+
+/// The path of the server.
+const PATH: &str = "/mcp";
+
+/// A server that listens, and answers once it is [`served`](HttpListener::serve).
+#[derive(Debug)]
+pub struct HttpListener {
+    listener: TcpListener,
+    router: Router,
+    address: SocketAddr,
+}
+
+impl RootsService {
+    /// Listens on a loopback address; with port 0 the system chooses one. `handler` makes what serves one session, or one request of a
+    /// modern client: what [`RootsService::install`] gives.
+    ///
+    /// Whoever reaches the server names the roots, and nothing here asks who that is. So any other address is refused, and so is every
+    /// request whose `Host` is not this machine or that has an `Origin`, which is what pages in a browser send. A server for other machines
+    /// or several users asks who is there: it puts rmcp's own service behind its own front, with [`RootsService::http`].
+    ///
+    /// ```no_run
+    /// # struct Server;
+    /// # impl rmcp::ServerHandler for Server {}
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// use rootward_server::RootsService;
+    ///
+    /// let roots = RootsService::from_environment()?;
+    /// let listener = roots.listen_http("127.0.0.1:8000".parse()?, |roots| roots.install(Server)).await?;
+    /// eprintln!("listening on {}", listener.url());
+    /// listener.serve().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn listen_http<H: ServerHandler>(
+        &self,
+        address: SocketAddr,
+        handler: impl Fn(&RootsService) -> Rooted<H> + Send + Sync + 'static,
+    ) -> io::Result<HttpListener> {
+        // SECURITY: nothing asks who names the roots, so only this machine may (test: listens_on_this_machine_only)
+        if !address.ip().is_loopback() {
+            let says = format!("`{address}` is not a loopback address");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
+        }
+        // SECURITY: nor may a page in this machine's browser: by default rmcp looks at `Host`, and lets any `Origin` pass
+        // (test: pages_in_a_browser_are_refused)
+        let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+        let service = self.clone();
+        let factory = move || Ok(handler(&service));
+        let service = StreamableHttpService::new(factory, Arc::new(LocalSessionManager::default()), config);
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(HttpListener { listener, router: Router::new().route_service(PATH, self.http(service)), address })
+    }
+}
+
+impl HttpListener {
+    /// Where it listens.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Answers, until the process ends.
+    pub async fn serve(self) -> io::Result<()> {
+        axum::serve(self.listener, self.router).await
+    }
+}

@@ -1,0 +1,143 @@
+//! `subscriptions/listen`, the modern era's one way to hear of changes.
+//!
+//! A modern client names no roots outside its calls, so what it can hear of is what the operator and the user give: their roots
+//! and what they close. The handler's own subscriptions go on beside it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::SubscriptionFilter;
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext, SubscriptionSink};
+use rmcp::{ErrorData, ServerHandler};
+use rootward_protocol::round::Said;
+use rootward_protocol::session::Given;
+use tokio::task;
+
+use crate::announce::RootsResource;
+use crate::given::Changes;
+use crate::modern;
+use crate::rooted::Rooted;
+use crate::roots::Roots;
+use crate::summary::ROOTS_URI;
+
+/// Whether the handler's list of tools names the roots in force.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum ToolsNameRoots {
+    Yes,
+    No,
+}
+
+/// Listeners that are being told what they may hear, by their tasks. Each has its place among the changes already: one that comes between
+/// the confirmation and [`ServerHandler::listen`] is not lost.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning(Mutex<Vec<(task::Id, Changes)>>);
+
+impl Beginning {
+    fn add(&self, changes: Changes) {
+        if let Some(task) = task::try_id() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((task, changes));
+        }
+    }
+
+    fn take(&self) -> Option<Changes> {
+        let task = task::try_id()?;
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = waiting.iter().position(|(of, _)| *of == task)?;
+        Some(waiting.swap_remove(position).1)
+    }
+}
+
+impl<H: ServerHandler> Rooted<H> {
+    /// What a client may hear of: what the handler tells, and what the service does.
+    pub(crate) fn accepted(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let of_handler = self.handler().accepted_subscription_filter(requested);
+        let of_service = self.told_by_service(requested);
+        if of_handler.is_none() && of_service == SubscriptionFilter::new() && !self.tells() {
+            return None;
+        }
+        self.beginning.add(self.ground().given.changes());
+        let mut accepted = of_handler.unwrap_or_default();
+        accepted.tools_list_changed = of_service.tools_list_changed.or(accepted.tools_list_changed);
+        if let Some(uris) = of_service.resource_subscriptions {
+            accepted.resource_subscriptions.get_or_insert_default().extend(uris);
+        }
+        Some(accepted)
+    }
+
+    /// Whether the service tells of anything at all.
+    fn tells(&self) -> bool {
+        self.tools == ToolsNameRoots::Yes || self.resource == RootsResource::Offered
+    }
+
+    fn told_by_service(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let mut told = SubscriptionFilter::new();
+        told.tools_list_changed =
+            requested.tools_list_changed.filter(|asked| *asked && self.tools == ToolsNameRoots::Yes);
+        let is_roots = requested.resource_subscriptions.iter().flatten().any(|uri| uri == ROOTS_URI);
+        told.resource_subscriptions =
+            (is_roots && self.resource == RootsResource::Offered).then(|| vec![ROOTS_URI.to_owned()]);
+        told
+    }
+
+    /// Tells a client of changes until it stops listening.
+    pub(crate) async fn tell_listener(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let changes = self.beginning.take().unwrap_or_else(|| self.ground().given.changes());
+        let (sink, request) = (context.sink().clone(), context.request_context().clone());
+        let mut wanted = self.told_by_service(context.requested());
+        wanted = wanted.intersection(context.accepted());
+        let told = self.tell_changes(changes, &sink, &request, &wanted);
+        if self.handler().accepted_subscription_filter(context.requested()).is_none() {
+            return tokio::select! {
+                () = context.cancelled() => Ok(()),
+                () = told => Ok(()),
+            };
+        }
+        tokio::select! {
+            ended = self.handler().listen(context) => ended,
+            () = told => Ok(()),
+        }
+    }
+
+    /// Ends only when nobody hears any more.
+    async fn tell_changes(
+        &self,
+        mut changes: Changes,
+        sink: &SubscriptionSink,
+        request: &RequestContext<RoleServer>,
+        wanted: &SubscriptionFilter,
+    ) {
+        let mut before = Arc::clone(&changes.now);
+        let mut named = self.named(&before, request).await;
+        while let Some(given) = changes.next().await {
+            // Places that were closed are named neither in lists nor in the resource.
+            if given.sources == before.sources {
+                continue;
+            }
+            let now = self.named(&given, request).await;
+            before = given;
+            let is_list_changed = wanted.tools_list_changed == Some(true) && is_other(named.as_ref(), now.as_ref());
+            named = now;
+            if is_list_changed && sink.notify_tool_list_changed().await.is_err() {
+                return;
+            }
+            // What a client with roots of its own gets of the new ones is known only in its calls.
+            if wanted.resource_subscriptions.is_some() && sink.notify_resource_updated(ROOTS_URI).await.is_err() {
+                return;
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// The roots that a list of tools names for this client.
+    async fn named(&self, given: &Arc<Given>, request: &RequestContext<RoleServer>) -> Option<Roots> {
+        modern::known_of(self.ground(), Arc::clone(given), request, &self.modern_parties(request), Said::Nothing).await
+    }
+}
+
+/// Whether a list that names the one differs from a list that names the other.
+fn is_other(before: Option<&Roots>, now: Option<&Roots>) -> bool {
+    let shown = |roots: &Roots| {
+        let list = roots.list().iter().map(|placed| (placed.root.path.clone(), placed.root.access));
+        (roots.reach(), list.collect::<Vec<_>>())
+    };
+    before.map(shown) != now.map(shown)
+}
