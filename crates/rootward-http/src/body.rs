@@ -103,7 +103,8 @@ impl Stream {
                 }),
                 Source::Request(answers) => answers.poll_next(context).map(|said| match said {
                     Said::Before(message) | Said::Last(message) => Some((None, message)),
-                    Said::Nothing => None,
+                    // A wire that begins as a stream has begun.
+                    Said::Full | Said::Nothing => None,
                 }),
             };
             match said {

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+use crate::names::{BadName, Names};
+
 /// What a front is given.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -12,10 +16,18 @@ pub struct Config {
     /// The names by which clients reach this front, beside the loopback names and addresses: `example.org`, or `example.org:8443` for
     /// this port only.
     pub hosts: Vec<String>,
-    /// The web pages that may send requests, beside those from the loopback address: `https://example.org`.
+    /// The web pages that may send requests and see the answers: `https://example.org`. Those from the loopback address may send
+    /// requests without being named.
     pub origins: Vec<String>,
     /// The certificate, for TLS.
     pub tls: Option<Tls>,
+}
+
+impl Config {
+    /// Whether all names can be used.
+    pub fn check(&self) -> Result<(), BadName> {
+        Names::new(&self.hosts, &self.origins).map(drop)
+    }
 }
 
 /// Somebody who may come in.
@@ -50,7 +62,7 @@ impl std::fmt::Debug for Tls {
 }
 
 /// How much of everything there may be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Connections at once. More wait until one ends.
     pub connections: usize,

@@ -19,6 +19,9 @@ use crate::figures::Figures;
 use crate::front::Front;
 use crate::wire::Backend;
 
+/// The longest head of a request, and how much of a body is read at a time.
+const LONGEST_HEAD: usize = 64 << 10;
+
 /// How many requests a connection has begun and ended.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
@@ -70,6 +73,8 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
+        // SECURITY: whoever has not shown a token yet gets no more memory than this (test: long_heads_are_refused)
+        .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(timed), service);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {

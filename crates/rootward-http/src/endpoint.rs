@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use crate::body::Body;
 use crate::connection::Pace;
+use crate::cors::Page;
 use crate::exchange::Exchange;
 use crate::figures::family;
 use crate::front::Front;
@@ -42,12 +43,17 @@ pub(crate) async fn serve<B: Backend>(
         principal = tracing::field::Empty,
         status = tracing::field::Empty,
     );
+    let web_page = Page::of(&front.names, request.headers());
     let mut exchange = Exchange::new(Arc::clone(&front.figures), pace);
-    let answered = answer(&front, request, &connection, &mut exchange).instrument(span.clone()).await;
-    let response = answered.unwrap_or_else(|rejection| {
-        tracing::debug!(parent: &span, status = rejection.status.as_u16(), "refused: {}", rejection.says);
+    let answered =
+        answer(&front, request, web_page.as_ref(), &connection, &mut exchange).instrument(span.clone()).await;
+    let mut response = answered.unwrap_or_else(|rejection| {
+        tracing::debug!(parent: &span, status = rejection.status.as_u16(), says = ?rejection.says, "refused");
         rejection.into_response()
     });
+    if let Some(web_page) = web_page {
+        web_page.mark(response.headers_mut());
+    }
     span.record("status", response.status().as_u16());
     exchange.status = response.status().as_u16();
     if response.headers().get(http::header::CONTENT_TYPE).is_some_and(|kind| kind == media::EVENTS) {
@@ -59,17 +65,22 @@ pub(crate) async fn serve<B: Backend>(
 async fn answer<B: Backend>(
     front: &Arc<Front<B>>,
     request: Request<Incoming>,
+    page: Option<&Page>,
     connection: &Arc<Notify>,
     exchange: &mut Exchange,
 ) -> Result<Response<Body>, Rejection> {
+    incoming::check_framing(request.headers())?;
     front.names.check(request.uri().authority(), request.headers()).map_err(|error| {
         let status = if error == NameError::NoHost { StatusCode::BAD_REQUEST } else { StatusCode::FORBIDDEN };
         Rejection::refused(status, error.to_string())
     })?;
     match request.uri().path() {
-        "/mcp" => mcp(front, request, connection, exchange).await,
+        "/mcp" => match page.and_then(|_| Page::preflight(request.method(), request.headers())) {
+            Some(told) => Ok(told),
+            None => mcp(front, request, connection, exchange).await,
+        },
         "/healthz" => state(request.method(), true),
-        "/readyz" => state(request.method(), !front.is_draining() && front.backend.is_ready().await),
+        "/readyz" => state(request.method(), front.is_ready().await),
         "/metrics" => {
             known(front, request.headers())?;
             read_only(request.method())?;

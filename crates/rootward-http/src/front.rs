@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 
@@ -13,8 +13,12 @@ use crate::names::Names;
 use crate::rate::Bucket;
 use crate::reply::Rejection;
 use crate::sessions::Sessions;
+use crate::soon::Soon;
 use crate::tokens::Tokens;
-use crate::wire::PrincipalId;
+use crate::wire::{Backend, PrincipalId};
+
+/// How long the backend's word counts that it is ready, or not.
+const READY_FOR: Duration = Duration::from_millis(500);
 
 /// What all connections share.
 #[derive(Debug)]
@@ -26,7 +30,11 @@ pub(crate) struct Front<B> {
     pub(crate) sessions: Sessions,
     pub(crate) guests: Vec<Guest>,
     pub(crate) figures: Arc<Figures>,
+    /// How long an answer is awaited before its stream begins.
+    pub(crate) soon: Soon,
     draining: AtomicBool,
+    /// Whether the backend was ready, and when it said so.
+    ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// What is kept of one principal.
@@ -40,7 +48,7 @@ pub(crate) struct Guest {
 }
 
 impl<B> Front<B> {
-    pub(crate) fn new(config: &Config, backend: B) -> Result<Front<B>, crate::names::BadHost> {
+    pub(crate) fn new(config: &Config, backend: B) -> Result<Front<B>, crate::names::BadName> {
         let now = Instant::now();
         let guest = |name: &str| Guest {
             name: name.to_owned(),
@@ -56,7 +64,9 @@ impl<B> Front<B> {
             sessions: Sessions::new(config.principals.len()),
             guests: config.principals.iter().map(|principal| guest(&principal.name)).collect(),
             figures: Arc::new(Figures::new()),
+            soon: Soon::new(config.limits.answer_wait),
             draining: AtomicBool::new(false),
+            ready: tokio::sync::Mutex::default(),
         })
     }
 
@@ -67,6 +77,24 @@ impl<B> Front<B> {
 
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the backend takes sessions now, or did a moment ago.
+    pub(crate) async fn is_ready(&self) -> bool
+    where
+        B: Backend,
+    {
+        // SECURITY: nobody needs a token to ask this, and a hub has other things to do than to answer
+        // (test: whoever_asks_whether_it_is_ready_costs_the_backend_little)
+        let mut known = self.ready.lock().await;
+        if let Some((when, is_ready)) = *known
+            && when.elapsed() < READY_FOR
+        {
+            return is_ready && !self.is_draining();
+        }
+        let is_ready = self.backend.is_ready().await;
+        *known = Some((Instant::now(), is_ready));
+        is_ready && !self.is_draining()
     }
 
     /// Counts a request against the rate of its principal.

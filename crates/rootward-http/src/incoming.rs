@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -16,6 +16,21 @@ use crate::reply::Rejection;
 
 /// How much memory is taken on a client's word that it will send more.
 const TRUSTED: usize = 1 << 16;
+
+/// Refuses a request whose end two readers can see in two places: something before this front may be the other one.
+// SECURITY: what one takes for a body is a request for the other (test: a_request_is_not_hidden_in_another)
+pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), Rejection> {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let is_clear = match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => {
+            coding.as_bytes().eq_ignore_ascii_case(b"chunked") && !headers.contains_key(CONTENT_LENGTH)
+        }
+        (Some(_), Some(_)) => false,
+    };
+    let says = "a body has either one `Content-Length` or `Transfer-Encoding: chunked`";
+    if is_clear { Ok(()) } else { Err(Rejection::bad(says).closing()) }
+}
 
 /// The whole body of a request.
 pub(crate) async fn read(request: &mut Request<Incoming>, limits: &Limits) -> Result<Bytes, Rejection> {

@@ -11,7 +11,6 @@ use rootward_protocol::message::bad_frame;
 use rootward_protocol::{header, keys, method};
 use smallvec::SmallVec;
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use crate::body::{Body, SessionReader};
 use crate::event::{self, EventId, Pieces};
@@ -20,7 +19,7 @@ use crate::posted::{is_modern, revision_of_session};
 use crate::reply::{self, Rejection};
 use crate::session::{OpenRequest, Revision, SendError, Session, StreamError, Streams, route};
 use crate::session_id::SessionId;
-use crate::wire::{Backend, PrincipalId, Purpose};
+use crate::wire::{Backend, FULL, PrincipalId, Purpose};
 use crate::{frames, media};
 
 /// Opens a session: the backend's answer decides.
@@ -41,6 +40,9 @@ pub(crate) async fn initialize<B: Backend>(
     let mut streams = Streams::default();
     let answer = loop {
         let frame = event::in_one_line(wire.receiver.recv().await.ok_or_else(ended)?);
+        if frame == FULL {
+            return Err(refuse("too many sessions are open"));
+        }
         let mut answer = None;
         frames::each(&frame, |envelope, message| {
             if envelope.id().is_some_and(|id| id.key() == key) && envelope.method().is_none() {
@@ -152,20 +154,24 @@ async fn answer<B: Backend>(
     if session.revision.has_priming {
         pieces.push(event::priming(id.stream));
     }
-    let wait = front.limits.answer_wait;
-    if wait.is_zero() {
+    if front.limits.answer_wait.is_zero() {
         return Ok(reply::events(Body::session(reader, pieces, front.limits.keep_alive)));
     }
-    match timeout(wait, poll_fn(|context| session.poll_next(*id, context))).await {
-        Ok(None) => return Err(Rejection::unknown_session()),
-        Ok(Some((_, message))) if may_be_alone && session.is_done(*id) => {
+    let next = tokio::select! {
+        biased;
+        next = poll_fn(|context| session.poll_next(*id, context)) => Some(next),
+        () = front.soon.passed() => None,
+    };
+    match next {
+        Some(None) => return Err(Rejection::unknown_session()),
+        Some(Some((_, message))) if may_be_alone && session.is_done(*id) => {
             session.forget(*id);
             return Ok(reply::json(StatusCode::OK, message));
         }
-        Ok(Some((position, message))) => {
+        Some(Some((position, message))) => {
             pieces.extend(event::event(Some(EventId { stream: id.stream, position }), &message));
         }
-        Err(_) => {}
+        None => {}
     }
     Ok(reply::events(Body::session(reader, pieces, front.limits.keep_alive)))
 }

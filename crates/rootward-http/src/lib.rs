@@ -9,7 +9,8 @@
 //! # Layout
 //!
 //! - `server`, `connection`: listening, TLS, time limits, the end.
-//! - `endpoint`: a request from its head to its answer. `tokens`, `names`, `rate` decide who may come in; `media`, `incoming` what is read.
+//! - `endpoint`: a request from its head to its answer. `tokens`, `names`, `rate` decide who may come in; `media`, `incoming` what is read;
+//!   `cors` what browsers are told.
 //! - `posted`: which era a POST belongs to.
 //! - `legacy`, `session`, `sessions`: sessions, their streams, resumption. `event`: how a message is written to a stream.
 //! - `modern`: one wire per request, headers compared with the body.
@@ -20,6 +21,7 @@ mod config;
 #[cfg(feature = "connect")]
 pub mod connect;
 mod connection;
+mod cors;
 mod endpoint;
 mod event;
 mod exchange;
@@ -38,10 +40,12 @@ mod server;
 mod session;
 mod session_id;
 mod sessions;
+mod soon;
 mod tokens;
 mod trace;
 mod wire;
 
 pub use config::{Config, Limits, Principal, Tls};
+pub use names::BadName;
 pub use server::serve;
-pub use wire::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
+pub use wire::{Backend, FULL, OpenError, PrincipalId, Purpose, Wire, wire};

@@ -29,15 +29,22 @@ pub(crate) enum NameError {
 
 /// Why a configured name cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("not a host name: `{0}`")]
-pub(crate) struct BadHost(String);
+pub enum BadName {
+    /// A host.
+    #[error("not a host name: `{0}` (expected a name such as `example.org`, or with a port, `example.org:8443`)")]
+    Host(String),
+    /// An origin.
+    #[error(
+        "not the origin of a web page: `{0}` (expected scheme and name, such as `https://example.org`, and nothing behind them)"
+    )]
+    Origin(String),
+}
 
 impl Names {
-    pub(crate) fn new(hosts: &[String], origins: &[String]) -> Result<Names, BadHost> {
-        let hosts =
-            hosts.iter().map(|host| host.parse().map_err(|_| BadHost(host.clone()))).collect::<Result<_, _>>()?;
-        let origins = origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
-        Ok(Names { hosts, origins })
+    pub(crate) fn new(hosts: &[String], origins: &[String]) -> Result<Names, BadName> {
+        let hosts = hosts.iter().map(|host| host.parse().map_err(|_| BadName::Host(host.clone())));
+        let origins = origins.iter().map(|text| origin(text).ok_or_else(|| BadName::Origin(text.clone())));
+        Ok(Names { hosts: hosts.collect::<Result<_, _>>()?, origins: origins.collect::<Result<_, _>>()? })
     }
 
     /// Checks the names of a request. `authority` is the one of its target, if it has one.
@@ -65,6 +72,11 @@ impl Names {
         !host.as_str().contains('@') && (is_loopback(host.host()) || is_configured)
     }
 
+    /// Whether the operator named this origin.
+    pub(crate) fn names_origin(&self, origin: &[u8]) -> bool {
+        self.origins.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(origin))
+    }
+
     fn accepts(&self, origin: &[u8]) -> bool {
         let Ok(origin) = std::str::from_utf8(origin) else { return false };
         let origin = origin.to_ascii_lowercase();
@@ -75,6 +87,17 @@ impl Names {
         let host: Option<Authority> = host.and_then(|host| host.parse().ok());
         host.is_some_and(|host| !host.as_str().contains('@') && is_loopback(host.host()))
     }
+}
+
+/// An origin as browsers write it; none where the text is not one. `null` is not: it is what every page without a name says.
+// SECURITY: a browser says `null` for pages of anybody (test: an_origin_is_a_scheme_and_a_name)
+fn origin(text: &str) -> Option<String> {
+    let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+    let (scheme, name) = text.split_once("://")?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let is_name = name.parse::<Authority>().is_ok() && !name.contains(['@', '*']);
+    (is_scheme && is_name).then_some(text)
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -140,6 +163,28 @@ mod tests {
             "http://localhost/path",
         ] {
             check("localhost", Some(origin), Err(NameError::Origin));
+        }
+    }
+
+    #[test]
+    fn an_origin_is_a_scheme_and_a_name() {
+        for fine in ["https://example.org", "http://[::1]:80/", "HTTPS://Example.org:8443", "chrome-extension://abc"] {
+            assert!(Names::new(&[], &[fine.to_owned()]).is_ok(), "{fine}");
+        }
+        for wrong in [
+            "",
+            "*",
+            "null",
+            "example.org",
+            "https://",
+            "https://*",
+            "https://*.example.org",
+            "https://a/b",
+            "https://u@a",
+            "://a",
+            "https://a//",
+        ] {
+            assert_eq!(Names::new(&[], &[wrong.to_owned()]).err(), Some(BadName::Origin(wrong.to_owned())), "{wrong}");
         }
     }
 

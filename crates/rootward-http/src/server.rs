@@ -49,6 +49,12 @@ pub async fn serve<B: Backend>(
     let listeners = listeners.into_iter().map(listen).collect::<io::Result<Vec<TcpListener>>>()?;
     let (close, closing) = watch::channel(false);
     let mut connections = JoinSet::new();
+    // Ends when this does.
+    let mut ticking = JoinSet::new();
+    ticking.spawn({
+        let front = Arc::clone(&front);
+        async move { front.soon.run().await }
+    });
     let mut shutdown = std::pin::pin!(shutdown);
     let mut deadline: Option<Instant> = None;
     let mut sweep = tokio::time::interval(SWEEP.min(front.limits.session_idle.max(PAUSE)));

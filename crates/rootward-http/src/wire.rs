@@ -25,6 +25,10 @@ pub struct Wire {
     pub receiver: mpsc::Receiver<Bytes>,
 }
 
+/// What a backend sends in place of its first message where it cannot take more sessions or requests; then it drops its end. It is no JSON, so
+/// no server can be behind it.
+pub const FULL: &[u8] = b"full";
+
 /// Both ends of a new wire that holds up to `most` messages each way.
 pub fn wire(most: usize) -> (Wire, Wire) {
     let (to_server, from_client) = mpsc::channel(most);

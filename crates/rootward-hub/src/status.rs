@@ -60,6 +60,9 @@ pub struct RunningRoot {
     pub place: String,
     /// What may be done there, in words.
     pub access: String,
+    /// The operator's pattern that it was found by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// Whether a server reaches the network.
@@ -162,7 +165,7 @@ mod tests {
         let place = directory.path().join("running");
         assert_eq!(running_ambient(&place).unwrap(), []);
         let mut file = StatusFile::new_ambient(&place, Kind::Hub).unwrap();
-        let root = RunningRoot { place: "/srv".to_owned(), access: "read".to_owned() };
+        let root = RunningRoot { place: "/srv".to_owned(), access: "read".to_owned(), pattern: None };
         let server = RunningServer {
             name: "a".to_owned(),
             process: 7,

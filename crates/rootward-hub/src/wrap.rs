@@ -21,6 +21,7 @@
 //!
 //! The logic is in `engine/`, the bytes in `front/stdio.rs`.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
@@ -78,6 +79,7 @@ impl Wrap {
         let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments);
         let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         terms.way = rules.way;
+        terms.refusals = rules.refusals;
         let restrictions = Arc::clone(&rules.guard.restrictions);
         let given = Given { sources: rules.sources.clone(), restrictions };
         let mut engine = Engine::new(longest);
@@ -93,6 +95,7 @@ impl Wrap {
             learners: launch.learners(),
             begin: Begin::AtOnce,
             memory,
+            of_principals: BTreeMap::new(),
         });
         // No other session on record has this name.
         let name = format!("{:016x}", RandomState::new().hash_one(std::process::id()));

@@ -14,7 +14,7 @@ use rootward_protocol::method;
 
 use super::annotations::Annotations;
 use super::place::Place;
-use crate::wire::Wire;
+use crate::wire::{FULL, Wire};
 use crate::{event, frames};
 
 /// What the backend says to one request. When this is dropped, the wire is, and that cancels the request.
@@ -37,6 +37,8 @@ pub(crate) enum Said {
     Before(Bytes),
     /// The answer.
     Last(Bytes),
+    /// The backend takes no more requests.
+    Full,
     /// No more.
     Nothing,
 }
@@ -75,6 +77,10 @@ impl Answers {
                 let says = "the server ended before it answered";
                 return Poll::Ready(Said::Last(Bytes::from(error(&self.id, INTERNAL_ERROR, says, None))));
             };
+            if frame == FULL {
+                self.is_done = true;
+                return Poll::Ready(Said::Full);
+            }
             self.take(&event::in_one_line(frame));
         }
     }

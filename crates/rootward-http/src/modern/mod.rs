@@ -54,9 +54,14 @@ pub(crate) async fn serve<B: Backend>(
             status => reply::json(status, answer),
         }),
         Ok(Said::Before(first)) => Ok(reply::events(Body::request(answers, Some(&first), interval))),
+        Ok(Said::Full) => Err(too_many(id)),
         Ok(Said::Nothing) => Err(Rejection::unavailable("the server is shutting down")),
         Err(_) => Ok(reply::events(Body::request(answers, None, interval))),
     }
+}
+
+fn too_many(id: &str) -> Rejection {
+    Rejection::unavailable("too many requests are open").for_id(Some(id))
 }
 
 /// Opens a wire and sends a request.
@@ -68,8 +73,7 @@ async fn open<B: Backend>(
     message: Bytes,
 ) -> Result<Answers, Rejection> {
     let guest = &front.guests[principal.0];
-    let full = || Rejection::unavailable("too many requests are open").for_id(Some(id));
-    let place = Place::take(&guest.requests, front.limits.requests).ok_or_else(full)?;
+    let place = Place::take(&guest.requests, front.limits.requests).ok_or_else(|| too_many(id))?;
     let wire = front.backend.open(principal, Purpose::Request).await;
     let wire = wire.map_err(|error| Rejection::unavailable(error.to_string()).for_id(Some(id)))?;
     let gone = |_| Rejection::unavailable("the server does not take the request").for_id(Some(id));
@@ -115,7 +119,7 @@ async fn list_tools<B: Backend>(front: &Front<B>, principal: PrincipalId, meta: 
             match poll_fn(|context| answers.poll_next(context)).await {
                 Said::Before(_) => {}
                 Said::Last(answer) => break answer,
-                Said::Nothing => return Ok(()),
+                Said::Full | Said::Nothing => return Ok(()),
             }
         };
         let Ok(Message::Single(envelope)) = Message::parse(&answer) else { return Ok(()) };

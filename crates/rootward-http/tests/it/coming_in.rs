@@ -85,6 +85,23 @@ async fn sessions_are_limited_in_all_and_for_each() {
     assert_eq!(open("Bearer bob-token").await.status, 200);
 }
 
+/// The client hears that it may try again, and why.
+#[tokio::test]
+async fn a_backend_that_takes_no_more_is_told_of() {
+    let running = Running::start();
+    let params = json!({"protocolVersion": "2025-06-18", "full": true});
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    for (ask, says) in [
+        (Ask::post(hello), "too many sessions are open"),
+        (Ask::modern("tools/call", json!({"name": "full"})), "too many requests are open"),
+    ] {
+        let mut answer = running.send(ask).await;
+        assert_eq!((answer.status, answer.header("retry-after").is_some()), (503, true));
+        assert_eq!(answer.message().await["error"]["message"], says);
+    }
+    running.wires(0).await;
+}
+
 #[tokio::test]
 async fn the_rate_of_each_principal_is_limited() {
     let running = Running::limited(Limits { rate: 1, burst: 3, ..Limits::default() });

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rootward_http::{Backend, Config, Limits, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
+use rootward_http::{Backend, Config, FULL, Limits, OpenError, Principal, PrincipalId, Purpose, Wire, wire};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -19,6 +19,8 @@ use crate::client::{Ask, LONG};
 pub(crate) struct Script {
     /// Wires that are open.
     pub(crate) wires: Arc<AtomicUsize>,
+    /// How often it was asked whether it is ready.
+    pub(crate) asked: Arc<AtomicUsize>,
 }
 
 impl Backend for Script {
@@ -31,6 +33,11 @@ impl Backend for Script {
             wires.fetch_sub(1, Ordering::SeqCst);
         });
         Ok(ours)
+    }
+
+    async fn is_ready(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        true
     }
 
     async fn metrics(&self) -> String {
@@ -56,12 +63,15 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
             async move { drop(sender.send(Bytes::from(message.to_string())).await) }
         };
         let answer = |result: Value| json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+        let no = |code: i64| json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": "no"}});
         let note = |method: &str| json!({"jsonrpc": "2.0", "method": method, "params": {}});
         let method = message["method"].as_str().unwrap_or("answer");
         heard.push(method.to_owned());
         match method {
+            // As a backend says it that takes no more.
+            "initialize" if message["params"]["full"] == true => return drop(wire.sender.send(FULL.into()).await),
             "initialize" if message["params"]["fails"] == true => {
-                say(json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32602, "message": "no"}})).await;
+                say(no(-32602)).await;
             }
             "initialize" => {
                 let version = &message["params"]["protocolVersion"];
@@ -120,15 +130,10 @@ async fn play(mut wire: Wire, principal: PrincipalId, purpose: Purpose) {
                     "large" => say(answer(json!({"text": "y".repeat(2 << 20)}))).await,
                     "never" => {}
                     "end" => return,
+                    "full" => return drop(wire.sender.send(FULL.into()).await),
                     "heard" => say(answer(json!({"heard": heard}))).await,
-                    "unknown" => {
-                        say(json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}))
-                            .await;
-                    }
-                    "incapable" => {
-                        say(json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32021, "message": "no"}}))
-                            .await;
-                    }
+                    "unknown" => say(no(-32601)).await,
+                    "incapable" => say(no(-32021)).await,
                     _ => say(answer(json!({"principal": principal.0, "echo": arguments}))).await,
                 }
             }

@@ -7,10 +7,9 @@ use rootward_protocol::message;
 use rootward_protocol::{Era, method};
 
 use super::Effect;
-use super::child::{ChildId, Owed, Phase, SETTLES_WITHIN};
+use super::child::{ASKS_WITHIN, ChildId, Owed, Phase, SETTLES_WITHIN};
 use super::failure::{Failure, Hope};
 use super::link::{Begin, Change};
-use super::memory::Remembered;
 use super::session::{Asked, Client, Session};
 
 impl Session {
@@ -156,22 +155,27 @@ impl Session {
 
     /// Until when calls wait for a child that starts now to ask for its roots.
     pub(super) fn settles_at(&self, link: usize) -> Duration {
-        match &self.links[link].remembered {
-            Some(Remembered { asks_for_roots: Some(false), .. }) => self.now,
-            _ => self.now + SETTLES_WITHIN,
+        match self.links[link].remembered.as_ref().and_then(|remembered| remembered.asks_for_roots) {
+            Some(false) => self.now,
+            Some(true) => self.now + ASKS_WITHIN,
+            None => self.now + SETTLES_WITHIN,
         }
     }
 
-    /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it.
+    /// A child that had time to ask for its roots and did not will not: the next calls need not wait for it. One that is known to ask
+    /// has more time.
     pub(super) fn note_silence(&mut self) {
         for link in 0..self.links.len() {
             let of = &mut self.links[link];
             let Some(child) = of.current.and_then(|number| of.children.get(&number)) else { continue };
-            let is_silent = child.greeted && !child.asks_for_roots && child.since + SETTLES_WITHIN <= self.now;
-            let Some(remembered) = of.remembered.as_mut().filter(|known| known.asks_for_roots.is_none()) else {
-                continue;
+            let silence = self.now.saturating_sub(child.since);
+            let Some(remembered) = of.remembered.as_mut() else { continue };
+            let enough = match remembered.asks_for_roots {
+                Some(false) => continue,
+                Some(true) => ASKS_WITHIN,
+                None => SETTLES_WITHIN,
             };
-            if is_silent {
+            if child.greeted && !child.asked && silence >= enough {
                 remembered.asks_for_roots = Some(false);
                 self.learn(link);
             }

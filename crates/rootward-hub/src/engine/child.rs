@@ -13,6 +13,9 @@ use super::rounds::Sent;
 /// How long calls wait for a server to ask for its roots after a start or a change.
 pub(super) const SETTLES_WITHIN: Duration = Duration::from_millis(200);
 
+/// How long they wait for a server that is known to ask, and how soon after its start a question may still be one of its own.
+pub(super) const ASKS_WITHIN: Duration = Duration::from_secs(2);
+
 /// Which child: of a session's link to a server. Later ones have greater numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ChildId {
@@ -101,6 +104,8 @@ pub(super) struct Child {
     pub(super) settles_at: Duration,
     /// Whether it asked for its roots by itself, and not for a call.
     pub(super) asks_for_roots: bool,
+    /// Whether it asked for its roots at all.
+    pub(super) asked: bool,
 }
 
 impl Child {
@@ -117,6 +122,7 @@ impl Child {
             since: now,
             settles_at: now,
             asks_for_roots: false,
+            asked: false,
         }
     }
 

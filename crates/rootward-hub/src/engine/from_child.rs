@@ -8,7 +8,7 @@ use rootward_protocol::offer::{self, Offer};
 use rootward_protocol::{keys, method, shown};
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, Owed, Phase};
+use super::child::{ASKS_WITHIN, ChildId, Owed, Phase};
 use super::failure::Failure;
 use super::router::progress_token;
 use super::session::{Asked, Client, Legacy, Session, Stirs};
@@ -179,10 +179,18 @@ impl Session {
         child.settles_at = now;
         // One that asks in the course of a call has no need of calls that wait for it.
         let by_itself = child.owes.is_empty();
+        // Asked during a call, soon after the start: perhaps by itself, and the call came first. The next start waits, to find out.
+        let in_doubt = !by_itself && !child.asked && now < child.since + ASKS_WITHIN;
+        child.asked = true;
         let first = by_itself && !std::mem::replace(&mut child.asks_for_roots, true);
-        if let (true, Some(remembered)) = (first, &mut self.links[id.link].remembered)
-            && remembered.asks_for_roots.replace(true) != Some(true)
-        {
+        let Some(remembered) = &mut self.links[id.link].remembered else { return };
+        let known = remembered.asks_for_roots;
+        match known {
+            _ if first => remembered.asks_for_roots = Some(true),
+            Some(false) if in_doubt => remembered.asks_for_roots = None,
+            _ => {}
+        }
+        if remembered.asks_for_roots != known {
             self.learn(id.link);
         }
     }
@@ -312,7 +320,7 @@ impl Session {
         };
         self.links[child.link].handshake = Some(result.to_owned());
         self.remember(child.link, result);
-        self.note_era(child.link);
+        self.note_era(child);
         if is_learner {
             self.ask_for_all_lists(child.link, result);
         } else {

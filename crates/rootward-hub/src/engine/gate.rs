@@ -158,8 +158,8 @@ impl Session {
     /// The refusal of a call whose roots nobody could name in time.
     fn pending(&mut self, id: Option<&str>, call: &Call<'_>, link: usize) -> Judgement {
         self.record_undecided(link, call, Code::RootsPending);
-        let results = results(call.tool);
-        Judgement::Refused(id.map(|id| message::refusal(id, call.method, self.era(), results, &Refusal::pending())))
+        let form = (self.terms.refusals, results(call.tool));
+        Judgement::Refused(id.map(|id| message::refusal(id, call.method, self.era(), form, &Refusal::pending())))
     }
 
     /// Whether what was decided by this guard is decided by the roots in force.
@@ -178,11 +178,11 @@ impl Session {
         let occasion = self.occasion(link, &requester, generation);
         let event = AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial));
         let entries = Entries { child: self.current_child(link), events: vec![event] };
-        self.push(Effect::Record(self.id, NOBODYS, entries));
+        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, entries));
     }
 
     /// Who asks whom, now. The front fills in the process.
-    fn occasion<'o>(&'o self, link: usize, requester: &'o str, generation: u64) -> Occasion<'o> {
+    pub(super) fn occasion<'o>(&'o self, link: usize, requester: &'o str, generation: u64) -> Occasion<'o> {
         Occasion {
             time: SystemTime::now(),
             session: &self.party.name,
@@ -278,14 +278,11 @@ impl Session {
         let answer = |id| {
             let refusal = roots.refusal(denial);
             let refusal = hint.iter().fold(refusal, |refusal, hint| refusal.with_hint(hint));
-            message::refusal(id, call.method, self.era(), results(call.tool), &refusal)
+            message::refusal(id, call.method, self.era(), (self.terms.refusals, results(call.tool)), &refusal)
         };
         Judgement::Refused(id.map(answer))
     }
 }
-
-/// The number of no message: nobody waits for what goes on record under it.
-const NOBODYS: MessageNumber = MessageNumber(0);
 
 /// Whether a tool says what its structured results look like.
 pub(super) fn results(tool: Option<&Tool>) -> Results {
@@ -334,6 +331,7 @@ fn event(finding: &Finding, occasion: Occasion<'_>, roots: &Published) -> AuditE
         code: denial.map(|denial| roots.told(denial.clone()).code()),
         root: root.map(shown),
         generation: occasion.generation,
+        reason: None,
     }
 }
 

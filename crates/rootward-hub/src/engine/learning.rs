@@ -12,7 +12,7 @@ use rootward_protocol::offer::{self, Offer};
 use rootward_protocol::{Era, method};
 use serde_json::value::RawValue;
 
-use super::child::{ChildId, Owed, Phase};
+use super::child::{Child, ChildId, Owed, Phase};
 use super::failure::{Failure, Hope};
 use super::link::Learners;
 use super::memory::Learned;
@@ -217,7 +217,13 @@ impl Session {
     /// A server has answered `server/discover`.
     pub(super) fn discovered(&mut self, link: usize, envelope: &Envelope<'_>) {
         match (envelope.result(), envelope.error().and_then(Members::read)) {
-            (Some(result), _) => self.remember(link, result),
+            (Some(result), _) => {
+                self.links[link].refused_discovery = false;
+                self.remember(link, result);
+                if self.links[link].memory.is_legacy_only() {
+                    self.learn_that(link, Learned::BothEras);
+                }
+            }
             (None, error) => {
                 let code = error.and_then(|error| error.get("code")).map(RawValue::get);
                 self.links[link].refused_discovery = code.is_some_and(|code| NOT_KNOWN.contains(&code));
@@ -225,9 +231,12 @@ impl Session {
         }
     }
 
-    /// A server has answered `initialize`: if it did not know `server/discover`, it is of the legacy era alone.
-    pub(super) fn note_era(&mut self, link: usize) {
-        if std::mem::take(&mut self.links[link].refused_discovery) {
+    /// A server has answered `initialize`: if it did not know `server/discover`, or passed it over, it is of the legacy era alone.
+    pub(super) fn note_era(&mut self, child: ChildId) {
+        let link = child.link;
+        let owes = |child: &mut Child| child.owes.values().any(|owed| *owed == Owed::Discovery);
+        let passed_over = self.child_mut(child).is_some_and(owes);
+        if std::mem::take(&mut self.links[link].refused_discovery) || passed_over {
             self.learn_that(link, Learned::LegacyOnly);
         }
     }

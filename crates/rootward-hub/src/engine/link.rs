@@ -87,7 +87,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(id: ServerId, server: &Server) -> Link {
+    pub(super) fn new(id: ServerId, server: &Server, memory: Arc<Memory>) -> Link {
         Link {
             server: id,
             name: Arc::clone(&server.name),
@@ -98,7 +98,7 @@ impl Link {
             needed: Duration::ZERO,
             has_subscribers: false,
             refused_discovery: false,
-            memory: Arc::clone(&server.memory),
+            memory,
             remembered: None,
             children: BTreeMap::new(),
             current: None,

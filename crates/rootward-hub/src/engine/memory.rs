@@ -29,8 +29,10 @@ pub(crate) struct Memory {
 pub(super) enum Learned {
     /// What it answers a client that says this of itself.
     Answers { fingerprint: String, remembered: Remembered },
-    /// It refuses `server/discover`.
+    /// It refuses `server/discover`, or says nothing to it.
     LegacyOnly,
+    /// It answers it, after all.
+    BothEras,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,6 +87,7 @@ impl Memory {
         match learned {
             Learned::Answers { fingerprint, remembered } => self.keep_answers(fingerprint, remembered),
             Learned::LegacyOnly => !std::mem::replace(&mut self.legacy_only, true),
+            Learned::BothEras => std::mem::replace(&mut self.legacy_only, false),
         }
     }
 

@@ -71,6 +71,11 @@ use session::Happened;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SessionId(u64);
 
+impl SessionId {
+    /// No session: for a record that nobody waits for.
+    pub(crate) const NOBODYS: SessionId = SessionId(0);
+}
+
 /// Which client of the hub.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientId(pub(crate) u64);
@@ -82,6 +87,11 @@ pub(crate) struct ServerId(usize);
 /// Which message of a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct MessageNumber(u64);
+
+impl MessageNumber {
+    /// No message: for a record that nobody waits for.
+    pub(crate) const NOBODYS: MessageNumber = MessageNumber(0);
+}
 
 /// Something happened.
 #[derive(Debug)]
@@ -201,6 +211,20 @@ pub(crate) struct Server {
     pub(crate) learners: Learners,
     pub(crate) begin: Begin,
     pub(crate) memory: Arc<Memory>,
+    /// The same for each principal, by its name, as long as this process runs.
+    pub(crate) of_principals: BTreeMap<Arc<str>, Arc<Memory>>,
+}
+
+impl Server {
+    /// What sessions of this party know of the server before it runs.
+    // SECURITY: a server may tell of one principal's files in its lists, which another principal would be shown
+    // (test: what_a_server_told_one_principal_no_other_hears)
+    fn memory_of(&mut self, party: &Party) -> &mut Arc<Memory> {
+        match &party.principal {
+            Some(principal) => self.of_principals.entry(Arc::clone(&principal.name)).or_default(),
+            None => &mut self.memory,
+        }
+    }
 }
 
 /// The engine.
@@ -211,11 +235,18 @@ pub(crate) struct Engine {
     last_session: u64,
     /// The longest message that is passed on.
     longest: usize,
+    /// Whether sessions tell the operator which roots of their client are left out.
+    tells_left_out: bool,
 }
 
 impl Engine {
     pub(crate) fn new(longest: usize) -> Engine {
-        Engine { servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest }
+        Engine { servers: Vec::new(), sessions: BTreeMap::new(), last_session: 0, longest, tells_left_out: true }
+    }
+
+    /// An engine behind a hub, where a client has a session with each server: the hub tells which of its roots are left out, once.
+    pub(crate) fn behind_hub(longest: usize) -> Engine {
+        Engine { tells_left_out: false, ..Engine::new(longest) }
     }
 
     /// Adds a server.
@@ -226,12 +257,16 @@ impl Engine {
 
     /// A client has come, for this server.
     pub(crate) fn open(&mut self, server: ServerId, party: impl Into<Party>) -> Option<SessionId> {
-        let known = self.servers.get(server.0)?;
+        let (known, party) = (self.servers.get_mut(server.0)?, party.into());
+        let memory = Arc::clone(known.memory_of(&party));
         self.last_session += 1;
         let id = SessionId(self.last_session);
-        let link = link::Link::new(server, known);
+        let link = link::Link::new(server, known, memory);
         let (terms, given) = (Arc::clone(&known.terms), Arc::clone(&known.given));
-        let session = Session::new(id, party.into(), (terms, given), self.longest, vec![link]);
+        let mut session = Session::new(id, party, (terms, given), self.longest, vec![link]);
+        if !self.tells_left_out {
+            session.left_out = None;
+        }
         self.sessions.insert(id, session);
         Some(id)
     }
@@ -328,7 +363,8 @@ fn advance(
     session.step(now, happened, effects);
     for (server, learned) in session.take_learned() {
         if let Some(known) = servers.get_mut(server.0)
-            && Arc::make_mut(&mut known.memory).keep(learned)
+            && Arc::make_mut(known.memory_of(&session.party)).keep(learned)
+            && session.party.principal.is_none()
         {
             effects.push(Effect::Remember(server));
         }

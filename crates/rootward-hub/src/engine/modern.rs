@@ -209,7 +209,8 @@ impl Session {
     }
 
     fn refuse_without_roots(&mut self, id: &str, method: &str) {
-        let refusal = message::refusal(id, method, self.era(), Results::Free, &Refusal::pending());
+        let form = (self.terms.refusals, Results::Free);
+        let refusal = message::refusal(id, method, self.era(), form, &Refusal::pending());
         self.tell_client(&refusal);
     }
 
@@ -250,7 +251,9 @@ impl Session {
             // (test: a_server_cannot_have_its_own_question_answered_as_roots)
             if key == keys::ROOTS_QUESTION && matches!(round.said, Said::Asked(_)) {
                 answer = Some(serde_json::from_str(value.get()).unwrap_or_default());
-            } else {
+            // SECURITY: a server's question for roots is Rootward's to answer, and of a key that stands twice the server may read either
+            // (test: a_server_that_asks_for_roots_gets_those_of_the_call)
+            } else if !round.roots.contains(&key) {
                 round.responses.retain(|(known, _)| *known != key);
                 round.responses.push((key, value.get().into()));
             }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use rootward_core::Guard;
-use rootward_protocol::message;
 use rootward_protocol::session::{Order, Published, SessionGuard};
+use rootward_protocol::{message, method};
 
 use super::session::{Asked, Client, Session};
-use super::{Effect, Place};
+use super::{Effect, Entries, MessageNumber, Place};
 
 impl Session {
     /// Tells the owner of the client's roots of something, and does what it orders.
@@ -39,6 +39,23 @@ impl Session {
                     self.tell_client(&message::cancelled(&id, "the answer is not awaited any more"));
                 }
             }
+        }
+    }
+
+    /// Tells the operator which of the client's roots are left out, and puts it on record. Nothing waits for that record.
+    pub(super) fn tell_left_out(&mut self) {
+        let published = self.roots.as_ref().and_then(SessionGuard::published);
+        let Some(news) = &mut self.left_out else { return };
+        let left_out = news.take(published);
+        if left_out.is_empty() {
+            return;
+        }
+        let generation = published.map_or(0, Published::generation);
+        let occasion = self.occasion(0, method::LIST_ROOTS, generation);
+        let events = left_out.iter().map(|root| root.event(occasion)).collect();
+        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, Entries { child: None, events }));
+        for root in left_out {
+            self.say(root.to_string());
         }
     }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use rootward_core::session::{Policy, Sources};
-use rootward_core::{Audit, Guard, GuardOptions, Validation};
-use rootward_protocol::{PlacedLimits, message};
+use rootward_core::{Audit, Guard, GuardOptions, RootSet, Validation};
+use rootward_protocol::{PlacedLimits, RefusalForm, message};
 
 use crate::check::{Verdict, Walls, check_within};
 use crate::config::PathPairs;
@@ -28,6 +28,8 @@ pub struct Rules {
     pub held: Held,
     /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
+    /// How a refused tool call is answered.
+    pub refusals: RefusalForm,
     /// What happens to a call whose path is refused.
     pub enforce: Enforce,
     /// What the user says about arguments of tools.
@@ -88,9 +90,9 @@ impl Rules {
     pub(super) fn roots_told(&self, guard: &Guard) -> String {
         let map = self.paths.map(guard);
         match (self.tells, map) {
-            (Tells::Nothing, _) => message::roots(&[]),
-            (Tells::Roots, Some(map)) => message::roots_as(guard.roots(), |root| map.uri_to_child(root)),
-            (Tells::Roots, None) => message::roots(guard.roots()),
+            (Tells::Nothing, _) => message::roots(&RootSet::default()),
+            (Tells::Roots, Some(map)) => message::roots_as(guard.root_set(), |root| map.uri_to_child(root)),
+            (Tells::Roots, None) => message::roots(guard.root_set()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rootward_core::session::RequestNumber;
 use rootward_protocol::frame::{Found, Line};
-use rootward_protocol::session::{Given, Placed, SessionGuard, Terms, Turn};
+use rootward_protocol::session::{Given, LeftOutNews, Placed, SessionGuard, Terms, Turn};
 use rootward_protocol::{Era, HostLimits, shown};
 
 use super::child::{Child, ChildId, Phase};
@@ -149,6 +149,8 @@ pub(crate) struct Session {
     pub(super) client_name: Option<String>,
     /// The owner of its roots; none until the client has said what it can do. In the modern era, that of the last request.
     pub(super) roots: Option<SessionGuard>,
+    /// Which of the client's roots the operator was told to be left out; none where the hub tells.
+    pub(super) left_out: Option<LeftOutNews>,
     pub(super) links: Vec<Link>,
     pub(super) asked: HashMap<Box<str>, Asked>,
     pub(super) waiting: VecDeque<Waiting>,
@@ -208,6 +210,7 @@ impl Session {
             fingerprint: None,
             client_name: None,
             roots: None,
+            left_out: Some(LeftOutNews::default()),
             links,
             asked: HashMap::new(),
             waiting: VecDeque::new(),
@@ -239,6 +242,7 @@ impl Session {
             }
         }
         self.sweep();
+        self.tell_left_out();
         if !self.stirred {
             self.due = self.wakes_at();
         }

@@ -55,6 +55,13 @@ impl Connection {
         self.closing
     }
 
+    /// Says a word to a client that is new: its socket has room for it, or it is gone.
+    pub(super) fn say(&self, word: &[u8]) {
+        if let Some(output) = &self.output {
+            let _ = rustix::io::write(output, word);
+        }
+    }
+
     /// Takes nothing more from the client.
     pub(super) fn stop_reading(&mut self) {
         self.input = None;

@@ -1,7 +1,7 @@
 //! The door: another process hands clients over, each as a socket.
 //!
 //! That process reads from the network and can open no file; this one has the files and reads no network. What passes through the door is
-//! who came, and one end of a socket pair on which the client's messages come line by line. A client that cannot be taken finds its socket closed.
+//! who came, and one end of a socket pair on which the client's messages come line by line. A client that cannot be taken finds its socket closed, behind a word that says so.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,6 +20,8 @@ use super::middle::Middle;
 use super::pipe::do_not_block;
 use super::serving::{Serving, State};
 
+/// What a client's socket says before it is closed where there is no room for that client: a line that is no message.
+pub const FULL: &[u8] = b"full\n";
 /// The length of what is said with a socket: a letter and a number.
 const LENGTH: usize = 5;
 /// How many are let in before others have their turn.
@@ -196,8 +198,11 @@ impl<M: Middle> Serving<'_, M> {
             return self.tell_figures(&socket);
         }
         let Ok(connection) = Connection::socket(socket, self.limit) else { return };
-        if let Some(id) = self.middle.open(caller) {
-            self.connections.insert(id, connection);
+        match self.middle.open(caller) {
+            Some(id) => {
+                self.connections.insert(id, connection);
+            }
+            None => connection.say(FULL),
         }
     }
 

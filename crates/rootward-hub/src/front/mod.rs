@@ -20,7 +20,7 @@ mod process;
 mod serving;
 
 pub(crate) use backing::{Backing, Backings};
-pub use door::{Caller, CallerPurpose, OuterDoor};
+pub use door::{Caller, CallerPurpose, FULL, OuterDoor};
 pub(crate) use door::{Door, new as new_door};
 pub use file_server::FileServer;
 pub use homes::Homes;

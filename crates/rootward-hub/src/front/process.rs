@@ -109,6 +109,7 @@ impl Process {
         let roots = self.guard.roots().iter().map(|placed| RunningRoot {
             place: Shown::new(&placed.place).to_string(),
             access: placed.root.access.to_string(),
+            pattern: placed.root.pattern().map(|pattern| Shown::new(pattern).to_string()),
         });
         let enforcement = self.line.as_ref().map(Lifeline::enforcement);
         RunningServer {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::client::{Client, LONGEST_SHOWN, Order, Queued};
 use super::lists::Listing;
+use super::passing::Listens;
 
 /// How long a server that could not begin is not tried again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
@@ -37,6 +38,27 @@ pub(super) struct Branch {
     pub(super) trouble: Option<String>,
     /// Lists that the client was told without this server: it hears when they are there.
     pub(super) missed: BTreeSet<&'static str>,
+    /// Whether it speaks the modern era to this client.
+    pub(super) is_modern: bool,
+    /// Whether it was asked for its era and has not begun since.
+    pub(super) is_probed: bool,
+    /// How it is asked for its era the next time it starts.
+    pub(super) era_question: EraQuestion,
+    /// Whether it tells of changes, and of which resources; of a modern server.
+    pub(super) listens: Listens,
+    pub(super) resources: BTreeSet<String>,
+}
+
+/// How a server is asked for its era, by what it did when it was last asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum EraQuestion {
+    /// With a short wait: a legacy server may never answer.
+    #[default]
+    Brief,
+    /// With a long wait: it answered as a modern server, but too late.
+    Patient,
+    /// Not at all: it exited when it was asked.
+    Skipped,
 }
 
 /// How far a branch has come.
@@ -44,6 +66,10 @@ pub(super) struct Branch {
 pub(super) enum Phase {
     #[default]
     Closed,
+    /// `server/discover` was sent.
+    Probing {
+        until: Duration,
+    },
     /// `initialize` was sent.
     Greeting,
     Ready,
@@ -58,6 +84,8 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Own {
     Handshake(usize),
+    Discovery(usize),
+    Listening(usize),
     List(usize, &'static str),
     /// Nobody waits for the answer.
     Level(usize),
@@ -65,9 +93,13 @@ pub(super) enum Own {
 
 impl Own {
     /// The server that is asked.
-    fn server(self) -> usize {
+    pub(super) fn server(self) -> usize {
         match self {
-            Own::Handshake(server) | Own::List(server, _) | Own::Level(server) => server,
+            Own::Handshake(server)
+            | Own::Discovery(server)
+            | Own::Listening(server)
+            | Own::List(server, _)
+            | Own::Level(server) => server,
         }
     }
 }
@@ -83,7 +115,12 @@ impl Branch {
 
     /// Whether lines pass through it.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Greeting | Phase::Ready)
+        matches!(self.phase, Phase::Probing { .. } | Phase::Greeting | Phase::Ready)
+    }
+
+    /// What waits until it is ready.
+    pub(super) fn take_queued(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.queued).into_iter().map(|queued| queued.line).collect()
     }
 
     /// Whether the server says that it offers this.
@@ -98,10 +135,11 @@ impl Client {
         let now = self.now;
         let Some(branch) = self.branches.get_mut(server) else { return };
         match &branch.phase {
+            Phase::Ready if branch.is_modern => return self.pass_modern(server, &line),
             Phase::Ready => return self.orders.push_back(Order::Line(server, line)),
             Phase::Failed { since, .. } if now < *since + TRIED_AGAIN_AFTER => {}
-            Phase::Greeting if branch.queued_bytes() + line.len() > MOST_QUEUED => {}
-            Phase::Closed | Phase::Greeting | Phase::Failed { .. } => {
+            Phase::Probing { .. } | Phase::Greeting if branch.queued_bytes() + line.len() > MOST_QUEUED => {}
+            Phase::Closed | Phase::Probing { .. } | Phase::Greeting | Phase::Failed { .. } => {
                 branch.queued.push(Queued { line, id: id.map(Into::into) });
                 return self.open(server);
             }
@@ -113,17 +151,27 @@ impl Client {
 
     /// Sends a line to a server that is ready; others need not hear it.
     pub(super) fn send_if_open(&mut self, server: usize, line: &str) {
-        if self.branches.get(server).is_some_and(Branch::is_ready) {
+        let Some(branch) = self.branches.get(server).filter(|branch| branch.is_ready()) else { return };
+        if branch.is_modern {
+            self.pass_modern(server, line.as_bytes());
+        } else {
             self.orders.push_back(Order::Line(server, line.as_bytes().to_vec()));
         }
     }
 
-    /// Opens a branch that is closed: the server is greeted in the client's words.
+    /// Opens a branch that is closed: the server is asked for its era, or greeted at once.
     pub(super) fn open(&mut self, server: usize) {
-        let (Some(branch), Some(hello)) = (self.branches.get_mut(server), &self.hello) else { return };
-        if !matches!(branch.phase, Phase::Closed | Phase::Failed { .. }) {
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        if !matches!(branch.phase, Phase::Closed | Phase::Failed { .. }) || self.hello.is_none() {
             return;
         }
+        branch.greeted = self.now;
+        if self.probes(server) { self.probe(server) } else { self.greet(server) }
+    }
+
+    /// Greets a server in the client's words.
+    pub(super) fn greet(&mut self, server: usize) {
+        let (Some(branch), Some(hello)) = (self.branches.get_mut(server), &self.hello) else { return };
         branch.phase = Phase::Greeting;
         branch.greeted = self.now;
         let hello = hello.get().to_owned();
@@ -160,6 +208,7 @@ impl Client {
         };
         let Some(branch) = self.branches.get_mut(server) else { return };
         branch.handshake = Some(result.to_owned());
+        branch.is_probed = false;
         let from_before: Vec<&'static str> = branch.listings.keys().copied().collect();
         self.tell_ready(server);
         self.ask_again(server, &from_before);
@@ -186,10 +235,24 @@ impl Client {
     /// Tells a server which logs the client wants, if it said so.
     pub(super) fn tell_level(&mut self, server: usize) {
         let Some(params) = self.level.as_ref().map(|level| level.get().to_owned()) else { return };
+        // Each modern request says it for itself.
+        if self.branches.get(server).is_some_and(|branch| branch.is_modern) {
+            return;
+        }
         let id = self.own_id();
         let line = message::request(&id, method::SET_LEVEL, Some(&params));
         self.own.insert(id, Own::Level(server));
         self.orders.push_back(Order::Line(server, line.into_bytes()));
+    }
+
+    /// A server has ended before it answered. It may have ended because it was asked for its era: then it is greeted without that question.
+    pub(super) fn ended(&mut self, server: usize) {
+        let Some(branch) = self.branches.get_mut(server) else { return };
+        if std::mem::take(&mut branch.is_probed) {
+            branch.era_question = EraQuestion::Skipped;
+            return self.begin_again(server);
+        }
+        self.failed(server, "it ended before it answered");
     }
 
     /// A server cannot begin, or its branch has ended: what waits for it gets an error, and so do its open requests.
@@ -199,7 +262,8 @@ impl Client {
         if matches!(branch.phase, Phase::Failed { .. }) {
             return;
         }
-        let Branch { queued, mut listings, .. } = std::mem::take(branch);
+        let Branch { queued, mut listings, era_question, resources, .. } = std::mem::take(branch);
+        (branch.era_question, branch.resources) = (era_question, resources);
         // Its tools stay known: who calls one hears why it does not run.
         listings.retain(|_, listing| listing.is_known());
         branch.listings = listings;
@@ -237,11 +301,14 @@ impl Client {
                 self.own.remove(&id.key());
                 return match own {
                     Own::Handshake(_) => self.greeted(server, envelope),
+                    Own::Discovery(_) => self.discovered(server, envelope),
+                    Own::Listening(_) => self.listening_ended(server, &id.key(), envelope),
                     Own::List(_, list) => self.listed(server, list, envelope),
                     Own::Level(_) => {}
                 };
             }
             None if self.calls.get(&id.key()) != Some(&server) => return,
+            None if self.branches[server].is_modern && self.answers_modern(server, id, envelope) => return,
             None => self.calls.remove(&id.key()),
         };
         self.note_task(server, envelope);

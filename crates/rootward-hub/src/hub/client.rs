@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rootward_core::Mode;
 use rootward_core::session::Support;
+use rootward_core::{AuditEvent, Mode};
 use rootward_protocol::era::Hello;
 use rootward_protocol::frame::{Envelope, Id, Kind, Line, Members, Message, key};
 use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
 use rootward_protocol::offer::{self, OfferedList};
-use rootward_protocol::session::{Given, Placing, Published, SessionGuard, Terms, Turn};
+use rootward_protocol::session::{Given, LeftOutNews, Placing, Published, SessionGuard, Terms, Turn};
 use rootward_protocol::{keys, method, shown, tells_limits};
 use serde_json::value::RawValue;
 
@@ -25,6 +25,7 @@ use super::branch::Branch;
 use super::catalog::Merged;
 use super::lists::ListRequest;
 use super::own_tools::OwnCall;
+use super::passing::Passing;
 use super::questions::Asked;
 use crate::config::HubSettings;
 use crate::engine::Outlet;
@@ -46,6 +47,8 @@ pub(super) enum Order {
     Describe(Box<str>),
     /// Tell the operator.
     Say(String),
+    /// Put this on record; nobody waits for it.
+    Record(Vec<AuditEvent>),
 }
 
 /// What is to be said to a server before it is ready, and whom to tell if it never is.
@@ -101,6 +104,12 @@ pub(super) struct Client {
     pub(super) level: Option<Box<RawValue>>,
     /// The owner of its roots, for `get-roots`. Branches have their own, within the bounds of their servers.
     pub(super) roots: Option<SessionGuard>,
+    /// How it speaks to modern servers; none for a client of the legacy era.
+    pub(super) passing: Option<Passing>,
+    /// Which of its roots the operator was told to be left out.
+    pub(super) left_out: LeftOutNews,
+    /// What it calls itself, for the record.
+    pub(super) name: Option<String>,
     /// Whose it is.
     party: Party,
     terms: Arc<Terms>,
@@ -139,6 +148,9 @@ impl Client {
             tasks: HashMap::new(),
             level: None,
             roots: None,
+            passing: None,
+            left_out: LeftOutNews::default(),
+            name: None,
             terms,
             given: party.held(&given),
             party,
@@ -260,6 +272,7 @@ impl Client {
             return self.tell(&message::error(id, INVALID_PARAMS, says, None));
         };
         self.support = hello.support;
+        self.name.clone_from(&hello.client);
         self.roots = Some(SessionGuard::new(Arc::clone(&self.terms), Arc::clone(&self.given), hello.support));
         self.hello = Some(params.to_owned());
         let result = offer::of_hub(hello.revision.as_deref(), &self.instructions());
@@ -275,11 +288,18 @@ impl Client {
             [] => "no server is configured".to_owned(),
             names => format!("servers: {}", names.join(", ")),
         };
+        // A client that can be asked names its roots after this.
+        let published = self.roots.as_ref().and_then(SessionGuard::published);
+        let now = published.map(|published| format!(" {}", published.sentence())).unwrap_or_default();
         let own = format!(
             "Several MCP servers behind one ({servers}). Each is held to the roots, the directories that the user shares: a path \
-             outside them is refused. The tool `get-roots` tells which they are."
+             outside them is refused. The tool `get-roots` tells which they are.{now}"
         );
-        let told = self.ordered().filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));
+        // SECURITY: what servers told clients of this machine may be about files that no principal can reach
+        // (test: what_a_server_told_one_principal_no_other_hears)
+        let may_hear = self.party.principal.is_none();
+        let told = self.ordered().filter(|_| may_hear);
+        let told = told.filter_map(|(_, server)| Some((&server.name, server.instructions.as_ref()?)));
         let told = told.map(|(name, instructions)| format!("{name}: {instructions}"));
         [own].into_iter().chain(told).collect::<Vec<_>>().join("\n\n")
     }
@@ -361,6 +381,7 @@ impl Client {
 
     /// Goes on with everything that may go on.
     pub(super) fn settle(&mut self) {
+        self.greet_late();
         self.answer_lists();
         self.part_parked();
         self.answer_own_calls();
@@ -372,7 +393,7 @@ impl Client {
         let lists = self.lists.iter().map(|list| list.until);
         let parked = self.parked.iter().map(|parked| parked.until);
         let calls = self.own_calls.iter().filter_map(|call| self.own_call_wakes_at(call));
-        roots.into_iter().chain(lists).chain(parked).chain(calls).min()
+        roots.into_iter().chain(lists).chain(parked).chain(calls).chain(self.probing_ends_at()).min()
     }
 
     /// The client is being left: what still waits here gets an error.
@@ -394,7 +415,8 @@ impl Client {
     pub(super) fn held_bytes(&self) -> usize {
         let parked: usize = self.parked.iter().map(|parked| parked.text.len()).sum();
         let queued: usize = self.branches.iter().map(Branch::queued_bytes).sum();
-        parked + queued + self.out.waiting().len()
+        let carried = self.passing.as_ref().map_or(0, Passing::held_bytes);
+        parked + queued + carried + self.out.waiting().len()
     }
 
     /// The revision of the protocol that it asked for.

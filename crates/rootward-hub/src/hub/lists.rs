@@ -14,6 +14,7 @@ use super::branch::{Own, Phase};
 use super::catalog::{Merged, Part, members_of};
 use super::client::{Client, LONGEST_SHOWN};
 use super::own_tools;
+use super::passing::Listens;
 
 /// How long a client waits for servers that do not answer, or do not start: hosts give up on a list after five seconds.
 pub(super) const LISTS_WITHIN: Duration = Duration::from_millis(4500);
@@ -78,6 +79,12 @@ impl Client {
     /// The client asks for a list.
     pub(super) fn asks_for_list(&mut self, envelope: &Envelope<'_>, id: &str, list: OfferedList) {
         let cursor = envelope.params().and_then(Members::read).and_then(|params| params.text("cursor"));
+        for server in self.order.clone() {
+            // A page is of the list that was told.
+            if cursor.is_none() && self.branches[server].listens == Listens::Never {
+                self.is_stale(server, list.method);
+            }
+        }
         self.load(list.method);
         self.lists.push(ListRequest { id: id.into(), list, cursor, until: self.now + LISTS_WITHIN });
     }
@@ -171,6 +178,15 @@ impl Client {
     pub(super) fn tell_changed(&mut self, notification: &str) {
         if self.initialized && !(self.is_compact() && notification == method::TOOLS_CHANGED) {
             self.tell(&message::notification(notification));
+        }
+    }
+
+    /// A server's list may have changed.
+    pub(super) fn is_stale(&mut self, server: usize, list: &'static str) {
+        let listing = self.branches.get_mut(server).and_then(|branch| branch.listings.get_mut(list));
+        if let Some(listing) = listing.filter(|listing| listing.is_known()) {
+            listing.state = State::Unknown;
+            self.forget(list);
         }
     }
 

@@ -16,6 +16,7 @@ mod lists;
 mod modern;
 mod own_tools;
 mod parting;
+mod passing;
 mod questions;
 mod renaming;
 mod running;
@@ -38,7 +39,7 @@ use rootward_protocol::shortened;
 use crate::config::{HubSettings, Isolation, ToolFilter};
 use crate::engine::{ChildId, ClientId, Effect, Engine, Event, Failure, Place, Server, ServerId, Session, SessionId};
 use crate::front::Runs;
-pub use crate::front::{Caller, CallerPurpose, OuterDoor};
+pub use crate::front::{Caller, CallerPurpose, FULL, OuterDoor};
 use crate::principal::{Party, Principal};
 use crate::scan::Held;
 use client::Client;
@@ -126,7 +127,7 @@ impl Hub {
     /// A hub without servers. `terms` and `given` are what clients' own roots are learned by.
     pub(crate) fn new(name: String, settings: HubSettings, (terms, given): (Terms, Given), longest: usize) -> Hub {
         Hub {
-            engine: Engine::new(longest),
+            engine: Engine::behind_hub(longest),
             servers: Vec::new(),
             order: Vec::new(),
             settings: Arc::new(settings),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use rootward_core::Shown;
 use rootward_core::session::Support;
+use rootward_core::{Access, RootUri, Shown};
 use rootward_protocol::frame::{Envelope, Members, object};
 use rootward_protocol::message::{self, INVALID_PARAMS};
-use rootward_protocol::session::{Published, SessionGuard, Turn};
+use rootward_protocol::session::{LeftOut, Published, SessionGuard, Turn};
 use rootward_protocol::{keys, method, shown};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -248,23 +248,25 @@ impl Client {
     pub(super) fn describe(&mut self, id: &str, views: &[View]) {
         let published = self.roots.as_ref().and_then(SessionGuard::published);
         let list = published.map_or(&[][..], Published::list);
-        let roots: Vec<Value> = list
-            .iter()
-            .map(|placed| {
-                let mut root =
-                    json!({"uri": placed.root.uri().map(|uri| uri.as_str().to_owned()), "access": placed.root.access});
-                if let Some(name) = &placed.root.name {
-                    root["name"] = json!(name);
-                }
-                root
-            })
-            .collect();
+        let entry = |uri: Option<&str>, access: Access, name: &str| json!({"uri": uri, "name": name, "access": access});
+        let shared = list.iter().map(|placed| {
+            let root = &placed.root;
+            let mut told = entry(root.uri().as_ref().map(RootUri::as_str), root.access, &root.title());
+            if let Some(pattern) = root.pattern() {
+                told["pattern"] = json!(Shown::new(pattern).to_string());
+            }
+            told
+        });
+        // Told on, and never opened.
+        let others = published.map_or(&[][..], Published::others);
+        let others = others.iter().map(|other| entry(Some(&other.uri), Access::NONE, other.title()));
+        let roots: Vec<Value> = shared.chain(others).collect();
         let paths: Vec<String> = list.iter().map(|placed| Shown::new(&placed.root.path).to_string()).collect();
         let servers = self.ordered().zip(views).map(|((position, server), view)| {
             let Branch { phase, trouble, .. } = &self.branches[position];
             let state = match phase {
                 Phase::Closed => "not used yet",
-                Phase::Greeting => "starting",
+                Phase::Probing { .. } | Phase::Greeting => "starting",
                 Phase::Ready if view.processes > 0 => "running",
                 Phase::Ready if trouble.is_some() => "failed",
                 Phase::Ready => "not running; it starts when it is needed",
@@ -294,6 +296,7 @@ impl Client {
             "rootsCount": roots.len(),
             "roots": roots,
             "filePaths": paths,
+            "leftOut": published.map(|published| published.left_out().iter().map(LeftOut::told).collect::<Vec<_>>()),
             "state": published.map(|published| json!(published.state())),
             "why": published.map(|published| published.why().to_string()),
             "generation": published.map(Published::generation),

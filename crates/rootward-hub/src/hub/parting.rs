@@ -45,7 +45,9 @@ impl Client {
             method::GET_PROMPT => self.way_of_name(&params, PROMPTS),
             method::READ_RESOURCE | method::SUBSCRIBE | method::UNSUBSCRIBE => self.way_of_resource(&params),
             method::COMPLETE => self.way_of_completion(&params),
-            method::GET_TASK | method::TASK_RESULT | method::CANCEL_TASK => self.way_of_task(&params),
+            method::GET_TASK | method::TASK_RESULT | method::UPDATE_TASK | method::CANCEL_TASK => {
+                self.way_of_task(&params)
+            }
             _ => Way::Nobody(METHOD_NOT_FOUND, format!("no server has `{}`", shown(method, LONGEST_SHOWN))),
         };
         match way {
@@ -90,6 +92,9 @@ impl Client {
 
     /// A request is now a server's to answer.
     pub(super) fn forward(&mut self, server: usize, id: &str, line: Vec<u8>) {
+        if self.passing.as_ref().is_some_and(|passing| !passing.may_get(server, id)) {
+            return self.refuse_state(id);
+        }
         let key = key(id);
         self.calls.insert(key.clone(), server);
         self.send(server, line, Some(&key));

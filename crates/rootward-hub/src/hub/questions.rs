@@ -1,12 +1,13 @@
 //! What servers ask the client and tell it. Their questions get ids and progress tokens of the hub's own: two servers may use the same.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use rootward_core::Occasion;
 use rootward_core::session::RequestNumber;
 use rootward_protocol::frame::{Envelope, Id, Kind, Members, Message, key, outline};
 use rootward_protocol::message::{self, INTERNAL_ERROR};
-use rootward_protocol::session::{Order as RootsOrder, Placed, SessionGuard};
-use rootward_protocol::{keys, method, offer};
+use rootward_protocol::session::{Order as RootsOrder, Placed, Published, SessionGuard};
+use rootward_protocol::{keys, method, offer, shown};
 use serde_json::value::RawValue;
 
 use super::client::{Client, Order};
@@ -15,6 +16,9 @@ use crate::engine::read_list;
 
 /// From how many bytes on a line is outlined before it is read.
 const LARGE: usize = 1 << 16;
+
+/// The longest sentence about a root for the operator, in characters.
+const LONGEST_SAID: usize = 10_000;
 
 /// A question to the client that is open.
 #[derive(Debug)]
@@ -66,6 +70,10 @@ impl Client {
         let Some(outline) = outline(line) else { return false };
         let Ok(Message::Single(envelope)) = Message::parse(outline.as_bytes()) else { return false };
         let (Kind::Response | Kind::ErrorResponse, Some(id)) = (envelope.kind(), envelope.id()) else { return false };
+        // What a modern server answers may be a question.
+        if self.branches.get(server).is_none_or(|branch| branch.is_modern) {
+            return false;
+        }
         // An id that was left out is nobody's.
         if id.as_str() == "\"\"" || self.own.contains_key(&id.key()) || self.calls.get(&id.key()) != Some(&server) {
             return false;
@@ -193,6 +201,32 @@ impl Client {
                 RootsOrder::Cancel { question } => self.drop_asker(|asker| *asker == Asker::Hub(question)),
             }
         }
+        self.tell_left_out();
+    }
+
+    /// Tells the operator which of the client's roots are left out, and puts it on record.
+    fn tell_left_out(&mut self) {
+        let published = self.roots.as_ref().and_then(SessionGuard::published);
+        let left_out = self.left_out.take(published);
+        if left_out.is_empty() {
+            return;
+        }
+        let party = self.party();
+        let occasion = Occasion {
+            time: SystemTime::now(),
+            session: &party.name,
+            principal: party.principal.as_ref().map(|principal| &*principal.name),
+            client: self.name.as_deref(),
+            server: None,
+            process: None,
+            requester: method::LIST_ROOTS,
+            generation: published.map_or(0, Published::generation),
+        };
+        let events = left_out.iter().map(|root| root.event(occasion)).collect();
+        self.orders.push_back(Order::Record(events));
+        // What a client calls its roots goes to a terminal.
+        let says = left_out.iter().map(|root| Order::Say(shown(&root.to_string(), LONGEST_SAID)));
+        self.orders.extend(says.collect::<Vec<_>>());
     }
 
     /// The client's roots were looked up.

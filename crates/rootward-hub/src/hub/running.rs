@@ -1,5 +1,6 @@
 //! A hub put together and run: on standard input and output, or behind a door.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -112,6 +113,7 @@ impl ConfiguredHub {
         let Wrap { rules, launch, handshakes, status, longest, follow } = wrap;
         let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
         terms.way = rules.way;
+        terms.refusals = rules.refusals;
         let server = HubServer {
             name: launch.server_name(),
             prefix: String::new(),
@@ -193,6 +195,7 @@ fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration)
     let keeping = Keeping::new_ambient(handshakes, &launch.program, &launch.arguments).of_server(&name);
     let mut terms = Terms::new_ambient(rules.policy.clone(), rules.guard.clone(), rules.validation.clone());
     terms.way = rules.way;
+    terms.refusals = rules.refusals;
     let given = Given { sources: rules.sources.clone(), restrictions: Arc::clone(&rules.guard.restrictions) };
     let server = Server {
         name: name.as_str().into(),
@@ -203,6 +206,7 @@ fn parts_ambient(server: HubServer, handshakes: Option<PathBuf>, idle: Duration)
         learners: launch.learners(),
         begin: Begin::WhenNeeded { idle },
         memory: Arc::new(keeping.recall_ambient()),
+        of_principals: BTreeMap::new(),
     };
     (Served { isolation, runs: launch.runs, ..Served::new(name, prefix, tools) }, server, Backing::new(launch, keeping))
 }

@@ -10,7 +10,7 @@ use super::client::Order;
 use super::own_tools::View;
 use super::sharing::{Common, CommonRoots, Member, Shared};
 use crate::config::Isolation;
-use crate::engine::{ClientId, Effect, Event, Outlet, Place, SessionId};
+use crate::engine::{ClientId, Effect, Entries, Event, MessageNumber, Outlet, Place, SessionId};
 
 /// Whose a session is.
 #[derive(Debug)]
@@ -58,6 +58,10 @@ impl Hub {
             Order::Close(server) => drop(self.close(now, (id, server), effects)),
             Order::Place(placing) => effects.push(Effect::Place(Place::Client(id), placing)),
             Order::Say(text) => effects.push(Effect::Say(text)),
+            Order::Record(events) => {
+                let entries = Entries { child: None, events };
+                effects.push(Effect::Record(SessionId::NOBODYS, MessageNumber::NOBODYS, entries));
+            }
             Order::Describe(call) => {
                 let views: Vec<View> = self.order.iter().map(|server| self.view(id, *server)).collect();
                 if let Some(client) = self.clients.get_mut(&id) {
@@ -238,10 +242,7 @@ impl Hub {
         let Some((_, server)) = self.sessions.get(&session) else { return };
         for id in self.clients_of(session) {
             self.stirred.insert(id);
-            self.clients
-                .get_mut(&id)
-                .into_iter()
-                .for_each(|client| client.failed(*server, "it ended before it answered"));
+            self.clients.get_mut(&id).into_iter().for_each(|client| client.ended(*server));
         }
     }
 }

@@ -79,6 +79,7 @@ impl World {
                 expansion: Expansion::default(),
                 held: Held::default(),
                 way: None,
+                refusals: rootward_protocol::RefusalForm::default(),
                 enforce: Enforce::Refuse,
                 treatments: Treatments::default(),
                 treated_by: TreatedBy::default(),
@@ -95,6 +96,7 @@ impl World {
                 learners: Learners::default(),
                 begin: Begin::default(),
                 memory: Arc::default(),
+                of_principals: BTreeMap::new(),
             })
         });
         let clients = habits.into_iter().enumerate().map(|(number, habit)| {

@@ -89,7 +89,7 @@ fn the_server_is_told_its_own_names() {
         play.child(1, &json!({"id": "r", "method": "roots/list"}));
         play.given(1).into_iter().find(|message| message["id"] == "r").unwrap()["result"]["roots"].clone()
     };
-    assert_eq!(told(play(|_| {})), json!([{"uri": "file:///projects"}]));
+    assert_eq!(told(play(|_| {})), json!([{"uri": "file:///projects", "name": "projects"}]));
     let elsewhere = PathPairs::new([("/nowhere".into(), "/projects".to_owned())]);
     assert_eq!(told(play(|rules| rules.paths = elsewhere)), json!([]));
     assert_eq!(told(play(|rules| rules.tells = Tells::Nothing)), json!([]));

@@ -108,6 +108,7 @@ impl Play {
             expansion: Expansion::default(),
             held: Held::default(),
             way: None,
+            refusals: rootward_protocol::RefusalForm::default(),
             enforce: Enforce::Refuse,
             treatments: Treatments::default(),
             treated_by: TreatedBy::default(),
@@ -119,6 +120,7 @@ impl Play {
         let given = Given { sources, restrictions: Arc::clone(&rules.guard.restrictions) };
         let mut terms = Terms::new_ambient(Policy::default(), rules.guard.clone(), validation);
         terms.way = rules.way;
+        terms.refusals = rules.refusals;
         let mut engine = Engine::new(LIMIT);
         let server = engine.add(Server {
             name: "files".into(),
@@ -129,6 +131,7 @@ impl Play {
             learners: Learners::default(),
             begin: Begin::default(),
             memory: Arc::default(),
+            of_principals: std::collections::BTreeMap::new(),
         });
         let session = engine.open(server, "test".to_owned()).unwrap();
         let (now, seen, leaving, recorded) = (Duration::ZERO, Vec::new(), Vec::new(), Vec::new());

@@ -156,6 +156,77 @@ fn calls_wait_for_a_server_that_asks_for_its_roots() {
     assert_eq!(play.given_methods(2), ["tools/call 1"]);
 }
 
+/// A server that takes longer to ask than calls wait for it: its first call comes first, once. From then on its own question does.
+#[test]
+fn the_first_call_of_a_server_that_asks_late_waits_at_its_next_start() {
+    let mut play = Play::begun(Change::NewChild, Client::WithRoots);
+    play.read(1, "project/file.txt");
+    play.list_tools(2);
+    play.pass(300);
+    assert_eq!(play.given_methods(2), ["tools/call 1"]);
+    // Now it is known as silent, and its next start would not wait. It asks all the same, with the call under way.
+    play.child(2, &json!({"id": "r", "method": "roots/list"}));
+    play.given(2);
+    let restart = |play: &mut Play, before: u64, call: u64| {
+        play.ended(before);
+        play.pass(2000);
+        assert_eq!(play.started(), [before + 1]);
+        play.greet(before + 1);
+        play.given(before + 1);
+        play.read(call, "project/file.txt");
+        assert_eq!(play.given_methods(before + 1), Vec::<String>::new(), "the call waits");
+    };
+    play.started();
+    restart(&mut play, 2, 2);
+    play.child(3, &json!({"id": "r", "method": "roots/list"}));
+    assert_eq!(play.given_methods(3).last().unwrap(), "tools/call 2");
+    // A server that is known to ask has more time.
+    restart(&mut play, 3, 3);
+    play.pass(1500);
+    assert_eq!(play.given_methods(4), Vec::<String>::new());
+    play.child(4, &json!({"id": "r", "method": "roots/list"}));
+    assert_eq!(play.given_methods(4).last().unwrap(), "tools/call 3");
+}
+
+/// A root that is no file is told on, and opens nothing.
+#[test]
+fn a_server_is_told_of_roots_of_other_schemes() {
+    let mut play = Play::new(Change::NewChild, Ceiling::None);
+    play.begin(Client::WithRoots);
+    let elsewhere = json!({"uri": "https://api.example.com/v1/", "name": "API"});
+    play.answer_roots(&json!({"roots": [elsewhere, {"uri": play.uri("project")}]}));
+    play.greet(2);
+    play.given(2);
+    play.child(2, &json!({"id": "r", "method": "roots/list"}));
+    let told = play.given(2).remove(0);
+    assert_eq!(told["result"]["roots"], json!([{"uri": play.uri("project"), "name": "project"}, elsewhere]));
+    play.read(1, "project/file.txt");
+    play.list_tools(2);
+    assert_eq!(play.given_methods(2), ["tools/call 1"]);
+    play.read(2, "other/file.txt");
+    assert_eq!(play.heard().last().unwrap()["result"]["structuredContent"]["code"], "outside_roots");
+}
+
+/// A client that names nothing but such roots shared no directory, and nobody stands in for it.
+#[test]
+fn a_client_with_roots_of_other_schemes_alone_shared_no_directory() {
+    let mut play = Play::new(Change::NewChild, Ceiling::Project);
+    play.begin(Client::WithRoots);
+    let elsewhere = json!([{"uri": "https://api.example.com/v1/"}]);
+    play.answer_roots(&json!({"roots": elsewhere}));
+    play.greet(2);
+    play.given(2);
+    play.child(2, &json!({"id": "r", "method": "roots/list"}));
+    // A root always has a name.
+    let address = "https://api.example.com/v1/";
+    assert_eq!(play.given(2)[0]["result"]["roots"], json!([{"uri": address, "name": address}]));
+    play.read(1, "project/file.txt");
+    play.list_tools(2);
+    let refused = play.heard().last().unwrap()["result"]["structuredContent"].clone();
+    assert_eq!(refused["code"], "no_roots", "{refused}");
+    assert!(refused["message"].as_str().unwrap().ends_with("none of the client's roots can be used"), "{refused}");
+}
+
 #[test]
 fn what_a_server_says_otherwise_than_was_promised_is_put_right() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);

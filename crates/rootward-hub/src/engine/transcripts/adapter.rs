@@ -69,6 +69,7 @@ impl Server for Wrapped {
             expansion: Expansion::default(),
             held: Held::default(),
             way: None,
+            refusals: rootward_protocol::RefusalForm::default(),
             enforce: Enforce::Refuse,
             treatments,
             treated_by: TreatedBy::default(),
@@ -93,6 +94,7 @@ impl Server for Wrapped {
             learners: Learners::default(),
             begin: Begin::default(),
             memory,
+            of_principals: BTreeMap::new(),
         });
         let session = engine.open(server, "test".to_owned()).ok_or(io::ErrorKind::NotFound)?;
         let (clock, memory) = (Rc::clone(&self.clock), Rc::clone(&self.memory));

@@ -96,6 +96,11 @@ impl Hub {
         let listening = self.modern.listeners.values().filter(|listener| family.contains(&listener.stand_in));
         let wanted: BTreeSet<String> =
             listening.flat_map(|listener| listener.filter.resources().iter().cloned()).collect();
+        let is_heard = self.modern.listeners.values().any(|listener| family.contains(&listener.stand_in));
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.is_listened_to(is_heard);
+            self.stirred.insert(id);
+        }
         let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
         let before = std::mem::replace(&mut stand_in.subscribed, wanted.clone());
         let begin = wanted.difference(&before).map(|uri| (method::SUBSCRIBE, uri));

@@ -11,10 +11,14 @@
 //! [`rounds`] asks for roots and passes servers' questions on, [`hearing`] gives visits what the stand-in is told, [`listening`] keeps
 //! `subscriptions/listen` open.
 //!
+//! A server that speaks the modern era gets the request itself, and its client the server's own answer: see [`passing_on`], and
+//! [`passing`](super::passing) for the stand-in's side.
+//!
 //! [`Client`]: super::client::Client
 
 mod hearing;
 mod listening;
+mod passing_on;
 mod reading;
 mod rounds;
 mod stand_in;

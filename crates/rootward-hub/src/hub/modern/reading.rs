@@ -7,6 +7,7 @@ use rootward_protocol::era::MODERN_REVISION;
 use rootward_protocol::frame::{Envelope, Id};
 use rootward_protocol::message::{self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND};
 use rootward_protocol::offer::{self, OfferedList};
+use rootward_protocol::passing::{is_about_task, knows_tasks, tasks_required};
 use rootward_protocol::round::ModernRequest;
 use rootward_protocol::{keys, method, shown, tells_limits};
 
@@ -14,7 +15,7 @@ use super::super::Hub;
 use super::super::client::LONGEST_SHOWN;
 use super::super::sharing::LEVELS;
 use super::stand_in::Roots;
-use super::visit::Asked;
+use super::visit::{Asked, Begun};
 use crate::engine::{ClientId, Effect};
 
 impl Hub {
@@ -50,8 +51,12 @@ impl Hub {
             method::LISTEN => self.listen(now, connection, (envelope, &request), id, effects),
             _ if method::RETRIED.contains(&method) => self.next_round(now, asked, (envelope, &request), effects),
             _ if OfferedList::of(method).is_some() || method == method::COMPLETE => {
-                self.begin_visit(now, asked, (envelope, &request), (Roots::Unsupported, None), effects);
+                self.begin_visit(now, asked, (envelope, &request), Begun::new(Roots::Unsupported), effects);
             }
+            _ if is_about_task(method) && !knows_tasks(&request) => {
+                self.tell(connection, &tasks_required(id.as_str()));
+            }
+            _ if is_about_task(method) => self.visit_task(now, asked, (envelope, &request)),
             _ => {
                 let says = format!("revision {MODERN_REVISION} has no `{}` here", shown(method, LONGEST_SHOWN));
                 self.tell_error(connection, id, METHOD_NOT_FOUND, &says);

@@ -11,9 +11,10 @@ use rootward_protocol::{Pages, bridge, keys, method};
 use serde_json::value::RawValue;
 
 use super::super::Hub;
+use super::super::passing::ServerState;
 use super::super::questions::Asked as OpenQuestion;
 use super::stand_in::Roots;
-use super::visit::{Asked, Question, Waits, number_of};
+use super::visit::{Asked, Begun, Question, Waits, number_of};
 use crate::engine::{CallIdentity, ClientId, Effect, Kept, ROUND_LIFETIME, Rounds};
 use crate::principal::Party;
 
@@ -25,6 +26,16 @@ pub(super) struct KeptRounds {
     roots: Rounds<Said>,
     /// Visits that wait for an answer, by number. There are few, and people may take minutes.
     visits: Rounds<u64>,
+    /// Calls that a modern server has answered with a question.
+    servers: Rounds<ServerRound>,
+}
+
+/// A call that a modern server has answered with a question.
+#[derive(Clone, Debug)]
+pub(super) struct ServerRound {
+    /// The roots that the client told for it.
+    pub(super) roots: Roots,
+    pub(super) state: ServerState,
 }
 
 /// Which round a call is in.
@@ -32,19 +43,32 @@ enum Round {
     Roots(Said),
     /// The visit goes on.
     Visit(u64),
+    Server(ServerRound),
 }
 
 impl KeptRounds {
     /// The round of this name that this call may go on with.
     fn find(&self, now: Duration, state: &str, call: CallIdentity) -> Option<Round> {
         let roots = self.roots.find(now, state, call).map(Round::Roots);
-        roots.or_else(|| self.visits.find(now, state, call).map(Round::Visit))
+        let visit = || self.visits.find(now, state, call).map(Round::Visit);
+        let server = || self.servers.find(now, state, call).map(Round::Server);
+        roots.or_else(visit).or_else(server)
     }
 }
 
 impl Kept for Said {
     fn bytes(&self) -> usize {
         Said::bytes(self)
+    }
+}
+
+impl Kept for ServerRound {
+    fn bytes(&self) -> usize {
+        let roots = match &self.roots {
+            Roots::List(text) | Roots::Failed(text) => text.len(),
+            Roots::Unsupported => 0,
+        };
+        roots + self.state.state.as_ref().map_or(0, |state| state.len())
     }
 }
 
@@ -77,6 +101,10 @@ impl Hub {
                 return self.tell(asked.connection, &error);
             }
             Some(Round::Visit(number)) => return self.go_on(now, number, asked, request),
+            Some(Round::Server(ServerRound { roots, state })) => {
+                let begun = Begun { call: Some(call), state: Some(state), ..Begun::new(roots) };
+                return self.begin_visit(now, asked, (envelope, request), begun, effects);
+            }
             Some(Round::Roots(said)) => said,
         };
         let named = request.responses().into_iter().find(|(name, _)| name == keys::ROOTS_QUESTION);
@@ -93,7 +121,7 @@ impl Hub {
             Said::List(list) => Roots::List(list.to_string()),
             Said::Failed(why) => Roots::Failed(why),
         };
-        self.begin_visit(now, asked, (envelope, request), (roots, Some(call)), effects);
+        self.begin_visit(now, asked, (envelope, request), Begun { call: Some(call), ..Begun::new(roots) }, effects);
     }
 
     fn ask_client_for_roots(&mut self, now: Duration, asked: &Asked, call: CallIdentity, pages: Pages) {
@@ -108,11 +136,27 @@ impl Hub {
         // (test: a_state_of_another_principal_is_refused)
         let known = self.modern.rounds.iter().position(|kept| kept.party.is_with(party));
         let position = known.unwrap_or_else(|| {
-            let kept = KeptRounds { party: party.clone(), roots: Rounds::default(), visits: Rounds::default() };
+            let kept = KeptRounds {
+                party: party.clone(),
+                roots: Rounds::default(),
+                visits: Rounds::default(),
+                servers: Rounds::default(),
+            };
             self.modern.rounds.push(kept);
             self.modern.rounds.len() - 1
         });
         &mut self.modern.rounds[position]
+    }
+
+    /// Keeps the round of a modern server that has answered a call with a question; the name that the client carries, as JSON.
+    pub(super) fn keep_server_round(
+        &mut self,
+        now: Duration,
+        party: &Party,
+        call: CallIdentity,
+        round: ServerRound,
+    ) -> String {
+        self.rounds_of(party).servers.keep(now, call, round)
     }
 
     /// A server asks something in the course of a visit.

@@ -8,10 +8,12 @@ use rootward_protocol::bridge::legacy_hello;
 use rootward_protocol::frame::Line;
 use rootward_protocol::message::{self, INTERNAL_ERROR};
 use rootward_protocol::method;
+use rootward_protocol::passing::own_meta;
 use rootward_protocol::round::ModernRequest;
 use serde_json::json;
 
 use super::super::Hub;
+use super::super::passing::Passing;
 use super::super::sharing::LEVELS;
 use super::visit::{Asked, Visit};
 use crate::engine::{ClientId, Effect};
@@ -28,12 +30,19 @@ pub(super) enum Roots {
     Failed(String),
 }
 
+impl Roots {
+    /// What servers are told of them.
+    pub(super) fn support(&self) -> Support {
+        if *self == Roots::Unsupported { Support::No } else { Support::Listed }
+    }
+}
+
 /// A stand-in.
 #[derive(Debug)]
 pub(super) struct StandIn {
     /// How servers are greeted for it, but for roots. Stand-ins of one principal with the same words are of one client.
     pub(super) hello: String,
-    roots: Roots,
+    pub(super) roots: Roots,
     /// When a request last began or ended.
     used: Duration,
     /// Its visits and listeners.
@@ -105,8 +114,12 @@ impl Hub {
         }
         let name = format!("{}-{}", self.name, self.last_client + 1);
         let id = self.add_client(Party { name, principal: party.principal.clone() });
-        let support = if roots == Roots::Unsupported { Support::No } else { Support::Listed };
-        let greeting = legacy_hello(request, support);
+        let greeting = legacy_hello(request, roots.support());
+        let list = if let Roots::List(list) = &roots { Some(list.clone()) } else { None };
+        let passing = Passing::new(own_meta(request, roots.support()), list);
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.passing = Some(passing);
+        }
         let stand_in = StandIn {
             hello,
             roots,

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use rootward_protocol::bridge::{legacy_params, modern_error, modern_result};
 use rootward_protocol::frame::{Envelope, Id, key};
+use rootward_protocol::keys;
 use rootward_protocol::message::{self, INTERNAL_ERROR};
 use rootward_protocol::offer::OfferedList;
+use rootward_protocol::passing::passed_meta;
 use rootward_protocol::round::ModernRequest;
 use serde_json::value::RawValue;
 
 use super::super::Hub;
+use super::super::passing::{Carried, ServerState};
+use super::passing_on::with_task;
 use super::stand_in::Roots;
 use crate::engine::{CallIdentity, ClientId, Effect};
 
@@ -55,6 +59,25 @@ pub(super) struct Waits {
     pub(super) until: Duration,
 }
 
+/// What a visit begins with.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) roots: Roots,
+    /// Which call it is, where a server may ask something in the course of it.
+    pub(super) call: Option<CallIdentity>,
+    /// The server that asked in the round before, and its state.
+    pub(super) state: Option<ServerState>,
+    /// The task that it is about, in the server's own words.
+    pub(super) task: Option<String>,
+}
+
+impl Begun {
+    /// A request that cannot be asked anything.
+    pub(super) fn new(roots: Roots) -> Begun {
+        Begun { roots, call: None, state: None, task: None }
+    }
+}
+
 /// A server's question.
 #[derive(Debug)]
 pub(super) struct Question {
@@ -90,17 +113,35 @@ impl Hub {
         now: Duration,
         asked: Asked,
         (envelope, request): (&Envelope<'_>, &ModernRequest<'_>),
-        (roots, call): (Roots, Option<CallIdentity>),
+        begun: Begun,
         effects: &mut Vec<Effect>,
     ) {
         let party = self.party_of(asked.connection);
-        let stand_in = match self.stand_in(now, &party, request, roots, effects) {
-            Ok(stand_in) => stand_in,
-            Err(says) => {
-                return self.tell(asked.connection, &message::error(&asked.id, INTERNAL_ERROR, says, None));
-            }
-        };
+        match self.stand_in(now, &party, request, begun.roots.clone(), effects) {
+            Ok(stand_in) => self.begin_visit_of(now, stand_in, asked, (envelope, request), begun),
+            Err(says) => self.tell(asked.connection, &message::error(&asked.id, INTERNAL_ERROR, says, None)),
+        }
+    }
+
+    /// The same for a stand-in that is known.
+    pub(super) fn begin_visit_of(
+        &mut self,
+        now: Duration,
+        stand_in: ClientId,
+        asked: Asked,
+        (envelope, request): (&Envelope<'_>, &ModernRequest<'_>),
+        begun: Begun,
+    ) {
+        let Begun { roots, call, state, task } = begun;
         let (number, method) = (self.modern.number(), envelope.method().unwrap_or_default());
+        let own = own_id(number);
+        // The answer to the hub's own question is no answer to a server.
+        let responses = request.responses().into_iter().filter(|(name, _)| name != keys::ROOTS_QUESTION);
+        let responses = responses.map(|(name, response)| (name, response.get().into())).collect();
+        let carried = Carried { meta: passed_meta(request, roots.support(), &own), state, responses };
+        if let Some(passing) = self.clients.get_mut(&stand_in).and_then(|client| client.passing.as_mut()) {
+            passing.begin(&own, carried);
+        }
         self.modern.attach(number, asked.connection, stand_in);
         let visit = Visit {
             stand_in,
@@ -116,14 +157,16 @@ impl Hub {
         if OfferedList::of(method).is_some() {
             self.clients.get_mut(&stand_in).into_iter().for_each(|client| client.greet_again(now));
         }
-        let own = own_id(number);
-        self.feed(now, stand_in, &message::request(&own, method, Some(&legacy_params(request, &own))));
+        let params = legacy_params(request, &own);
+        let params = task.and_then(|task| with_task(&params, &task)).unwrap_or(params);
+        self.feed(now, stand_in, &message::request(&own, method, Some(&params)));
     }
 
     /// A visit is not awaited any more: its server hears so.
     pub(super) fn cancel_visit(&mut self, now: Duration, number: u64, why: &str) {
         let Some(visit) = self.modern.visits.remove(&number) else { return };
         let (own, stand_in) = (own_id(number), visit.stand_in);
+        self.end_passing(stand_in, &own);
         if let Some(asked) = &visit.asked {
             self.modern.detach(number, asked.connection);
         }
@@ -145,8 +188,12 @@ impl Hub {
             visit.answer = Some(envelope.text().as_bytes().into());
             return;
         };
-        let answer = told(&asked.id, &visit.method, envelope);
         let connection = asked.connection;
+        let (id, method) = (asked.id.clone(), visit.method.clone());
+        let answer = match self.end_passing(stand_in, &own_id(number)) {
+            Some(server) => self.passed_answer(now, number, server, envelope),
+            None => told(&id, &method, envelope),
+        };
         self.modern.visits.remove(&number);
         self.modern.detach(number, connection);
         self.tell(connection, &answer);

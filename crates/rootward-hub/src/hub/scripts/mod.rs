@@ -8,6 +8,7 @@ mod listing;
 mod modern;
 mod modern_crowd;
 mod modern_listening;
+mod modern_passing;
 mod modern_rounds;
 mod parting;
 mod principals;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use rootward_core::session::{Policy, Sources};
 use rootward_core::{GuardOptions, Origin, Root, RootSet, Validation};
-use rootward_protocol::frame::{FrameReader, Line};
+use rootward_protocol::frame::{FrameReader, Line, Members, Message};
 use rootward_protocol::session::{Given, Terms};
 use serde_json::{Value, json};
 
@@ -43,6 +44,8 @@ enum Manner {
     /// It answers everything.
     #[default]
     Answers,
+    /// It says nothing to what it does not know, as some servers of the legacy era do.
+    SaysNothing,
     /// It answers `initialize` and nothing else.
     Silent,
     /// It answers nothing at all.
@@ -62,6 +65,10 @@ struct Script {
     ceiling: Option<&'static str>,
     filter: ToolFilter,
     isolation: Isolation,
+    /// What its tools' names begin with, if not with its own name.
+    prefix: Option<&'static str>,
+    /// Whether it speaks the modern era, and no other.
+    modern: bool,
 }
 
 /// A play.
@@ -129,6 +136,7 @@ impl Play {
                 expansion: Expansion::default(),
                 held: Held::default(),
                 way: None,
+                refusals: rootward_protocol::RefusalForm::default(),
                 enforce: Enforce::Refuse,
                 treatments: Treatments::default(),
                 treated_by: TreatedBy::default(),
@@ -145,8 +153,10 @@ impl Play {
                 learners: Learners::default(),
                 begin: Begin::WhenNeeded { idle: IDLE },
                 memory: Arc::default(),
+                of_principals: BTreeMap::new(),
             };
-            let shown = Served::new(script.name.to_owned(), script.name.to_owned(), script.filter.clone());
+            let prefix = script.prefix.unwrap_or(script.name);
+            let shown = Served::new(script.name.to_owned(), prefix.to_owned(), script.filter.clone());
             hub.add(Served { isolation: script.isolation, ..shown }, server)
         });
         let ids: Vec<ServerId> = ids.collect();
@@ -351,6 +361,7 @@ impl Play {
             let sent = self.middle.child_outlet(child).map(lines).unwrap_or_default();
             for line in sent {
                 let message: Value = serde_json::from_str(&line).unwrap();
+                reads_one_way(&line);
                 self.holds_law(child, &message);
                 self.asked.push((server, message.clone()));
                 replies.extend(self.reply(server, &message).map(|reply| (child, reply)));
@@ -372,8 +383,15 @@ impl Play {
         if message["id"].is_null() {
             return None;
         }
+        if script.modern && script.manner == Manner::Answers && method != "tools/list" {
+            return modern_passing::reply(script.name, message);
+        }
         let result = match (script.manner, method) {
-            (Manner::Dead | Manner::Missing, _) => return None,
+            (Manner::Dead | Manner::Missing, _) | (Manner::SaysNothing, "server/discover") => return None,
+            (_, "server/discover") => {
+                let error = json!({"code": -32601, "message": "unknown"});
+                return Some(json!({"jsonrpc": "2.0", "id": message["id"], "error": error}));
+            }
             (_, "initialize") => json!({
                 "protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": {"tools": {}, "logging": {}, "prompts": {}, "resources": {}},
@@ -437,6 +455,16 @@ fn make(directory: &Path) {
 #[expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
 fn place(directory: &tempfile::TempDir, name: &str) -> PathBuf {
     directory.path().canonicalize().unwrap().join(name)
+}
+
+/// Of a key that stands twice, a server may read either.
+fn reads_one_way(line: &str) {
+    let Ok(Message::Single(envelope)) = Message::parse(line.as_bytes()) else { panic!("{line}") };
+    if let Some(params) = envelope.params() {
+        let params = Members::read(params).unwrap_or_else(|| panic!("{line}"));
+        let responses = params.get("inputResponses");
+        assert!(responses.is_none_or(|responses| Members::read(responses).is_some()), "{line}");
+    }
 }
 
 fn lines(outlet: &mut Outlet) -> Vec<String> {

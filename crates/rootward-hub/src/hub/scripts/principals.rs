@@ -141,3 +141,30 @@ fn nobody_comes_in_for_a_principal_that_there_is_not() {
     let mut play = with_principals(vec![script("s", &["read"])], [None, None]);
     assert_eq!(play.middle.open(Caller { principal: 2, purpose: CallerPurpose::Session }), None);
 }
+
+#[test]
+fn what_a_server_told_one_principal_no_other_hears() {
+    let mut play = with_principals(vec![script("s", &["read"])], [None, None]);
+    let listed = |play: &mut Play| {
+        play.ask(1, "tools/list", &json!({}));
+        play.pass(100);
+        play.heard()
+            .iter()
+            .filter(|message| message["id"] == 1)
+            .map(|message| message["result"].to_string())
+            .collect::<String>()
+    };
+    // Its list has something of the first one's directory.
+    play.grown.insert(0);
+    come(&mut play, 0, Some(&["one"]));
+    assert_eq!(read(&mut play, "one"), "ok");
+    play.ask(1, "tools/list", &json!({}));
+    play.pass(3000);
+    assert!(play.answer(1)["result"].to_string().contains("s__more"));
+    play.grown.clear();
+    // It is remembered for the same principal, and for no other.
+    come(&mut play, 0, Some(&["one"]));
+    assert!(listed(&mut play).contains("s__more"));
+    come(&mut play, 1, Some(&["two"]));
+    assert!(!listed(&mut play).contains("s__more"));
+}

@@ -1,0 +1,73 @@
+//! A short wait that all requests share.
+//!
+//! Nearly every answer comes before the wait is over. A timer for each request would wake the thread that sleeps until the next timer, once for
+//! each request; here there is one timer, and it runs only while somebody waits.
+
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+/// How many ticks a wait has.
+const TICKS: u32 = 2;
+
+/// The wait.
+#[derive(Debug)]
+pub(crate) struct Soon {
+    between: Duration,
+    tick: Notify,
+    wanted: Notify,
+}
+
+impl Soon {
+    /// A wait of this length, or up to half as much more.
+    pub(crate) fn new(length: Duration) -> Soon {
+        Soon { between: length / TICKS, tick: Notify::new(), wanted: Notify::new() }
+    }
+
+    /// Ticks while somebody waits. It does not end.
+    pub(crate) async fn run(&self) {
+        loop {
+            self.wanted.notified().await;
+            sleep(self.between).await;
+            self.tick.notify_waiters();
+        }
+    }
+
+    /// Waits. The first tick may come at once, so there is one more.
+    pub(crate) async fn passed(&self) {
+        for _ in 0..=TICKS {
+            let tick = self.tick.notified();
+            let mut tick = std::pin::pin!(tick);
+            tick.as_mut().enable();
+            self.wanted.notify_one();
+            tick.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_wait_is_at_least_as_long_as_it_says() {
+        let soon = Arc::new(Soon::new(Duration::from_millis(20)));
+        let ticking = tokio::spawn({
+            let soon = Arc::clone(&soon);
+            async move { soon.run().await }
+        });
+        for offset in [0, 1, 5, 9, 10, 11, 19, 50] {
+            sleep(Duration::from_millis(offset)).await;
+            let began = Instant::now();
+            tokio::join!(soon.passed(), soon.passed());
+            let took = began.elapsed().as_millis();
+            assert!(took >= 20, "{offset}: {took}");
+        }
+        ticking.abort();
+    }
+}
