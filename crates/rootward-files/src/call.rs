@@ -38,9 +38,14 @@ impl Work {
 
 #[cfg(test)]
 impl Work {
+    /// Work that somebody waits for.
+    pub(crate) fn under_way() -> Work {
+        Work { done: AtomicU64::new(0), stopped: CancellationToken::new() }
+    }
+
     /// Work that nobody waits for any more.
     pub(crate) fn taken_back() -> Work {
-        let work = Work { done: AtomicU64::new(0), stopped: CancellationToken::new() };
+        let work = Work::under_way();
         work.stopped.cancel();
         work
     }

@@ -15,7 +15,7 @@ impl FileServer {
         to_client: mpsc::Sender<Bytes>,
         from_client: mpsc::Receiver<Bytes>,
     ) -> Result<(), SessionError> {
-        let rooted = roots.install(self.telling(Tells::AfterCalls)).with_roots_resource();
+        let rooted = roots.install(self.telling(Tells::AfterCalls)).with_roots_resource().with_roots_in_tools();
         drop(roots);
         rooted.serve_channels(to_client, from_client).await
     }

@@ -21,17 +21,23 @@
 //! - `answer.rs`, `failure.rs`: how it ends.
 //! - `text.rs`, `lines.rs`: how bytes become text, and how some lines of it are read.
 //! - `tree.rs`, `pattern.rs`, `name.rs`, `count.rs`: a tree as JSON, globs, names in lists, numbers that count.
+//! - `toolset.rs`: sets of tools that an operator switches on. `project/`: what a project is made of, for the tools of that set.
+//! - `resources/`: files as resources: listed, read, watched. `completion.rs`: paths completed. `prompts/`: one file for each prompt.
 //! - `search/`: searching the contents of files.
 //! - `workspace.rs`: the roots in force, in the words of a tool's description.
 
 mod answer;
 mod call;
 mod channels;
+mod completion;
 mod count;
 mod failure;
 mod lines;
 mod name;
 mod pattern;
+mod project;
+mod prompts;
+mod resources;
 mod schemas;
 mod search;
 mod server;
@@ -39,10 +45,13 @@ mod stdio;
 mod text;
 mod tool;
 mod tools;
+mod toolset;
 mod tree;
 mod workspace;
 
+pub use resources::listing::{Listing, UnknownListing};
 pub use rootward_server::SessionError;
 #[doc(hidden)]
 pub use schemas::schemas_of_types;
 pub use server::FileServer;
+pub use toolset::{Toolset, Toolsets, UnknownToolset};

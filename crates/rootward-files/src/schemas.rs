@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::tool::Output;
-use crate::tools::TOOLS;
+use crate::tools::{PROJECT_TOOLS, TOOLS};
 
 static WRITTEN_DOWN: &[u8] = include_bytes!("schemas.json");
 
@@ -74,7 +74,7 @@ fn broken(error: serde_json::Error) -> ErrorData {
 /// What `schemas.json` has to say: a line for each tool.
 #[doc(hidden)]
 pub fn schemas_of_types() -> String {
-    let lines = TOOLS.iter().map(|tool| {
+    let lines = TOOLS.iter().chain(PROJECT_TOOLS).map(|tool| {
         let schemas = json!({"input": (tool.takes)(), "output": output_schema(tool.about.output)});
         format!("{}: {schemas}", json!(tool.about.name))
     });

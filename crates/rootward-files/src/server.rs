@@ -5,18 +5,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use rootward_sandbox::Options;
-use rootward_server::{Roots, Session, roots_cached, session};
+use rootward_server::{PathError, Roots, Session, roots, roots_cached, session};
 
 use crate::call::Call;
+use crate::completion;
+use crate::failure::Failure;
+use crate::prompts;
+use crate::resources::listing::{self, Listing, Position};
+use crate::resources::telling::Subscriptions;
+use crate::resources::templates::templates;
+use crate::resources::{decide, reading, told};
 use crate::schemas::ReadSchemas;
 use crate::tool::Offered;
-use crate::tools::TOOLS;
+use crate::toolset::Toolsets;
 use crate::workspace;
 
 /// A name for roots that no list of tools was made with.
@@ -26,9 +35,29 @@ const NO_LIST: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct FileServer {
     surroundings: Arc<Surroundings>,
-    /// The roots that the list last named, by generation.
-    listed: Arc<AtomicU64>,
+    listed: Arc<LastListed>,
     tells: Tells,
+    subscriptions: Subscriptions,
+}
+
+/// The roots that each list last named, by generation.
+#[derive(Debug)]
+struct LastListed {
+    tools: AtomicU64,
+    /// Resources, or templates of them.
+    resources: AtomicU64,
+}
+
+impl Default for LastListed {
+    fn default() -> LastListed {
+        LastListed { tools: AtomicU64::new(NO_LIST), resources: AtomicU64::new(NO_LIST) }
+    }
+}
+
+/// Whether a list was made with other roots than these.
+fn is_old(listed: &AtomicU64, now: u64) -> bool {
+    let before = listed.load(Ordering::Relaxed);
+    before != NO_LIST && before != now
 }
 
 /// When a client is told that the list of tools has changed with its roots.
@@ -42,7 +71,12 @@ pub(crate) enum Tells {
 
 impl Default for FileServer {
     fn default() -> FileServer {
-        FileServer { surroundings: Arc::default(), listed: Arc::new(AtomicU64::new(NO_LIST)), tells: Tells::AtOnce }
+        FileServer {
+            surroundings: Arc::default(),
+            listed: Arc::default(),
+            tells: Tells::AtOnce,
+            subscriptions: Subscriptions::default(),
+        }
     }
 }
 
@@ -51,7 +85,22 @@ impl FileServer {
     /// program that serves it calls [`rootward_sandbox::launcher`] first thing in its `main`.
     #[must_use]
     pub fn with_confinement(self, confinement: Options) -> FileServer {
-        FileServer { surroundings: Arc::new(Surroundings { confinement }), ..self }
+        FileServer {
+            surroundings: Arc::new(Surroundings { confinement, ..self.surroundings.as_ref().clone() }),
+            ..self
+        }
+    }
+
+    /// Offers the tools of these sets.
+    #[must_use]
+    pub fn with_tools(self, tools: Toolsets) -> FileServer {
+        FileServer { surroundings: Arc::new(Surroundings { tools, ..self.surroundings.as_ref().clone() }), ..self }
+    }
+
+    /// Lists these files as resources.
+    #[must_use]
+    pub fn with_listing(self, listing: Listing) -> FileServer {
+        FileServer { surroundings: Arc::new(Surroundings { listing, ..self.surroundings.as_ref().clone() }), ..self }
     }
 
     /// A server for another session, with the same surroundings.
@@ -64,27 +113,37 @@ impl FileServer {
         FileServer { tells, ..self }
     }
 
-    /// Tells the client that the list of tools has changed, if the roots have since it was made.
+    /// Tells the client which lists have changed, if the roots have since they were made.
     async fn tell_if_changed(&self, peer: &Peer<RoleServer>) {
         let Some(session) = session() else { return };
-        let before = self.listed.load(Ordering::Relaxed);
-        let now = generation(session.roots_cached().as_ref());
-        // Told once for each change: the list names these roots when it is made again.
-        if before != NO_LIST
-            && before != now
-            && self.listed.compare_exchange(before, NO_LIST, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            // A client that is gone is not told.
+        // While the roots are out of date there is nothing to tell yet.
+        let Some(roots) = session.roots_cached() else { return };
+        let now = generation(Some(&roots));
+        // Told once for each change: the list names these roots when it is made again. A client that is gone is not told.
+        let told_now = |listed: &AtomicU64| is_old(listed, now) && listed.swap(NO_LIST, Ordering::Relaxed) != NO_LIST;
+        if told_now(&self.listed.tools) {
             let _ = peer.notify_tool_list_changed().await;
         }
+        if told_now(&self.listed.resources) {
+            let _ = peer.notify_resource_list_changed().await;
+        }
+    }
+
+    /// Notes which roots a list of resources names.
+    fn listed_resources(&self, roots: Option<&Roots>) {
+        self.listed.resources.store(generation(roots), Ordering::Relaxed);
     }
 }
 
 /// What the operator decided, for all calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     /// How commands are confined.
     pub(crate) confinement: Options,
+    /// Which tools are offered.
+    pub(crate) tools: Toolsets,
+    /// Which files are listed as resources.
+    pub(crate) listing: Listing,
 }
 
 /// The generation that tells roots apart; unknown ones are their own.
@@ -93,10 +152,10 @@ fn generation(roots: Option<&Roots>) -> u64 {
 }
 
 /// The tools as they are described for these roots. Made anew for each list: few are asked for, and schemas take much memory.
-fn tools(roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
+fn tools(sets: Toolsets, roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
     let mut schemas = ReadSchemas::default();
     let sentence = workspace::sentence(roots);
-    let offered = TOOLS.iter().filter(|listed| match listed.about.offered {
+    let offered = sets.tools().filter(|listed| match listed.about.offered {
         Offered::Always | Offered::WithRoots => true,
         Offered::ToExecute => workspace::may_execute(roots),
     });
@@ -112,7 +171,15 @@ fn tools(roots: Option<&Roots>) -> Result<Vec<Tool>, ErrorData> {
 
 impl ServerHandler for FileServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         let version = env!("CARGO_PKG_VERSION");
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("rootward", version).with_title("Rootward files"))
@@ -124,12 +191,12 @@ impl ServerHandler for FileServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let roots = roots_cached();
-        self.listed.store(generation(roots.as_ref()), Ordering::Relaxed);
-        Ok(ListToolsResult::with_all_items(tools(roots.as_ref())?))
+        self.listed.tools.store(generation(roots.as_ref()), Ordering::Relaxed);
+        Ok(ListToolsResult::with_all_items(tools(self.surroundings.tools, roots.as_ref())?))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let listed = TOOLS.iter().find(|listed| listed.about.name == name)?;
+        let listed = self.surroundings.tools.find(name)?;
         Some(listed.describe(ReadSchemas::default().of(name).ok()?))
     }
 
@@ -138,7 +205,7 @@ impl ServerHandler for FileServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = TOOLS.iter().find(|tool| tool.about.name == request.name) else {
+        let Some(tool) = self.surroundings.tools.find(&request.name) else {
             return Err(ErrorData::invalid_params(format!("no tool is called `{}`", request.name), None));
         };
         let peer = (self.tells == Tells::AfterCalls).then(|| context.peer.clone());
@@ -153,6 +220,98 @@ impl ServerHandler for FileServer {
         }
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listing = self.surroundings.listing;
+        if listing == Listing::Templates {
+            return Ok(ListResourcesResult::default());
+        }
+        let roots = match roots().await {
+            Ok(roots) => roots,
+            // A list cannot ask a modern client: there is nothing to list.
+            Err(PathError::NotKnown) => return Ok(ListResourcesResult::default()),
+            Err(error) => return Err(error.into()),
+        };
+        self.listed_resources(Some(&roots));
+        let cursor = request.and_then(|request| request.cursor);
+        let from = cursor.map(|cursor| Position::read(&cursor, roots.generation())).transpose()?;
+        let call = Call::new(context, Arc::clone(&self.surroundings));
+        let page = call.apart("entries", move |work| listing::page(&roots, listing, from.as_ref(), work)).await;
+        page.map_err(|failure| told(failure, ""))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let roots = roots_cached();
+        self.listed_resources(roots.as_ref());
+        Ok(ListResourceTemplatesResult::with_all_items(templates(roots.as_ref())))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let grant = decide(&roots().await?, &uri)?;
+        let call = Call::new(context, Arc::clone(&self.surroundings));
+        let named = uri.clone();
+        let contents = call.apart("bytes", move |_| reading::read(&grant, &named)).await;
+        let contents = contents.map_err(|failure| told(failure, &uri))?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let roots = roots().await?;
+        let session = session().ok_or_else(|| told(Failure::said("this client has no session"), &request.uri))?;
+        self.subscriptions.subscribe(&roots, &request.uri, (session, context.peer, self.tells))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let session = session().ok_or_else(|| told(Failure::said("this client has no session"), &request.uri))?;
+        self.subscriptions.unsubscribe(&request.uri, &session);
+        Ok(())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        completion::complete(&request).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let call = Call::new(context, Arc::clone(&self.surroundings));
+        Ok(prompts::get(request, &call).await?.into())
+    }
+
     /// Asks for the roots at once, where that may be, so that descriptions can name them.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.tells == Tells::AtOnce
@@ -163,8 +322,8 @@ impl ServerHandler for FileServer {
     }
 }
 
-/// Tells the client that the list of tools changed whenever it was made with other roots than those in force.
-async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<AtomicU64>) {
+/// Tells the client that a list changed whenever it was made with other roots than the current ones.
+async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<LastListed>) {
     let mut changes = session.subscribe();
     // What comes of it is in the subscription.
     let _ = session.roots(&peer).await;
@@ -172,8 +331,10 @@ async fn follow(session: Session, peer: Peer<RoleServer>, listed: Arc<AtomicU64>
     drop(session);
     loop {
         let now = generation(changes.borrow_and_update().as_ref());
-        let before = listed.load(Ordering::Relaxed);
-        if before != NO_LIST && before != now && peer.notify_tool_list_changed().await.is_err() {
+        if is_old(&listed.tools, now) && peer.notify_tool_list_changed().await.is_err() {
+            return;
+        }
+        if is_old(&listed.resources, now) && peer.notify_resource_list_changed().await.is_err() {
             return;
         }
         if changes.changed().await.is_err() {

@@ -46,6 +46,11 @@ fn properties() -> Value {
         "rootsCount": {"type": "integer", "description": "How many there are in all"},
         "roots": {"type": "array", "description": "Those of this page", "items": {"type": "object"}},
         "filePaths": {"type": "array", "items": {"type": "string"}},
+        "leftOut": {
+            "type": "array",
+            "description": "Roots that the client named and that are left out; `reason` is `unusable`, `refused` or `unavailable`",
+            "items": {"type": "object"},
+        },
         "state": {"type": "string", "description": "Of the client"},
         "why": {"type": "string", "description": "Why these"},
         "generation": {"type": "integer"},

@@ -1,4 +1,4 @@
-//! The tools, one file for each.
+//! The tools, one file for each; those of the set `project` are in a directory of their own.
 
 mod append_file;
 mod copy_file;
@@ -13,6 +13,7 @@ mod list_directory;
 mod list_directory_with_sizes;
 mod move_file;
 mod path_in_roots;
+mod project;
 mod read_media_file;
 mod read_multiple_files;
 mod read_text_file;
@@ -24,7 +25,10 @@ mod write_file;
 
 use crate::tool::Listed;
 
-/// All of them, in the order in which they are listed.
+pub(crate) use project::PROJECT_TOOLS;
+pub(crate) use project::analyze_project::text as overview_text;
+
+/// The file tools, in the order in which they are listed.
 pub(crate) static TOOLS: &[Listed] = &[
     Listed::of::<read_text_file::ReadTextFile>(),
     Listed::of::<read_text_file::ReadFile>(),

@@ -1,7 +1,7 @@
 //! `path_in_roots`: whether a path is shared, without using it.
 
-use rootward_core::{Access, Shown};
-use rootward_server::roots;
+use rootward_core::{Access, Code, Shown};
+use rootward_server::{PathError, Refusal, roots, session};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +24,8 @@ impl FileTool for PathInRoots {
     const ABOUT: About = About {
         name: "path_in_roots",
         title: "Path in Roots",
-        description: "Tell whether a path lies in what is shared, and why not where it does not. Whether it exists is not told.",
+        description: "Tell whether a path lies in what is shared (`inRoots` is true or false), and why not where it does not. `inRoots` is \
+                      null where the client's roots are not known. Whether the path exists is not told.",
         effect: Effect::Reads,
         output: Output::Data("inRoots", properties),
         offered: Offered::WithRoots,
@@ -32,8 +33,19 @@ impl FileTool for PathInRoots {
     type Arguments = Arguments;
 
     async fn call(Arguments { path }: Arguments, _: &Call) -> Result<Answer, Failure> {
-        let roots = roots().await?;
         let shown = Shown::new(&path).to_string();
+        let roots = match roots().await {
+            Ok(roots) => roots,
+            // The client was asked, and did not answer in time. A modern client has yet to be asked: then the call fails and comes again.
+            Err(PathError::NotKnown) if session().is_some() => {
+                return Ok(unknown(
+                    &path,
+                    Code::RootsPending,
+                    &format!("not known: {}", Refusal::pending().sentence()),
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        };
         // SECURITY: a refusal says the same of what exists outside and what does not
         // (test: whether_a_path_is_shared_tells_nothing_of_what_lies_outside)
         Ok(match roots.check(&path, Access::NONE) {
@@ -44,6 +56,9 @@ impl FileTool for PathInRoots {
                 let data = json!({"inRoots": true, "path": path, "root": root_path, "access": root.access});
                 Answer::with_data(text, data)
             }
+            Err(denial) if denial.code() == Code::RootsFailed => {
+                unknown(&path, Code::RootsFailed, &format!("not known: {}", roots.refusal(&denial).sentence()))
+            }
             Err(denial) => {
                 let refusal = roots.refusal(&denial);
                 let data = json!({"inRoots": false, "path": path, "reason": denial.code().for_peer()});
@@ -53,9 +68,14 @@ impl FileTool for PathInRoots {
     }
 }
 
+/// The answer where nobody knows which roots there are.
+fn unknown(path: &str, reason: Code, text: &str) -> Answer {
+    Answer::with_data(text.to_owned(), json!({"inRoots": null, "path": path, "reason": reason}))
+}
+
 fn properties() -> Value {
     json!({
-        "inRoots": {"type": "boolean"},
+        "inRoots": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "description": "Null where the client's roots are not known"},
         "path": {"type": "string", "description": "As it was asked for"},
         "root": {"type": "string", "description": "The root it lies in"},
         "access": access("What may be done in that root"),

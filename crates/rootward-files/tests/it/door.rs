@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rootward_core::{Origin, Root, RootSet, Shown, Validation};
-use rootward_files::FileServer;
+use rootward_files::{FileServer, Toolset};
 use rootward_server::Settings;
 use rootward_testkit::client::{DuplexClient, ToolResult};
 use rootward_testkit::door::{Door, Failure, Outcome, Request};
@@ -40,7 +40,7 @@ pub(crate) struct ToolDoor {
 }
 
 /// What a session is made with: roots, base, home.
-type Ground = (Vec<rootward_testkit::door::Root>, Option<PathBuf>, Option<PathBuf>);
+pub(crate) type Ground = (Vec<rootward_testkit::door::Root>, Option<PathBuf>, Option<PathBuf>);
 
 /// A runtime with a server in it, and its client.
 struct Session {
@@ -89,7 +89,9 @@ impl Session {
                 Server::Files => {
                     let launcher = Some(env!("CARGO_BIN_EXE_files-stage").into());
                     let confinement = rootward_sandbox::Options { launcher, ..rootward_sandbox::Options::default() };
-                    let server = FileServer::default().with_confinement(confinement);
+                    let server = FileServer::default()
+                        .with_confinement(confinement)
+                        .with_tools(Toolset::ALL.into_iter().collect());
                     connect(settings(request), server, json!({})).await
                 }
                 Server::ByName => {
@@ -105,7 +107,7 @@ impl Session {
 }
 
 /// The operator's roots, in any spelling, and held to what a client may name.
-fn settings(request: &Request) -> Settings {
+pub(crate) fn settings(request: &Request) -> Settings {
     let base = request.base.as_deref().unwrap_or(Path::new("/"));
     let roots = request.roots.iter().map(|root| {
         let mut typed = root.path.clone().into_os_string();

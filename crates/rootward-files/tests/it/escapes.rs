@@ -60,6 +60,9 @@ fn by_reading(request: &Request) -> Option<Vec<Call>> {
         by("search_files", json!({"pattern": "**"})),
         by("get_file_info", json!({})),
         by("path_in_roots", json!({})),
+        by("analyze_project", json!({})),
+        by("find_documentation", json!({})),
+        by("build_configuration", json!({})),
         by("edit_file", json!({"edits": [{"oldText": "SEC", "newText": "found"}], "dryRun": true})),
     ])
 }

@@ -8,21 +8,27 @@
 )]
 
 mod by_name;
+mod completing;
 mod describing;
 mod door;
 mod edits;
 mod escapes;
 mod killed;
 mod listing;
+mod project;
+mod prompts;
 mod published;
 mod races;
 mod reading;
 mod reference;
+mod resource_door;
+mod resources;
 mod roots;
 mod schemas;
 mod searching;
 mod several;
 mod shell;
 mod stage;
+mod subscribing;
 mod tools;
 mod writes;

@@ -34,6 +34,9 @@ fn in_turn(server: Server) -> ToolDoor {
                 ("search_files", json!({"path": path, "pattern": "**"})),
                 // From above, so that the walk itself meets what is swapped.
                 ("directory_tree", json!({"path": "."})),
+                ("find_documentation", json!({"path": path})),
+                ("analyze_project", json!({})),
+                ("build_configuration", json!({})),
                 ("search_files", json!({"path": ".", "pattern": "**/*"})),
             ],
             Act::Put => vec![

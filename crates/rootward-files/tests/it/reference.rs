@@ -38,6 +38,9 @@ fn examples() -> Vec<(&'static str, Value)> {
         ("roots", json!({})),
         ("path_in_roots", json!({"path": "../secret.txt"})),
         ("shell", json!({"command": "git status --short", "timeout_ms": 10_000})),
+        ("analyze_project", json!({})),
+        ("find_documentation", json!({})),
+        ("build_configuration", json!({})),
     ]
 }
 
@@ -49,7 +52,8 @@ async fn every_tool_has_its_page() {
     fs::set_permissions(stage.path("root/notes.md"), fs::Permissions::from_mode(0o644)).unwrap();
     stage.file("root/src/main.rs", "fn main() {}\n");
     stage.file("root/dot.gif", b"GIF89a");
-    let mut client = stage.connect(&["root:rwx"]).await;
+    stage.file("root/Cargo.toml", "[package]\nname = \"project\"\nversion = \"0.1.0\"\n");
+    let mut client = stage.connect_whole(&["root:rwx"]).await;
     client.says("list_allowed_directories", json!({})).await;
     let list = client.ask("tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap().clone();
@@ -75,7 +79,7 @@ async fn every_tool_has_its_page() {
 const INDEX: &str = "# The tools of `rootward serve`\n\nWritten from the server's own list by `ROOTWARD_UPDATE=1 cargo test -p rootward-files --test it reference`; each example was \
                      really called, in a root `/home/me/project`.\n\nA path is absolute, a `file:` URI, or relative to the first root. One that is not shared is refused before the tool \
                      runs: the result has `isError`, a sentence that names the path and the roots in force, and the same as data (`code`, `path`, `access`, `roots`). Where \
-                     these tools differ from those of the reference server, and why, is in [files.md](../files.md).\n\n| tool | what it does |\n|---|---|\n";
+                     these tools differ from those of the reference server, and why, is in [files.md](../files.md). The tools of the set `project` are the last three; `--tools project` offers them.\n\n| tool | what it does |\n|---|---|\n";
 
 /// One page.
 fn page(tool: &Value, arguments: &Value, answered: Option<&ToolResult>) -> String {

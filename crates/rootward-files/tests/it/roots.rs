@@ -79,6 +79,35 @@ async fn without_roots_nothing_is_shared() {
 }
 
 #[tokio::test]
+async fn whether_a_path_is_shared_is_true_false_or_null() {
+    let stage = Stage::new();
+    stage.directory("root");
+    let mut settings = stage.settings(&[]);
+    settings.policy.timeout = std::time::Duration::from_millis(200);
+    let mut client = connect(settings, FileServer::default(), json!({"roots": {}})).await;
+    let root = stage.name("root");
+    // The client is asked and says nothing.
+    client.call_as(1, "path_in_roots", json!({"path": root})).await;
+    client.asked().await;
+    let answered = client.answer_to(1).await["result"].clone();
+    let data = &answered["structuredContent"];
+    assert_eq!((&data["inRoots"], &data["path"]), (&Value::Null, &json!(root)), "{data}");
+    // Whose patience ends first, the call's or the question's, is open.
+    assert!(["roots_pending", "roots_failed"].contains(&data["reason"].as_str().unwrap()), "{data}");
+    assert_eq!(answered["isError"], false);
+    // It said nothing in time.
+    let answered = client.result("path_in_roots", json!({"path": root})).await;
+    assert_eq!(*answered.data(), json!({"inRoots": null, "path": root, "reason": "roots_failed"}));
+    assert!(answered.text().starts_with("not known: "), "{}", answered.text());
+    // Known.
+    let mut client = stage.connect(&["root"]).await;
+    for (path, expect) in [(&root, true), (&"/etc".to_owned(), false)] {
+        let answered = client.result("path_in_roots", json!({"path": path})).await;
+        assert_eq!(answered.data()["inRoots"], expect);
+    }
+}
+
+#[tokio::test]
 async fn whether_a_path_is_shared_tells_nothing_of_what_lies_outside() {
     let stage = Stage::new();
     stage.file("root/.ssh/id", "key");

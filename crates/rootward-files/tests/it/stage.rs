@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rootward_core::session::Sources;
 use rootward_core::{Origin, Root, RootSet, Validation};
-use rootward_files::FileServer;
+use rootward_files::{FileServer, Toolset};
 use rootward_server::{RootsService, Settings};
 use rootward_testkit::client::DuplexClient;
 use serde_json::{Value, json};
@@ -69,6 +69,12 @@ impl Stage {
     /// A session of a client that names no roots: the operator's are effective.
     pub(crate) async fn connect(&self, roots: &[&str]) -> DuplexClient {
         connect(self.settings(roots), FileServer::default(), json!({})).await
+    }
+
+    /// The same, of a server that offers every set of tools.
+    pub(crate) async fn connect_whole(&self, roots: &[&str]) -> DuplexClient {
+        let server = FileServer::default().with_tools(Toolset::ALL.into_iter().collect());
+        connect(self.settings(roots), server, json!({})).await
     }
 
     /// Settings with these roots as the operator's, written as on the command line: `root`, `root:ro`.

@@ -1,17 +1,9 @@
 //! `shell`: a command, held by the kernel to the roots.
-//!
-//! `running.rs` watches it, `output.rs` keeps what it writes.
-
-mod output;
-mod running;
 
 use std::fmt::Write;
-use std::process::Stdio;
 use std::time::Duration;
 
-use rootward_core::RootKind;
-use rootward_sandbox::{CommandLine, Confined, Confinement, ConfinementError, Options, StartError};
-use rootward_server::{Access, Execute, Grant, RootedPath, Roots, roots};
+use rootward_server::{Access, CommandEnded, CommandError, ConfinedCommand, Execute, RootedPath, roots};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,16 +13,12 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::schemas::or_null;
 use crate::tool::{About, Effect, FileTool, Offered, Output};
-use running::Ended;
 
 /// How long a command may take where the call does not say.
 const USUAL: u64 = 120_000;
 
 /// How long it may take at most.
 const LONGEST: u64 = 600_000;
-
-/// The longest command: an argument of a program has 128 KiB, the zero byte at its end included (`execve(2)`).
-const MOST_BYTES: usize = (128 << 10) - 1;
 
 pub(crate) struct Shell;
 
@@ -59,25 +47,25 @@ impl FileTool for Shell {
 
     async fn call(Arguments { command, cwd, timeout_ms }: Arguments, call: &Call) -> Result<Answer, Failure> {
         let limit = limit(timeout_ms)?;
-        if command.len() > MOST_BYTES {
-            let length = command.len();
-            return Err(Failure::said(format!(
-                "the command has {length} bytes, {MOST_BYTES} are the most: write it to a file and run that"
-            )));
-        }
         let roots = roots().await.map_err(Failure::Path)?;
         let directory = match cwd {
             Some(cwd) => cwd.into_grant(),
-            None => usual_directory(&roots)?,
+            None => roots.working_directory(Access::EXECUTE)?,
         };
-        // SECURITY: a command is held to the roots, and to nothing less (test: a_command_is_not_run_where_codex_allows_less)
-        roots.check_unbounded(directory.named_path(), &directory)?;
         let options = call.surroundings().confinement.clone();
         let ended = call.apart("bytes of output", move |work| {
-            let confined = start(&roots, options, &directory, command)?;
-            running::run(confined, limit, work)
+            let command = ConfinedCommand::shell(command).in_directory(directory).for_at_most(limit);
+            command.with_options(options).run_blocking(&roots, |bytes| work.did(bytes).is_ok()).map_err(failed)
         });
         Ok(answer(ended.await?, limit))
+    }
+}
+
+fn failed(error: CommandError) -> Failure {
+    match error {
+        CommandError::Path(error) => error.into(),
+        CommandError::Stopped => Failure::Stopped,
+        other => Failure::said(other.to_string()),
     }
 }
 
@@ -88,50 +76,8 @@ fn limit(milliseconds: Option<u64>) -> Result<Duration, Failure> {
     }
 }
 
-/// Where a command starts that names no directory. Decided like any other path, on record.
-fn usual_directory(roots: &Roots) -> Result<Grant, Failure> {
-    let permits = |access: Access, kind| kind == RootKind::Directory && access.contains(Access::EXECUTE);
-    let first = roots.list().iter().find(|placed| permits(placed.root.access, placed.kind));
-    // Where there is none, the first root is refused in the usual words.
-    let place = first.map_or_else(|| ".".into(), |placed| placed.root.path.clone().into_os_string());
-    Ok(roots.check(place, Access::EXECUTE)?)
-}
-
-fn start(roots: &Roots, options: Options, directory: &Grant, command: String) -> Result<Confined, Failure> {
-    // SECURITY: by handle; its name may lead elsewhere by the time the command starts
-    // (test: a_command_starts_where_the_handle_is_whatever_the_name_says)
-    let handle = directory.open_working_directory()?;
-    let line = CommandLine {
-        program: "/bin/sh".into(),
-        arguments: vec!["-c".into(), command.into()],
-        directory: Some(directory.path()),
-        ..CommandLine::default()
-    };
-    // SECURITY: the roots of this very call, and what the kernel cannot hold keeps the command from starting
-    // (test: a_command_reaches_what_the_roots_give_and_nothing_else, what_cannot_be_held_keeps_commands_from_starting)
-    let confinement = Confinement::new(roots.guard().clone(), options).map_err(StartError::from);
-    let confined = confinement.and_then(|confinement| {
-        let mut prepared = confinement.prepare_ambient(&line)?;
-        prepared.start_in(handle);
-        prepared.command().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        prepared.spawn()
-    });
-    confined.map_err(|error| not_started(&error))
-}
-
-fn not_started(error: &StartError) -> Failure {
-    let way_out = match error {
-        StartError::Confinement(ConfinementError::Unheld(_)) => {
-            "; only the user can change that, by sharing narrower directories; the other tools work"
-        }
-        StartError::Confinement(_) => "; only the user can change that; the other tools work",
-        _ => "",
-    };
-    Failure::said(format!("the command was not run: {error}{way_out}"))
-}
-
-fn answer(ended: Ended, limit: Duration) -> Answer {
-    let Ended { code, stdout, stderr } = ended;
+fn answer(ended: CommandEnded, limit: Duration) -> Answer {
+    let CommandEnded { code, stdout, stderr } = ended;
     let missing = (stdout.missing(), stderr.missing());
     let (stdout, stderr) = (stdout.into_text(), stderr.into_text());
     let mut text = stdout.clone();

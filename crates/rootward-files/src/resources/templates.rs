@@ -1,0 +1,36 @@
+//! Templates: URIs with a part to fill in, which a client completes. One for each root, where the roots are known, and one for all.
+
+use rmcp::model::ResourceTemplate;
+use rootward_core::RootKind;
+use rootward_server::Roots;
+
+use super::of_path;
+use crate::name::on_one_line;
+
+/// The part to fill in. The `+` lets it hold slashes (RFC 6570, 3.2.3).
+pub(crate) const PATH: &str = "{+path}";
+
+/// The name of that part.
+pub(crate) const PATH_NAME: &str = "path";
+
+/// How many roots have a template.
+const MOST_ROOTS: usize = 20;
+
+/// The templates, as far as the roots are known.
+pub(crate) fn templates(roots: Option<&Roots>) -> Vec<ResourceTemplate> {
+    let list = roots.map(Roots::list).unwrap_or_default();
+    let directories = list.iter().filter(|placed| placed.kind == RootKind::Directory).take(MOST_ROOTS);
+    let of_roots = directories.filter_map(|placed| {
+        let root = &placed.root;
+        let uri = of_path(&root.path)?;
+        let shown = on_one_line(root.path.as_os_str()).into_owned();
+        let own_name = root.path.file_name().map(|name| on_one_line(name).into_owned());
+        let name = root.name.clone().or(own_name).unwrap_or_else(|| shown.clone());
+        let template = ResourceTemplate::new(format!("{}/{PATH}", uri.trim_end_matches('/')), name);
+        Some(template.with_description(format!("A file below the root `{shown}`, by its path from there")))
+    });
+    let of_all = ResourceTemplate::new(format!("file:///{PATH}"), "file")
+        .with_title("File")
+        .with_description("A file below the roots, by its absolute path");
+    of_roots.chain([of_all]).collect()
+}

@@ -1,0 +1,166 @@
+//! Subscriptions of legacy clients: what they are told, and what they are not.
+
+use std::fs;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rootward_files::FileServer;
+use rootward_server::RootsService;
+use rootward_testkit::client::{DuplexClient, message};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::stage::{Stage, connect};
+
+fn uri(stage: &Stage, below: &str) -> String {
+    format!("file://{}", stage.name(below))
+}
+
+async fn subscribe(client: &mut DuplexClient, uri: &str) -> Value {
+    client.ask("resources/subscribe", json!({"uri": uri})).await
+}
+
+/// The resource that the client is told of next.
+async fn updated(client: &mut DuplexClient) -> String {
+    let told = client.next_where(|message| message["method"] == "notifications/resources/updated").await;
+    told["params"]["uri"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn changes_are_told() {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "one");
+    stage.file("root/b.txt", "one");
+    stage.directory("root/dir");
+    let mut client = stage.connect(&["root"]).await;
+    let (a, b, directory) = (uri(&stage, "root/a.txt"), uri(&stage, "root/b.txt"), uri(&stage, "root/dir"));
+    for one in [&a, &b, &directory] {
+        assert_eq!(subscribe(&mut client, one).await["result"], json!({}));
+    }
+    // Written in place, replaced as editors do, gone, and there again.
+    stage.file("root/a.txt", "three");
+    assert_eq!(updated(&mut client).await, a);
+    stage.file("root/new", "four");
+    fs::rename(stage.path("root/new"), stage.path("root/a.txt")).unwrap();
+    assert_eq!(updated(&mut client).await, a);
+    fs::remove_file(stage.path("root/a.txt")).unwrap();
+    assert_eq!(updated(&mut client).await, a);
+    stage.file("root/a.txt", "five");
+    assert_eq!(updated(&mut client).await, a);
+    stage.file("root/dir/new.txt", "");
+    assert_eq!(updated(&mut client).await, directory);
+    // What was taken back is not told any more.
+    let back = client.ask("resources/unsubscribe", json!({"uri": a})).await;
+    assert_eq!(back["result"], json!({}));
+    stage.file("root/a.txt", "six!!");
+    stage.file("root/b.txt", "two!!");
+    assert_eq!(updated(&mut client).await, b);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_cannot_be_subscribed_to() {
+    let stage = Stage::new();
+    stage.file("root/.env", "SECRET");
+    stage.fifo("root/fifo");
+    stage.link("root/link", stage.path("outside/secret.txt"));
+    let mut client = stage.connect(&["root"]).await;
+    for (below, code) in [
+        ("outside/secret.txt", "outside_roots"),
+        ("root/link", "outside_roots"),
+        ("root/.env", "restricted"),
+        ("root/fifo", "special_file"),
+    ] {
+        let refused = subscribe(&mut client, &uri(&stage, below)).await;
+        assert_eq!(refused["error"]["data"]["code"], code, "{refused}");
+    }
+    let missing = subscribe(&mut client, &uri(&stage, "root/missing")).await;
+    assert_eq!(missing["error"]["code"], -32002, "{missing}");
+    let path = subscribe(&mut client, "link").await;
+    assert_eq!(path["error"]["code"], -32602, "{path}");
+}
+
+#[tokio::test]
+async fn a_session_watches_so_many_resources() {
+    let stage = Stage::new();
+    for number in 0..65 {
+        stage.file(&format!("root/{number}"), "");
+    }
+    let mut client = stage.connect(&["root"]).await;
+    for number in 0..64 {
+        assert_eq!(subscribe(&mut client, &uri(&stage, &format!("root/{number}"))).await["result"], json!({}));
+    }
+    let full = subscribe(&mut client, &uri(&stage, "root/64")).await;
+    assert!(full["error"]["message"].as_str().unwrap().contains("64 resources are watched"), "{full}");
+    // One of them again is no other one.
+    assert_eq!(subscribe(&mut client, &uri(&stage, "root/7")).await["result"], json!({}));
+    client.ask("resources/unsubscribe", json!({"uri": uri(&stage, "root/7")})).await;
+    assert_eq!(subscribe(&mut client, &uri(&stage, "root/64")).await["result"], json!({}));
+}
+
+/// A file in a root that was taken back, and one that a link outside took the place of, change without a word.
+#[tokio::test]
+async fn a_subscription_tells_nothing_of_what_is_no_longer_shared() {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "one");
+    stage.file("other/b.txt", "one");
+    stage.file("kept/c.txt", "one");
+    let mut client = connect(stage.settings(&[]), FileServer::default(), json!({"roots": {"listChanged": true}})).await;
+    client.answer_roots(message::roots(["root", "other", "kept"].map(|below| uri(&stage, below)))).await;
+    let (a, b, c) = (uri(&stage, "root/a.txt"), uri(&stage, "other/b.txt"), uri(&stage, "kept/c.txt"));
+    for one in [&a, &b, &c] {
+        assert_eq!(subscribe(&mut client, one).await["result"], json!({}));
+    }
+    client.list_changed().await;
+    client.answer_roots(message::roots(["root", "kept"].map(|below| uri(&stage, below)))).await;
+    stage.link("root/trap", stage.path("outside/secret.txt"));
+    fs::rename(stage.path("root/trap"), stage.path("root/a.txt")).unwrap();
+    for round in 0..3 {
+        stage.file("other/b.txt", format!("two {round}"));
+        stage.file("outside/secret.txt", format!("changed {round}"));
+        stage.file("kept/c.txt", format!("two {round}"));
+        assert_eq!(updated(&mut client).await, c);
+    }
+    assert!(client.kept().iter().all(|message| message["method"] != "notifications/resources/updated"), "{client:?}");
+}
+
+#[tokio::test]
+async fn the_roots_themselves_can_be_subscribed_to() {
+    let stage = Stage::new();
+    let settings = stage.settings(&[]);
+    let serve = async move |there| {
+        let rooted = RootsService::new(settings).install(FileServer::default()).with_roots_resource();
+        if let Ok(service) = rooted.serve(there).await {
+            let _ = service.waiting().await;
+        }
+    };
+    let mut client = DuplexClient::connect(1 << 20, serve);
+    let hello = client.shake_hands(json!({"roots": {"listChanged": true}})).await;
+    assert_eq!(hello["result"]["capabilities"]["resources"], json!({"subscribe": true, "listChanged": true}));
+    client.answer_roots(message::roots([uri(&stage, "root")])).await;
+    assert_eq!(subscribe(&mut client, "rootward://roots").await["result"], json!({}));
+    client.list_changed().await;
+    client.answer_roots(message::roots([uri(&stage, "outside")])).await;
+    assert_eq!(updated(&mut client).await, "rootward://roots");
+}
+
+/// Over channels, as HTTP has it, a silent session rests; one that waits to be told of something does not.
+#[tokio::test]
+async fn a_session_over_channels_is_told_while_it_is_silent() {
+    let stage = Stage::new();
+    stage.file("root/a.txt", "one");
+    let (to_server, from_client) = mpsc::channel::<Bytes>(4);
+    let (to_client, mut from_server) = mpsc::channel::<Bytes>(4);
+    let service = RootsService::new(stage.settings(&["root"]));
+    tokio::spawn(FileServer::default().serve_channels(service, to_client, from_client));
+    let mut next = async || -> Value { serde_json::from_slice(&from_server.recv().await.unwrap()).unwrap() };
+    let send = async |message: Value| to_server.send(message.to_string().into()).await.unwrap();
+    send(message::request(0, "initialize", message::hello(json!({})))).await;
+    assert_eq!(next().await["id"], 0);
+    send(message::notification("notifications/initialized", Value::Null)).await;
+    send(message::request(1, "resources/subscribe", json!({"uri": uri(&stage, "root/a.txt")}))).await;
+    assert_eq!(next().await["result"], json!({}));
+    // Longer than a session is silent before it rests.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    stage.file("root/a.txt", "other");
+    assert_eq!(next().await["params"]["uri"], uri(&stage, "root/a.txt"));
+}
