@@ -277,12 +277,13 @@ impl Look for Surroundings {
     }
 }
 
-/// A `file:` URI, or a text that ends in an access.
+/// A `file:` URI, a pattern, or a text that ends in an access.
 fn looks_like_root(word: &[u8]) -> bool {
+    let is_pattern = word.contains(&b'*') && word.contains(&b'/');
     let is_uri = word.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:"));
     let suffix = word.iter().rposition(|byte| *byte == b':').map(|colon| &word[colon + 1..]);
     let access = suffix.and_then(|suffix| std::str::from_utf8(suffix).ok()).and_then(Access::from_suffix);
-    is_uri || access.is_some()
+    is_uri || is_pattern || access.is_some()
 }
 
 fn shown(word: &OsStr) -> String {

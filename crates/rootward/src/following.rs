@@ -15,7 +15,7 @@ use crate::ground::Ground;
 use crate::message;
 
 #[cfg(feature = "wrap")]
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, Ceiling};
 #[cfg(feature = "serve")]
 pub(crate) use watched::Watched;
 

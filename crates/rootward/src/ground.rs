@@ -19,6 +19,8 @@ use rootward_core::{
 
 use crate::hint;
 use crate::message::{self, Hinted};
+#[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+use crate::patterns::Patterns;
 use crate::saved::{AskingAs, Saved};
 use crate::settings::{Setting, Settings, Source};
 
@@ -206,7 +208,30 @@ impl Ground {
     #[cfg(any(feature = "serve", feature = "wrap"))]
     pub(crate) fn in_force_of_operator(&self, flags: &[OsString]) -> Result<InForce> {
         let Setting { value, source } = &self.settings.roots;
-        if flags.is_empty() { Ok(self.place(value, *source)) } else { self.in_force(flags, None) }
+        let in_force = if flags.is_empty() { self.place(value, *source) } else { self.in_force(flags, None)? };
+        #[cfg(feature = "roots")]
+        let in_force = InForce { set: self.named(&in_force.set), ..in_force };
+        Ok(in_force)
+    }
+
+    /// The same roots, each directory with a name: what the project in it calls itself, else the last part of its git remote, else its
+    /// own. Servers are told it.
+    #[cfg(all(feature = "roots", any(feature = "serve", feature = "wrap")))]
+    fn named(&self, set: &RootSet) -> RootSet {
+        if set.is_empty() {
+            return set.clone();
+        }
+        let guard = Guard::new(set.clone(), self.guard_options(Base::FirstRoot));
+        let named = set.roots().iter().map(|placed| {
+            let find = || rootward_client::detect::name(&guard.check(&placed.place, Access::READ).ok()?);
+            let name = placed
+                .root
+                .name
+                .clone()
+                .or_else(|| (placed.kind == rootward_core::RootKind::Directory).then(find).flatten());
+            rootward_core::PlacedRoot { root: Root { name, ..placed.root.clone() }, ..placed.clone() }
+        });
+        RootSet::new(named.collect::<Vec<_>>(), set.refused().iter().cloned())
     }
 
     /// The roots that the user saved for this client or server, and for all.
@@ -219,10 +244,46 @@ impl Ground {
         InForce { set, source: Source::Store, left_out, named_again: Vec::new() }
     }
 
+    /// The roots of the operator that are patterns, which are looked at again while servers run.
+    #[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+    pub(crate) fn patterns_of_operator(&self, flags: &[OsString]) -> Result<Patterns> {
+        let typed = flags.iter().map(|text| Ok(self.typed_root(text)?.root)).collect::<Result<Vec<_>>>()?;
+        let roots = if flags.is_empty() {
+            self.settings.roots.value.iter().map(|named| named.root.clone()).collect()
+        } else {
+            typed
+        };
+        Ok(Patterns::new_ambient(roots, Validation::of(&self.directories)))
+    }
+
     /// The fallback directory, if one is set.
     pub(crate) fn fallback(&self) -> InForce {
         let Setting { value, source } = &self.settings.fallback_dir;
         self.place(value.as_slice(), *source)
+    }
+
+    /// The fallback directory of a server that runs. One that does not exist yet is made if it lies in the user's home; elsewhere it counts
+    /// once it exists.
+    #[cfg(any(feature = "serve", feature = "wrap"))]
+    pub(crate) fn fallback_for_server_ambient(&self) -> InForce {
+        let found = self.fallback();
+        let Some(missing) = found.set.missing().find_map(|refused| refused.root.clone()) else { return found };
+        let made = match self.home() {
+            // Rootward's own places are in no grant, and a pattern names no directory that could be made.
+            Some(home) if missing.pattern.is_none() && !self.own.iter().any(|own| missing.path.starts_with(own)) => {
+                rootward_core::make_private_directory_ambient(home, &missing.path)
+            }
+            _ => return found,
+        };
+        match made {
+            Ok(()) => self.fallback(),
+            Err(error) if missing.path.starts_with(self.home().unwrap_or(Path::new("/"))) => {
+                let (path, says) = (Shown::new(&missing.path), message::system_text(&error.to_string()));
+                message::warning(&format!("the fallback directory `{path}` cannot be made: {says}"));
+                found
+            }
+            Err(_) => found,
+        }
     }
 
     /// A root as it stands on the command line or in a line of a batch.
@@ -261,10 +322,10 @@ impl Ground {
             (Some(below), Some(home)) => home.join(below),
             _ => here.join(text),
         };
-        // With a suffix of its own, so that none is read from the name.
+        // With a suffix of its own, so that none is read from the name. The server expands no patterns, either.
         let mut typed = path.into_os_string();
         typed.push(":rw");
-        let root = self.typed_root(&typed)?.root;
+        let root = Root::from_typed_literally(&typed, here, self.home(), Origin::Flag)?;
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 
@@ -277,7 +338,10 @@ impl Ground {
             let text = as_written.map_or_else(|| refused.text.clone(), |named| named.text.clone());
             let typo = refused.root.as_ref().filter(|_| refused.reason == WhyRefused::Missing);
             let typo = typo.and_then(|root| mistyped_access(root, &validation));
-            LeftOut { text, reason: refused.reason.to_string() + &typo.unwrap_or_default() }
+            let is_fallback = refused.root.as_ref().is_some_and(|root| root.origin == Origin::Fallback);
+            let later =
+                if is_fallback && refused.reason == WhyRefused::Missing { ", and counts once it does" } else { "" };
+            LeftOut { text, reason: format!("{}{later}{}", refused.reason, typo.unwrap_or_default()) }
         });
         let left_out = left_out.collect();
         let merged = set.len() + set.refused().len() < named.len();

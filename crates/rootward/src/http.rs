@@ -19,14 +19,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use rootward_http::{Config, Limits, Tls};
+use rootward_http::{Config, Tls};
 
 pub(crate) use counted::Counted;
 use listening::Listening;
-use log::Log;
+pub(crate) use log::{Log, Logged};
 pub(crate) use principals::Principal;
 #[cfg(feature = "wrap")]
-pub(crate) use running::Front;
+pub(crate) use running::{Front, Threads};
 
 use crate::ground::Ground;
 use crate::message::Hinted;
@@ -107,11 +107,12 @@ impl HttpFlags {
         };
         let config = Config {
             principals: principals.iter().map(Principal::to_config).collect(),
-            limits: Limits::default(),
+            limits: limits::of(&settings.limits),
             hosts: or(&self.allow_hosts, &settings.allow_hosts),
             origins: or(&self.allow_origins, &settings.allow_origins),
             tls,
         };
+        config.check()?;
         let listening = Listening::bind(address, &addresses)?;
         Ok(Some(Http { principals, config, listening, log }))
     }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod line_socket;
 mod preparing;
 mod reloading;
 #[cfg(feature = "connect")]
@@ -95,7 +97,7 @@ impl Hub {
         let book = recipes::book_ambient(&ground)?;
         let audit = if self.check { None } else { self.recording.open_ambient(&ground)? };
         let saved = ground.saved(self.asking.name());
-        let fallback = ground.fallback();
+        let fallback = ground.fallback_for_server_ambient();
         fallback.warn();
         if !operator.set.names_any() {
             saved.warn();
@@ -128,7 +130,7 @@ impl Hub {
             return Err(anyhow!("no server of the configuration can run"));
         }
         // The other one goes to the code that follows the saved roots.
-        let reload = Reloading {
+        let mut reload = Reloading {
             path,
             ground: Ground::load_ambient()?,
             book,
@@ -137,7 +139,12 @@ impl Hub {
             audit: audit.clone(),
             config: config.clone(),
             seen,
+            patterns: ground.patterns_of_operator(&self.roots)?,
+            flags: self.roots.clone(),
+            of_servers: std::collections::BTreeMap::new(),
         };
+        // What matches now is what the servers were prepared with.
+        reload.matching_ambient();
         let guard = ground.guard_options(ground.base_of_server());
         let hub = ConfiguredHub {
             servers,
@@ -148,7 +155,7 @@ impl Hub {
             status: ground.directories.state.as_ref().map(|state| state.join(crate::status::DIRECTORY)),
             longest: LONGEST,
             audit,
-            follow: self.follow_ambient(ground, sources),
+            follow: self.follow_ambient(ground, sources)?,
             reload: Some(Box::new(reload)),
         };
         message::never_wait();
@@ -208,16 +215,20 @@ impl Hub {
     }
 
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, sources: Sources) -> Option<Box<dyn Lookout>> {
+    fn follow_ambient(&self, ground: Ground, sources: Sources) -> Result<Option<Box<dyn Lookout>>> {
         let peer = self.asking.name().map(str::to_owned);
-        let asked = crate::following::Asked::begin_ambient(ground, peer, sources)?;
-        Some(Box::new(asked))
+        let patterns = ground.patterns_of_operator(&self.roots)?;
+        let flags = self.roots.clone();
+        let look_ambient = Box::new(move |ground: &Ground| Some(ground.in_force_of_operator(&flags).ok()?.set));
+        let ceiling = crate::following::Ceiling { patterns, look_ambient };
+        let asked = crate::following::Asked::begin_ambient(ground, peer, sources, ceiling);
+        Ok(asked.map(|asked| Box::new(asked) as Box<dyn Lookout>))
     }
 
     #[cfg(not(feature = "roots"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: Sources) -> Option<Box<dyn Lookout>> {
-        None
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: Sources) -> Result<Option<Box<dyn Lookout>>> {
+        Ok(None)
     }
 }
 

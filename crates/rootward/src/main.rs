@@ -28,6 +28,8 @@ mod http;
 #[cfg(feature = "wrap")]
 mod hub;
 mod message;
+#[cfg(any(feature = "wrap", all(feature = "roots", feature = "serve")))]
+mod patterns;
 #[cfg(feature = "wrap")]
 mod recipe;
 #[cfg(feature = "wrap")]

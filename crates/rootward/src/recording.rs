@@ -29,8 +29,22 @@ enum State {
 }
 
 impl Recording {
-    /// The log, unless none is kept.
+    /// The log, unless none is kept. Where `ROOTWARD_LOG` asks for it, decisions are told on standard error from now on, too.
+    #[cfg(feature = "http")]
     pub(crate) fn open_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
+        let log = crate::http::Log::read(ground)?;
+        let kept = self.open_kept_ambient(ground)?;
+        log.begin();
+        Ok(if log.is_on() { Some(Arc::new(crate::http::Logged(kept))) } else { kept })
+    }
+
+    /// The log, unless none is kept.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn open_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
+        self.open_kept_ambient(ground)
+    }
+
+    fn open_kept_ambient(&self, ground: &Ground) -> Result<Option<Arc<dyn Audit>>> {
         if self.audit == State::Off {
             return Ok(None);
         }

@@ -5,14 +5,17 @@ mod http;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::sync::Arc;
+#[cfg(feature = "roots")]
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use rootward_core::session::Sources;
 use rootward_core::{Base, Validation};
-use rootward_files::FileServer;
-use rootward_server::{RootsService, Settings};
+use rootward_files::{FileServer, Listing, Toolset};
+use rootward_server::{LeftOut, RootsService, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::Outcome;
@@ -29,6 +32,10 @@ use crate::saved::AskingAs;
 #[cfg(feature = "roots")]
 const AFTER_THE_START: Duration = Duration::from_secs(1);
 
+/// How often the operator's patterns are looked at again.
+#[cfg(feature = "roots")]
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
 /// How long what is being written may still take when the server is told to end.
 const TO_FINISH: Duration = Duration::from_secs(2);
 
@@ -43,6 +50,14 @@ pub(crate) struct Serve {
     /// `ROOTWARD_ROOTS`, else those of the settings file. Where there are none at all, the saved roots (`rootward roots`)
     #[arg(value_name = "DIR")]
     roots: Vec<OsString>,
+    /// Which sets of tools to offer, separated by commas: `files`, which is always offered, and `project`, which tells what a project is
+    /// made of, where its documentation is and how it is built
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = str::parse::<Toolset>)]
+    tools: Vec<Toolset>,
+    /// Which files to list as resources: `templates` (none, because clients fill in templates; the default), `top` (those directly in a
+    /// root) or `all`. Every file below the roots can be read, whether or not it is listed
+    #[arg(long, value_name = "WHICH", value_parser = str::parse::<Listing>)]
+    resources: Option<Listing>,
     #[command(flatten)]
     asking: AskingAs,
     #[command(flatten)]
@@ -58,6 +73,8 @@ impl Serve {
     pub(crate) fn new(roots: Vec<OsString>, asking: AskingAs, recording: Recording) -> Serve {
         Serve {
             roots,
+            tools: Vec::new(),
+            resources: None,
             asking,
             recording,
             #[cfg(feature = "http")]
@@ -73,7 +90,10 @@ impl Serve {
 
     pub(crate) fn run(self) -> Result<Outcome> {
         let ground = Ground::load_ambient()?;
-        let files = FileServer::default().with_confinement(ground.settings.sandbox.options());
+        let files = FileServer::default()
+            .with_confinement(ground.settings.sandbox.options())
+            .with_tools(ground.settings.serve.tools(&self.tools))
+            .with_listing(ground.settings.serve.listing(self.resources));
         #[cfg(feature = "http")]
         if let Some(http) = self.http.prepare_ambient(&ground, &self.roots)? {
             return self.run_http(&ground, http, files).map(|()| Outcome::Done);
@@ -83,7 +103,7 @@ impl Serve {
             message::warning("this speaks MCP on standard input: put `rootward serve` into a client's settings");
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let follow = self.follow_ambient(ground, &service);
+        let follow = self.follow_ambient(ground, &service)?;
         let outcome = runtime.block_on(serve(service, files, follow));
         runtime.shutdown_timeout(TO_FINISH);
         outcome
@@ -92,29 +112,53 @@ impl Serve {
     /// Hands what the user saves, takes back and loses on to the sessions. Not at the start, when a client waits for its first
     /// answer: what changed since then is found, too.
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> impl Future<Output = ()> + 'static {
+    fn follow_ambient(&self, ground: Ground, service: &RootsService) -> Result<impl Future<Output = ()> + use<>> {
         let (service, peer) = (service.clone(), self.asking.name().map(str::to_owned));
-        async move {
+        let (mut patterns, flags) = (ground.patterns_of_operator(&self.roots)?, self.roots.clone());
+        let looks = patterns.has_any();
+        let again = if looks { Some(Ground::load_ambient()?) } else { None };
+        Ok(async move {
             tokio::time::sleep(AFTER_THE_START).await;
-            let before = service.settings().sources.clone();
+            let settings = service.settings();
+            let given = (settings.sources.clone(), Arc::clone(&settings.guard.restrictions));
+            let given = Arc::new(Mutex::new(given));
+            let (kept, told) = (Arc::clone(&given), service.clone());
             let _watched = Watched::begin_ambient(ground, peer, move |saved| {
-                let sources = Sources { saved: saved.roots, ..before.clone() };
-                service.change(sources, saved.restrictions);
+                let mut given = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                (given.0.saved, given.1) = (saved.roots, saved.restrictions);
+                told.change(given.0.clone(), Arc::clone(&given.1));
             });
-            std::future::pending::<()>().await;
-        }
+            let Some(ground) = again else { return std::future::pending().await };
+            let ground = Arc::new(ground);
+            loop {
+                tokio::time::sleep(LOOK_EVERY).await;
+                // A disk that does not answer holds up nobody.
+                let (ground, flags, mut looked) = (Arc::clone(&ground), flags.clone(), patterns.clone());
+                let look = move || {
+                    let ceiling = looked.changed_ambient().then(|| ground.in_force_of_operator(&flags).ok());
+                    (looked, ceiling.flatten())
+                };
+                let Ok((looked, ceiling)) = tokio::task::spawn_blocking(look).await else { continue };
+                patterns = looked;
+                if let Some(ceiling) = ceiling {
+                    let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
+                    given.0.ceiling = ceiling.set;
+                    service.change(given.0.clone(), Arc::clone(&given.1));
+                }
+            }
+        })
     }
 
     #[cfg(not(feature = "roots"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: &RootsService) -> impl Future<Output = ()> + 'static {
-        std::future::pending()
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &RootsService) -> Result<impl Future<Output = ()> + use<>> {
+        Ok(std::future::pending())
     }
 
     fn settings(&self, ground: &Ground) -> Result<Settings> {
         let ceiling = ground.in_force_of_operator(&self.roots)?;
         ceiling.warn();
-        let fallback = ground.fallback();
+        let fallback = ground.fallback_for_server_ambient();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
         if !ceiling.set.names_any() {
@@ -125,10 +169,17 @@ impl Serve {
         settings.policy = ground.settings.policy();
         settings.sources = Sources { ceiling: ceiling.set, saved: saved.set, fallback: fallback.set, bound: None };
         settings.way = Some("name one as `rootward serve DIR`, or save one with `rootward roots add DIR`");
+        settings.left_out = Some(Arc::new(tell_left_out));
+        settings.refusals = ground.settings.refusal.value;
         settings.audit = self.recording.open_ambient(ground)?;
         settings.server = Some("rootward serve".to_owned());
         Ok(settings)
     }
+}
+
+/// Tells the operator which of a client's roots is left out.
+fn tell_left_out(root: &LeftOut) {
+    message::line_in_passing(&format!("rootward: {root}"));
 }
 
 async fn serve(service: RootsService, files: FileServer, follow: impl Future<Output = ()>) -> Result<Outcome> {

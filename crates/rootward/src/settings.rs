@@ -4,7 +4,9 @@
 
 mod file;
 mod http;
+mod limits;
 mod sandbox;
+mod serve;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,6 +16,7 @@ use anyhow::Result;
 use rootward_core::env::{Directories, Environment, NamedRoot, Said};
 use rootward_core::session::{Follow, NoRoots, Policy};
 use rootward_core::{Closed, Mode};
+use rootward_protocol::RefusalForm;
 
 use crate::message::Hinted;
 use crate::treat::Treat;
@@ -22,7 +25,10 @@ pub(crate) use file::read_text_ambient;
 #[cfg(feature = "http")]
 pub(crate) use http::TokenFrom;
 pub(crate) use http::{HttpSettings, PrincipalSettings};
+#[cfg(feature = "http")]
+pub(crate) use limits::LimitSettings;
 pub(crate) use sandbox::SandboxSettings;
+pub(crate) use serve::ServeSettings;
 
 /// Where a value came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,7 +125,10 @@ pub(crate) struct Settings {
     pub(crate) fallback_dir: Setting<Option<NamedRoot>>,
     pub(crate) fallback_only: Setting<bool>,
     pub(crate) no_roots: Setting<NoRoots>,
+    /// How a refused tool call is answered.
+    pub(crate) refusal: Setting<RefusalForm>,
     pub(crate) roots_ttl: Setting<Option<Duration>>,
+    pub(crate) roots_ttl_announced: Setting<Option<Duration>>,
     pub(crate) roots_timeout: Setting<Duration>,
     pub(crate) debounce: Setting<Duration>,
     pub(crate) revoked_grace: Setting<Duration>,
@@ -129,6 +138,7 @@ pub(crate) struct Settings {
     pub(crate) get_roots: Setting<bool>,
     pub(crate) sandbox: SandboxSettings,
     pub(crate) http: HttpSettings,
+    pub(crate) serve: ServeSettings,
 }
 
 impl Settings {
@@ -165,9 +175,15 @@ impl Settings {
             ),
             fallback_only: Setting::first(said.fallback_only, written.fallback_only, false),
             no_roots: Setting::first(None, written.no_roots, default.no_roots),
+            refusal: Setting::first(None, written.refusal, RefusalForm::default()),
             roots_ttl: Setting::first(
                 said.roots_ttl.map(|(time, name)| (Some(time), name)),
                 written.roots_ttl.map(Some),
+                None,
+            ),
+            roots_ttl_announced: Setting::first(
+                said.roots_ttl_announced.map(|(time, name)| (Some(time), name)),
+                written.roots_ttl_announced.map(Some),
                 None,
             ),
             roots_timeout: Setting::first(said.roots_timeout, written.roots_timeout, default.timeout),
@@ -178,6 +194,7 @@ impl Settings {
             get_roots: Setting::first(None, written.get_roots, false),
             sandbox: written.sandbox.into(),
             http: written.http.combine(environment),
+            serve: written.serve.into(),
         };
         settings.refuse_contradiction()?;
         Ok(settings)
@@ -231,7 +248,7 @@ impl Settings {
             debounce: self.debounce.value,
             debounce_limit: default.debounce_limit.max(self.debounce.value),
             lifetime: self.roots_ttl.value.or(default.lifetime),
-            lifetime_announced: self.roots_ttl.value.or(default.lifetime_announced),
+            lifetime_announced: self.roots_ttl_announced.value.or(self.roots_ttl.value).or(default.lifetime_announced),
             retry_after: default.retry_after,
             revoked_grace: self.revoked_grace.value,
         }
@@ -265,6 +282,24 @@ mod tests {
         assert_eq!(policy.lifetime, Some(Duration::from_millis(7)));
         assert_eq!(policy.lifetime_announced, Some(Duration::from_millis(7)));
         assert_eq!(policy.follow, Follow::Client);
+    }
+
+    #[test]
+    fn each_lifetime_is_a_setting() {
+        let check = |variables: Environment, text: &str, lifetime: u64, announced: u64| {
+            let policy = settings(variables, text).unwrap().policy();
+            let expect = [lifetime, announced].map(|time| Some(Duration::from_millis(time)));
+            assert_eq!([policy.lifetime, policy.lifetime_announced], expect, "{text}");
+        };
+        check(Environment::default(), "", 300_000, 1_800_000);
+        check(Environment::default(), "roots_ttl_announced_ms = 5", 300_000, 5);
+        check(Environment::default(), "roots_ttl_ms = 7\nroots_ttl_announced_ms = 5", 7, 5);
+        check(
+            [("ROOTWARD_ROOTS_TTL_MS", "9"), ("ROOTWARD_ROOTS_TTL_ANNOUNCED_MS", "8")].into(),
+            "roots_ttl_announced_ms = 5",
+            9,
+            8,
+        );
     }
 
     #[test]

@@ -68,7 +68,8 @@ fn write(running: &Running, out: &mut impl Write) -> io::Result<()> {
             writeln!(out, "    no directory")?;
         }
         for root in &server.roots {
-            writeln!(out, "    {} ({})", Shown::new(&root.place), root.access)?;
+            let by = root.pattern.as_ref().map(|pattern| format!(", by `{}`", Shown::new(pattern))).unwrap_or_default();
+            writeln!(out, "    {} ({}){by}", Shown::new(&root.place), root.access)?;
         }
     }
     Ok(())

@@ -202,7 +202,7 @@ impl Wrap {
         let home = ground.home().map(Path::to_owned);
         let closed = Arc::new(ground.restrictions().for_processes());
         let offers_roots = self.get_roots || ground.settings.get_roots.value;
-        let follow = self.follow_ambient(ground, &rules);
+        let follow = self.follow_ambient(ground, &rules)?;
         message::never_wait();
         let trace = if self.trace { Trace::On } else { Trace::Off };
         let mut terminal = Terminal { home: home.as_deref(), trace, refused: Vec::new() };
@@ -241,20 +241,31 @@ impl Wrap {
 
     /// Whoever looks what the user saves, takes back and loses.
     #[cfg(feature = "roots")]
-    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Option<Box<dyn Lookout>> {
+    fn follow_ambient(&self, ground: Ground, rules: &Rules) -> Result<Option<Box<dyn Lookout>>> {
         let peer = self.asking.name().map(str::to_owned);
-        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone())?;
-        Some(Box::new(asked))
+        let patterns = ground.patterns_of_operator(&self.roots)?;
+        let (flags, recipe, command) = (self.roots.clone(), self.recipe.clone(), self.command.clone());
+        // As at the start, with the directories in the command.
+        let look_ambient = Box::new(move |ground: &Ground| -> Option<RootSet> {
+            let (program, arguments) = command.split_first()?;
+            let operator = ground.in_force_of_operator(&flags).ok()?;
+            let book = recipes::book_ambient(ground).ok()?;
+            let find = |material: &Material| recipe.find_ambient(&book, program, arguments, material);
+            Some(arguments::read_ambient(ground, operator.set, arguments, &find).ok()?.ceiling)
+        });
+        let ceiling = crate::following::Ceiling { patterns, look_ambient };
+        let asked = crate::following::Asked::begin_ambient(ground, peer, rules.sources.clone(), ceiling);
+        Ok(asked.map(|asked| Box::new(asked) as Box<dyn Lookout>))
     }
 
     #[cfg(not(feature = "roots"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn follow_ambient(&self, _: Ground, _: &Rules) -> Option<Box<dyn Lookout>> {
-        None
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn follow_ambient(&self, _: Ground, _: &Rules) -> Result<Option<Box<dyn Lookout>>> {
+        Ok(None)
     }
 
     fn rules(&self, ground: &Ground, recipe: Option<&Recipe>, ceiling: RootSet, held: Held) -> Result<Rules> {
-        let fallback = ground.fallback();
+        let fallback = ground.fallback_for_server_ambient();
         fallback.warn();
         let saved = ground.saved(self.asking.name());
         if !ceiling.names_any() {
@@ -268,6 +279,7 @@ impl Wrap {
             expansion: expansion(),
             held,
             way: Some("name one with `--root DIR` in the server's command, or save one with `rootward roots add DIR`"),
+            refusals: ground.settings.refusal.value,
             enforce: match self.enforce {
                 Enforcing::Refuse => Enforce::Refuse,
                 Enforcing::Report => Enforce::Report,
@@ -314,11 +326,13 @@ pub(crate) fn expansion() -> Expansion {
 
 /// Variables in which the roots are to stand.
 fn variables_with_roots() -> Vec<(OsString, OsString)> {
-    let stands = |value: &OsStr| {
-        let value = value.as_bytes();
-        value.windows(7).any(|part| part == b"${root}") || value.windows(8).any(|part| part == b"${roots}")
-    };
-    std::env::vars_os().filter(|(_, value)| stands(value)).collect()
+    std::env::vars_os().filter(|(_, value)| has_roots(value)).collect()
+}
+
+/// Whether `${root}` or `${roots}` is in a text.
+pub(crate) fn has_roots(text: &OsStr) -> bool {
+    let text = text.as_bytes();
+    text.windows(7).any(|part| part == b"${root}") || text.windows(8).any(|part| part == b"${roots}")
 }
 
 /// What is in the names of variables that hold secrets.

@@ -1,5 +1,8 @@
 //! Announcements that a list has changed, from a tool call to whoever listens.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
 use rmcp::model::{CallToolResult, ErrorData};
 use rmcp::service::SubscriptionContext;
 use rmcp::{tool, tool_router};
@@ -15,25 +18,42 @@ enum Changed {
     Prompts,
 }
 
+/// How many listeners may be about to begin.
+const MOST_EXPECTED: usize = 64;
+
 /// A channel from calls to listeners, which are requests of their own.
-pub(crate) struct Announcements(broadcast::Sender<Changed>);
+pub(crate) struct Announcements {
+    sender: broadcast::Sender<Changed>,
+    /// For listeners that are acknowledged and have not begun: a call may come in between.
+    expected: Mutex<VecDeque<broadcast::Receiver<Changed>>>,
+}
 
 impl Default for Announcements {
     fn default() -> Announcements {
-        Announcements(broadcast::Sender::new(16))
+        Announcements { sender: broadcast::Sender::new(16), expected: Mutex::default() }
     }
 }
 
 impl Announcements {
     fn announce(&self, changed: Changed) -> CallToolResult {
         // An error means that nobody listens, which is fine.
-        let _ = self.0.send(changed);
+        let _ = self.sender.send(changed);
         text("announced")
+    }
+
+    /// A listener is about to be acknowledged: it hears of everything from now on.
+    pub(crate) fn expect_listener(&self) {
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        expected.push_back(self.sender.subscribe());
+        if expected.len() > MOST_EXPECTED {
+            expected.pop_front();
+        }
     }
 
     /// Passes announcements on to one listener until it goes away. The sink sends only what the listener asked for.
     pub(crate) async fn pass_on(&self, listener: &SubscriptionContext) -> Result<(), ErrorData> {
-        let mut announcements = self.0.subscribe();
+        let expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut announcements = expected.unwrap_or_else(|| self.sender.subscribe());
         loop {
             let changed = tokio::select! {
                 () = listener.cancelled() => return Ok(()),

@@ -133,6 +133,7 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.shared.announcements.expect_listener();
         Some(requested.supported_by(&self.get_info().capabilities))
     }
 

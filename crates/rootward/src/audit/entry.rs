@@ -65,6 +65,8 @@ struct Decided {
     access: Vec<String>,
     decision: Decision,
     code: Option<String>,
+    /// Why a root was left out.
+    reason: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
@@ -203,7 +205,8 @@ impl Display for Changed {
 
 impl Display for Decided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decided { time, session, principal, client, server, requester, path, access, decision, code } = self;
+        let Decided { time, session, principal, client, server, requester, path, access, decision, code, reason } =
+            self;
         let decision = match decision {
             Decision::Allow => "allow",
             Decision::Deny => "deny",
@@ -212,6 +215,9 @@ impl Display for Decided {
         write!(f, "{}  {decision:<5}  {access:<7}  {}  ", moment(*time), Quoted(path))?;
         if let Some(code) = code {
             write!(f, "{}  ", Shown::new(code))?;
+        }
+        if let Some(reason) = reason {
+            write!(f, "root left out: {}  ", Shown::new(reason))?;
         }
         if !requester.is_empty() {
             write!(f, "by {}, ", Quoted(requester))?;
@@ -290,6 +296,10 @@ mod tests {
         check(
             json!({"client": "claude-code 2.1.0", "server": "@modelcontextprotocol/server-filesystem", "process": 7}),
             "2026-01-02T03:04:05.678Z  allow  read     `/p/a`  by `tools/call read`, from `claude-code`, to `server-filesystem`, session 1",
+        );
+        check(
+            json!({"path": "file:///srv/x", "decision": "deny", "reason": "does not exist", "requester": "roots/list"}),
+            "2026-01-02T03:04:05.678Z  deny   read     `file:///srv/x`  root left out: does not exist  by `roots/list`, session 1",
         );
         check(
             json!({"principal": "ada", "client": "editor"}),

@@ -19,6 +19,7 @@ use crate::answer::text;
 use crate::ground::Ground;
 use crate::message::{Hinted, causes, told};
 use crate::settings::SettingsFile;
+use crate::settings::Source;
 use rootward_core::env::{Directories, Environment};
 
 /// How many places are listed for people.
@@ -262,7 +263,9 @@ impl Report {
         }
         let of =
             |table: &str| self.settings.iter().filter(move |line| line.name.starts_with(table)).collect::<Vec<_>>();
-        let (sandbox, http) = (of("sandbox."), of("http."));
+        let (sandbox, mut http) = (of("sandbox."), of("http."));
+        // There are many, and few are ever set; `--json` has all of them.
+        http.retain(|line| !line.name.starts_with("http.limits.") || line.source != Source::Default);
         write_lines(out, &self.settings.iter().filter(|line| !line.name.contains('.')).collect::<Vec<_>>())?;
         for name in &self.unknown_variables {
             row(out, "unknown", &format_args!("{name} in the environment is not a setting"))?;
@@ -275,6 +278,8 @@ impl Report {
         }
         writeln!(out, "\nsettings of `--http`")?;
         write_lines(out, &http)?;
+        let is_set = http.iter().any(|line| line.name.starts_with("http.limits."));
+        row(out, if is_set { "other limits" } else { "limits" }, &"the defaults; `--json` shows them")?;
         writeln!(out, "\nsettings of confined commands")?;
         write_lines(out, &sandbox)?;
         for (number, names) in self.withheld_variables.chunks(NAMES_IN_LINE).enumerate() {
@@ -345,8 +350,13 @@ impl Report {
 /// Settings, under the last part of their names.
 fn write_lines(out: &mut impl Write, lines: &[&Line]) -> io::Result<()> {
     for line in lines {
-        let name = line.name.rsplit('.').next().unwrap_or(line.name);
-        row(out, name, &format_args!("{:<28} {}", line.shown, line.source))?;
+        let name = match line.name.strip_prefix("http.") {
+            Some(name) => name,
+            None => line.name.rsplit('.').next().unwrap_or(line.name),
+        };
+        // A long name takes its room from the value, so that the sources stay in one column.
+        let width = 28_usize.saturating_sub(name.len().saturating_sub(17));
+        row(out, name, &format_args!("{:<width$} {}", line.shown, line.source))?;
         for more in &line.more {
             row(out, "", more)?;
         }

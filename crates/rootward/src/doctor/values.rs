@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use rootward_core::session::{NoRoots, Policy};
 use rootward_core::{Closed, Shown};
+use rootward_protocol::RefusalForm;
 use rootward_sandbox::Network;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::text;
 use crate::ground::Ground;
-use crate::settings::{HttpSettings, PrincipalSettings, Restrict, SandboxSettings, Setting, Source};
+use crate::settings::{HttpSettings, PrincipalSettings, Restrict, SandboxSettings, ServeSettings, Setting, Source};
 
 /// One setting.
 #[derive(Debug, Serialize)]
@@ -53,13 +54,21 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
         more => format!("{} roots", more.len()),
     };
     let more_roots = if roots.len() > 1 { roots.iter().map(|text| (*text).to_owned()).collect() } else { Vec::new() };
-    let lifetime = match policy.lifetime {
-        time if time == policy.lifetime_announced => shown_time(time),
-        time => format!("{}, announced: {}", shown_time(time), shown_time(policy.lifetime_announced)),
+    // Where it is not set, the lifetime for all clients counts.
+    let ttl_announced = match all.roots_ttl_announced.value {
+        None => Setting { value: policy.lifetime_announced, source: all.roots_ttl.source },
+        value => Setting { value, source: all.roots_ttl_announced.source },
     };
+    let lifetime = |time: Option<Duration>| (time.map(milliseconds), shown_time(time));
+    let (ttl, ttl_shown) = lifetime(policy.lifetime);
+    let (announced, announced_shown) = lifetime(policy.lifetime_announced);
     let no_roots = match policy.no_roots {
         NoRoots::Deny => "deny",
         NoRoots::AllowAll => "allow-all",
+    };
+    let refusal = match all.refusal.value {
+        RefusalForm::ToolError => "result",
+        RefusalForm::ProtocolError => "error",
     };
     let fallback = all.fallback_dir.value.as_ref().map(|named| named.text.as_str());
     let restrict: Vec<_> = all.restrict.value.iter().map(restrict_value).collect();
@@ -75,7 +84,9 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
         value("fallback_dir", &all.fallback_dir, &fallback, fallback.unwrap_or("none").to_owned()),
         plain("fallback_only", &all.fallback_only, all.fallback_only.value),
         plain("no_roots", &all.no_roots, no_roots),
-        value("roots_ttl_ms", &all.roots_ttl, &policy.lifetime.map(milliseconds), lifetime),
+        plain("refusal", &all.refusal, refusal),
+        value("roots_ttl_ms", &all.roots_ttl, &ttl, ttl_shown),
+        value("roots_ttl_announced_ms", &ttl_announced, &announced, announced_shown),
         plain("roots_timeout_ms", &all.roots_timeout, milliseconds(policy.timeout)),
         plain("debounce_ms", &all.debounce, milliseconds(policy.debounce)),
         plain("revoked_grace_ms", &all.revoked_grace, milliseconds(policy.revoked_grace)),
@@ -88,6 +99,7 @@ pub(super) fn values(ground: &Ground) -> Vec<Line> {
     ];
     lines.extend(sandbox(&all.sandbox));
     lines.extend(http(&all.http));
+    lines.extend(serve(&all.serve));
     lines
 }
 
@@ -113,13 +125,23 @@ fn http(all: &HttpSettings) -> Vec<Line> {
         setting.value.iter().map(|path| text(path.as_os_str()).into_owned()).collect::<Vec<_>>()
     };
     let principals: Vec<String> = all.principals.value.iter().map(shown_principal).collect();
-    vec![
+    let mut lines = vec![
         plain("http.token", &all.token, all.token.shown()),
         list("http.tls_cert", &all.tls_cert, &path(&all.tls_cert)),
         list("http.tls_key", &all.tls_key, &path(&all.tls_key)),
         list("http.allow_hosts", &all.allow_hosts, &all.allow_hosts.value),
         list("http.allow_origins", &all.allow_origins, &all.allow_origins.value),
         list("http.principals", &all.principals, &principals),
+    ];
+    lines.extend(all.limits.all().into_iter().map(|(key, setting)| plain(key, setting, setting.value)));
+    lines
+}
+
+/// The settings of the file server, by their keys.
+fn serve(all: &ServeSettings) -> Vec<Line> {
+    vec![
+        list("serve.tools", &all.tools, &all.tools.value),
+        plain("serve.resources", &all.resources, &all.resources.value),
     ]
 }
 

@@ -1,37 +1,94 @@
 //! For `wrap`: a look whenever it asks. It may have but one thread, because it starts confined servers from it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use rootward_client::store::Store;
 use rootward_client::watch;
 use rootward_core::session::Sources;
+use rootward_core::{Restrictions, RootSet};
 use rootward_hub::wrap::{Given, Lookout};
 
 use super::{Follower, tell};
 use crate::ground::Ground;
+use crate::patterns::Patterns;
 
 /// The saved roots, looked at when that is asked for.
 #[derive(Debug)]
 pub(crate) struct Asked {
     follower: Follower,
     roots: watch::Asked,
-    /// What was given at the beginning. The operator's roots are still what they were.
+    /// What is given. The operator's roots are still what they were, unless they are patterns.
     sources: Sources,
+    restrictions: Arc<Restrictions>,
+    ceiling: Ceiling,
+}
+
+/// Looks the ceiling up; none where that cannot be done, so that what was stays.
+type LookUp = Box<dyn Fn(&Ground) -> Option<RootSet>>;
+
+/// The operator's roots, as they are looked up again.
+pub(crate) struct Ceiling {
+    pub(crate) patterns: Patterns,
+    /// The ceiling as it is now.
+    pub(crate) look_ambient: LookUp,
+}
+
+impl fmt::Debug for Ceiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ceiling").field("patterns", &self.patterns).finish_non_exhaustive()
+    }
 }
 
 impl Asked {
     /// For the client or server of this name; none where there is no place for saved roots.
-    pub(crate) fn begin_ambient(ground: Ground, peer: Option<String>, sources: Sources) -> Option<Asked> {
+    pub(crate) fn begin_ambient(
+        ground: Ground,
+        peer: Option<String>,
+        sources: Sources,
+        ceiling: Ceiling,
+    ) -> Option<Asked> {
         let roots = watch::Asked::begin_ambient(Store::of(&ground.directories)?);
-        Some(Asked { follower: Follower::new(ground, peer), roots, sources })
+        let follower = Follower::new(ground, peer);
+        let restrictions = Arc::clone(&follower.restrictions);
+        Some(Asked { follower, roots, sources, restrictions, ceiling })
+    }
+
+    /// Looks the operator's patterns up again; whether the ceiling is another one now.
+    fn look_at_ceiling_ambient(&mut self) -> bool {
+        if !self.ceiling.patterns.changed_ambient() {
+            return false;
+        }
+        let Some(ceiling) = (self.ceiling.look_ambient)(&self.follower.ground) else { return false };
+        self.sources.ceiling = ceiling;
+        true
+    }
+
+    /// Looks for a fallback directory that did not exist; whether it does by now.
+    fn find_fallback_ambient(&mut self) -> bool {
+        if self.sources.fallback.missing().next().is_none() {
+            return false;
+        }
+        let found = self.follower.ground.fallback().set;
+        let is_news = found != self.sources.fallback;
+        self.sources.fallback = found;
+        is_news
     }
 }
 
 impl Lookout for Asked {
     fn look_ambient(&mut self) -> Option<Given> {
-        let (seen, news) = self.roots.look_ambient()?;
-        let saved = self.follower.saved(seen);
-        tell(seen, &news);
-        let saved = saved?;
-        let sources = Sources { saved: saved.roots, ..self.sources.clone() };
-        Some(Given { sources, restrictions: saved.restrictions })
+        let saved = self.roots.look_ambient().and_then(|(seen, news)| {
+            let saved = self.follower.saved(seen);
+            tell(seen, &news);
+            saved
+        });
+        let has_ceiling = self.look_at_ceiling_ambient();
+        let has_fallback = self.find_fallback_ambient();
+        let is_news = saved.is_some() || has_ceiling || has_fallback;
+        if let Some(saved) = saved {
+            (self.sources.saved, self.restrictions) = (saved.roots, saved.restrictions);
+        }
+        is_news.then(|| Given { sources: self.sources.clone(), restrictions: Arc::clone(&self.restrictions) })
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::log::Log;
 use super::running::Front;
 
-/// A [`Front`] as it is handed over. The limits are the defaults on both sides.
+/// A [`Front`] as it is handed over.
 #[derive(Serialize, Deserialize)]
 struct Handed {
     /// Names and tokens.
@@ -20,12 +20,13 @@ struct Handed {
     tls: Option<(Vec<u8>, Vec<u8>)>,
     address: SocketAddr,
     log: Log,
+    limits: Limits,
 }
 
 impl Front {
     /// As bytes.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
-        let Config { principals, hosts, origins, tls, .. } = self.config.clone();
+        let Config { principals, hosts, origins, tls, limits } = self.config.clone();
         let handed = Handed {
             principals: principals.into_iter().map(|principal| (principal.name, principal.token)).collect(),
             hosts,
@@ -33,16 +34,17 @@ impl Front {
             tls: tls.map(|tls| (tls.certificates, tls.key)),
             address: self.address,
             log: self.log.clone(),
+            limits,
         };
         Ok(serde_json::to_vec(&handed)?)
     }
 
     /// From bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Front> {
-        let Handed { principals, hosts, origins, tls, address, log } =
+        let Handed { principals, hosts, origins, tls, address, log, limits } =
             serde_json::from_slice(bytes).context("not started by a hub")?;
         let principals = principals.into_iter().map(|(name, token)| Principal { name, token }).collect();
         let tls = tls.map(|(certificates, key)| Tls { certificates, key });
-        Ok(Front { config: Config { principals, limits: Limits::default(), hosts, origins, tls }, address, log })
+        Ok(Front { config: Config { principals, limits, hosts, origins, tls }, address, log })
     }
 }

@@ -1,7 +1,11 @@
-//! The front's log on standard error, where `ROOTWARD_LOG` asks for one: a line for each request, with the id of its trace.
+//! The log on standard error, where `ROOTWARD_LOG` asks for one: a line for each decision, and over HTTP for each request, with the id of
+//! its trace.
+
+use std::io;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
-use rootward_core::env;
+use rootward_core::{Audit, AuditEvent, ChangeEvent, Code, Decision, env};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -11,29 +15,53 @@ use crate::message::Hinted;
 
 /// What is logged; nothing unless asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Log(Option<String>);
+pub(crate) struct Log(Option<String>);
 
 impl Log {
     /// What the environment asks for.
-    pub(super) fn read(ground: &Ground) -> Result<Log> {
+    pub(crate) fn read(ground: &Ground) -> Result<Log> {
         let Some(text) = ground.environment.get(env::LOG) else { return Ok(Log(None)) };
         let text = text.to_str().filter(|text| EnvFilter::try_new(text).is_ok()).ok_or_else(|| {
             let says = format!("`{}` is not a usable filter", env::LOG);
-            let hint = "`info` logs each request, `debug` more, `rootward_http=debug` of one part only".to_owned();
+            let hint = "`info` logs refusals and HTTP requests, `debug` every decision and more, `rootward_http=debug` of one part only".to_owned();
             anyhow!(Hinted { says, hint })
         })?;
         Ok(Log(Some(text.to_owned())))
     }
 
+    /// Whether anything is logged.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Begins to log.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let Some(filter) = self.0.as_ref().and_then(|text| EnvFilter::try_new(text).ok()) else { return };
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .with_writer(std::io::stderr)
+            .with_writer(io::stderr)
             .with_ansi(false)
             .with_span_events(FmtSpan::CLOSE);
         // Fails only where something logs already.
         let _ = subscriber.try_init();
+    }
+}
+
+/// A log of decisions that also tells them on standard error: refusals at `info`, the rest at `debug`.
+pub(crate) struct Logged(pub(crate) Option<Arc<dyn Audit>>);
+
+impl Audit for Logged {
+    fn record(&self, event: &AuditEvent) -> io::Result<()> {
+        let AuditEvent { session, requester, path, access, code, reason, .. } = event;
+        let why = reason.as_deref().or(code.map(Code::as_str)).unwrap_or_default();
+        match event.decision {
+            Decision::Deny => tracing::info!(%session, %requester, %path, %access, %why, "denied"),
+            Decision::Allow => tracing::debug!(%session, %requester, %path, %access, "allowed"),
+        }
+        self.0.as_ref().map_or(Ok(()), |audit| audit.record(event))
+    }
+
+    fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
+        self.0.as_ref().map_or(Ok(()), |audit| audit.record_change(event))
     }
 }

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::{Context, Result};
 use rootward_http::{Backend, Config};
+use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::listening::Listening;
@@ -20,6 +21,17 @@ pub(crate) struct Front {
     pub(super) log: Log,
 }
 
+/// How many threads serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Threads {
+    /// One: for a front that only moves messages, and never waits for a file. To wake another thread for each message costs more than to
+    /// move it.
+    #[cfg(feature = "wrap")]
+    One,
+    /// One for each core: for a front with files behind it, which may be slow.
+    ForEachCore,
+}
+
 impl Http {
     /// The open port, and what is done with it.
     pub(crate) fn open(self) -> (OwnedFd, Front) {
@@ -30,15 +42,20 @@ impl Http {
     /// Serves until the process is told to end: then new requests are refused, running ones finish, and this returns.
     pub(crate) fn run(self, backend: impl Backend) -> Result<()> {
         let (listener, front) = self.open();
-        front.run(listener, backend)
+        front.run(listener, backend, Threads::ForEachCore)
     }
 }
 
 impl Front {
     /// Serves on this port until the process is told to end.
-    pub(crate) fn run(self, listener: OwnedFd, backend: impl Backend) -> Result<()> {
+    pub(crate) fn run(self, listener: OwnedFd, backend: impl Backend, threads: Threads) -> Result<()> {
         limits::raise_open_files();
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let mut runtime = match threads {
+            #[cfg(feature = "wrap")]
+            Threads::One => Builder::new_current_thread(),
+            Threads::ForEachCore => Builder::new_multi_thread(),
+        };
+        let runtime = runtime.enable_all().build()?;
         let Front { config, address, log } = self;
         log.begin();
         let scheme = if config.tls.is_some() { "https" } else { "http" };

@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
@@ -15,15 +16,16 @@ use bytes::{Buf, Bytes};
 use clap::Args;
 use rootward_http::{Backend, OpenError, PrincipalId, Purpose, Wire, wire};
 use rootward_hub::Principal;
-use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, OuterDoor};
+use rootward_hub::hub::{Caller, CallerPurpose, ConfiguredHub, FULL, OuterDoor};
 use rootward_hub::wrap::Operator;
 use rootward_sandbox::{SealedProcess, seal, spawn_sealed};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
+use rustix::io::Errno;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::time::timeout;
 
+use super::line_socket::{FromHub, ToHub, split};
 use crate::Outcome;
-use crate::http::{Front, Http};
+use crate::http::{Front, Http, Threads};
 
 /// How many messages a wire holds in each direction.
 const MOST_MESSAGES: usize = 16;
@@ -71,7 +73,7 @@ impl FrontProcess {
         let [door, listener, handed] = <[OwnedFd; 3]>::try_from(given).map_err(|_| anyhow!("not started by a hub"))?;
         let mut bytes = Vec::new();
         File::from(handed).read_to_end(&mut bytes)?;
-        Front::from_bytes(&bytes)?.run(listener, Behind(door.into())).map(|()| Outcome::Done)
+        Front::from_bytes(&bytes)?.run(listener, Behind(door.into()), Threads::One).map(|()| Outcome::Done)
     }
 }
 
@@ -82,7 +84,7 @@ struct Behind(OuterDoor);
 impl Behind {
     /// Hands one end of a socket over; the other end.
     async fn hand_over(&self, caller: Caller) -> io::Result<UnixStream> {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         // Many find room at the door at once; when it is full, the hub is busy and not gone.
         while let Err(error) = self.0.hand_over(caller, theirs.as_fd()) {
@@ -91,13 +93,14 @@ impl Behind {
             }
             tokio::time::sleep(FULL_DOOR).await;
         }
-        UnixStream::from_std(ours)
+        Ok(ours)
     }
 
     async fn figures(&self) -> io::Result<String> {
         let caller = Caller { principal: 0, purpose: CallerPurpose::Figures };
         let mut told = String::new();
-        self.hand_over(caller).await?.take(LONGEST_FIGURES).read_to_string(&mut told).await?;
+        let (from_hub, _to_hub) = split(self.hand_over(caller).await?)?;
+        from_hub.take(LONGEST_FIGURES).read_to_string(&mut told).await?;
         Ok(told)
     }
 }
@@ -109,7 +112,9 @@ impl Backend for Behind {
             Purpose::Request => CallerPurpose::Request,
         };
         let handed = self.hand_over(Caller { principal: principal.0, purpose }).await;
-        let socket = handed.map_err(|_| OpenError::Gone)?;
+        let socket = handed
+            .and_then(split)
+            .map_err(|error| if is_for_lack_of_room(&error) { OpenError::Full } else { OpenError::Gone })?;
         let (front, back) = wire(MOST_MESSAGES);
         tokio::spawn(carry(socket, back));
         Ok(front)
@@ -124,22 +129,32 @@ impl Backend for Behind {
     }
 }
 
+/// Whether the system has no room for another socket now.
+fn is_for_lack_of_room(error: &io::Error) -> bool {
+    let full = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::TOOMANYREFS];
+    full.iter().any(|full| error.raw_os_error() == Some(full.raw_os_error()))
+}
+
 /// Carries messages between a wire and the hub, until one of them has ended.
-async fn carry(socket: UnixStream, wire: Wire) {
+async fn carry((from_hub, to_hub): (FromHub, ToHub), wire: Wire) {
     let Wire { sender, mut receiver } = wire;
-    let (read, mut write) = socket.into_split();
-    let to_hub = async move {
+    let writing = async move {
         while let Some(message) = receiver.recv().await {
-            let mut line = on_one_line(message).chain(&b"\n"[..]);
-            if write.write_all_buf(&mut line).await.is_err() {
-                break;
+            let line = on_one_line(message).chain(&b"\n"[..]);
+            if to_hub.write_all(line).await.is_err() {
+                // The hub has closed its end; what it said before that is still to be read.
+                return std::future::pending().await;
             }
         }
     };
-    let to_client = async move {
-        let mut read = BufReader::new(read);
+    let reading = async move {
+        let mut read = BufReader::new(from_hub);
         let mut line = Vec::new();
         while read.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
+            if line == FULL {
+                let _ = sender.send(Bytes::from_static(rootward_http::FULL)).await;
+                break;
+            }
             if line.pop_if(|last| *last == b'\n').is_none()
                 || sender.send(std::mem::take(&mut line).into()).await.is_err()
             {
@@ -148,8 +163,8 @@ async fn carry(socket: UnixStream, wire: Wire) {
         }
     };
     tokio::select! {
-        () = to_hub => {}
-        () = to_client => {}
+        () = writing => {}
+        () = reading => {}
     }
 }
 

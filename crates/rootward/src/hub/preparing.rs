@@ -83,6 +83,7 @@ impl Preparing<'_> {
             Confine::Off => Vec::new(),
         };
         let home = server.rootward.home.or_else(|| recipe?.home).unwrap_or_default();
+        let inject = inject(server, recipe, &args);
         let launch = Launch {
             homes: Homes::new_ambient(home, self.ground.directories.state.as_deref(), &command, &args),
             program: command,
@@ -92,7 +93,7 @@ impl Preparing<'_> {
             variables,
             withheld,
             file_server,
-            inject: inject(server, recipe),
+            inject,
             paths: paths.clone(),
             confine,
             trace: Trace::Off,
@@ -112,6 +113,7 @@ impl Preparing<'_> {
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
             held: launch.held(),
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
+            refusals: self.ground.settings.refusal.value,
             enforce: Enforce::Refuse,
             treatments: self.treatments(server, recipe),
             treated_by: TreatedBy::Configuration,
@@ -274,12 +276,18 @@ fn takes_root_out(server: &mut ServerConfig) -> bool {
     stdio.cwd.take_if(is_root).is_some()
 }
 
-/// How a server is given its directories.
-fn inject(server: &ServerConfig, recipe: Option<&Recipe>) -> Inject {
+/// The name under which people configure a file server, whatever its command is.
+const FILE_SERVER: &str = "filesystem";
+
+/// How a server is given its directories: as its own settings say, else as its recipe says. A server called `filesystem` gets them behind
+/// its arguments, unless these say where the roots go.
+fn inject(server: &ServerConfig, recipe: Option<&Recipe>, arguments: &[OsString]) -> Inject {
     let takes = server.rootward.directories.as_ref().or_else(|| recipe?.directories.as_ref());
     match takes {
         Some(Takes::Variable(name)) => Inject::Variable(name.into()),
-        _ => Inject::Known,
+        Some(Takes::Arguments { .. }) => Inject::Arguments,
+        None if server.name == FILE_SERVER && !arguments.iter().any(|word| wrap::has_roots(word)) => Inject::Arguments,
+        None => Inject::Known,
     }
 }
 

@@ -1,22 +1,25 @@
 //! The configuration read again when its file changes. A file that became invalid changes nothing, and is reported.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rootward_core::session::Sources;
-use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, changes};
+use rootward_hub::config::{Change, Environment, HubConfig, LONGEST, SessionRoots, Surroundings, changes, expand};
 use rootward_hub::hub::{Reload, Reloaded};
 use rootward_hub::recipe::Book;
 use std::sync::Arc;
 
-use rootward_core::Audit;
+use rootward_core::{Audit, Validation};
 
 use super::preparing::Preparing;
 use super::{refuse_planted, wrong};
 use crate::ground::Ground;
 use crate::message;
+use crate::patterns::Patterns;
 use crate::settings::read_text_ambient;
 
 /// A configuration that is followed.
@@ -29,6 +32,11 @@ pub(super) struct Reloading {
     pub(super) environment: Environment,
     pub(super) audit: Option<Arc<dyn Audit>>,
     pub(super) seen: Option<Stamp>,
+    /// Patterns among the operator's roots.
+    pub(super) patterns: Patterns,
+    pub(super) flags: Vec<OsString>,
+    /// Patterns among the roots that the configuration names for a server.
+    pub(super) of_servers: BTreeMap<String, Patterns>,
 }
 
 /// By which a changed file is told from the one before.
@@ -75,14 +83,46 @@ impl Reloading {
     }
 }
 
+impl Reloading {
+    /// The servers whose patterns match other directories than before. They are prepared again, as if their entry had changed.
+    pub(super) fn matching_ambient(&mut self) -> Vec<String> {
+        let all = self.patterns.changed_ambient();
+        if all && let Ok(operator) = self.ground.in_force_of_operator(&self.flags) {
+            self.sources.ceiling = operator.set;
+        }
+        let servers: Vec<_> = self.config.enabled().cloned().collect();
+        self.of_servers.retain(|name, _| servers.iter().any(|server| server.name == *name));
+        let mut matching = Vec::new();
+        for server in servers {
+            let known = self.of_servers.entry(server.name.clone()).or_insert_with(|| {
+                let around = Surroundings {
+                    environment: &self.environment,
+                    home: self.ground.home(),
+                    roots: SessionRoots::Later,
+                };
+                let roots = expand(&server, &around).map(|expanded| expanded.roots.into_iter().chain(expanded.ceiling));
+                let roots = roots.map(|roots| roots.flatten().collect::<Vec<_>>()).unwrap_or_default();
+                Patterns::new_ambient(roots, Validation::of(&self.ground.directories))
+            });
+            if known.changed_ambient() || all {
+                matching.push(server.name);
+            }
+        }
+        matching
+    }
+}
+
 impl Reload for Reloading {
     fn look_ambient(&mut self) -> Option<Reloaded> {
         let stamp = Stamp::of_ambient(&self.path);
-        if stamp == self.seen {
+        let matching = self.matching_ambient();
+        if stamp == self.seen && matching.is_empty() {
             return None;
         }
+        let same = stamp == self.seen;
         self.seen = stamp;
-        let config = match self.read_ambient() {
+        let config = if same { Ok(self.config.clone()) } else { self.read_ambient() };
+        let config = match config {
             Ok(config) => config,
             Err(error) => {
                 let says = message::in_one_line(&error);
@@ -91,7 +131,7 @@ impl Reload for Reloading {
             }
         };
         let changes = changes(&self.config, &config);
-        if changes.is_empty() {
+        if changes.is_empty() && matching.is_empty() {
             return None;
         }
         let preparing = Preparing {
@@ -102,7 +142,8 @@ impl Reload for Reloading {
             audit: self.audit.clone(),
         };
         let is_new = |name: &str| {
-            changes.iter().any(|change| matches!(change, Change::Added(of) | Change::Changed(of) if of == name))
+            matching.iter().any(|of| of == name)
+                || changes.iter().any(|change| matches!(change, Change::Added(of) | Change::Changed(of) if of == name))
         };
         let mut prepared = Vec::new();
         let mut names = Vec::new();
@@ -121,8 +162,13 @@ impl Reload for Reloading {
             }
         }
         let told: Vec<String> = changes.iter().map(told).collect();
-        message::line_in_passing(&format!("rootward: the configuration changed: {}", told.join(", ")));
+        if !told.is_empty() {
+            message::line_in_passing(&format!("rootward: the configuration changed: {}", told.join(", ")));
+        }
         let settings = config.hub.clone();
+        if !same {
+            self.of_servers.clear();
+        }
         self.config = config;
         Some(Reloaded { names, changed: prepared, settings })
     }

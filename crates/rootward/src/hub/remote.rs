@@ -79,6 +79,7 @@ impl Preparing<'_> {
             expansion: if paths.is_empty() { wrap::expansion() } else { Expansion::default() },
             held: if is_checked { launch.held() } else { Held::Elsewhere },
             way: Some("name one with `--root DIR` in the hub's command, or save one with `rootward roots add DIR`"),
+            refusals: self.ground.settings.refusal.value,
             enforce: Enforce::Refuse,
             treatments: self.treatments(server, None),
             treated_by: TreatedBy::Configuration,

@@ -1,14 +1,17 @@
 //! `rootward roots add`: a directory that is shared from now on, by the user's yes.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use rootward_client::store::{
     Audience, Document, Insistence, Record, Restrict, SavedRoot, access_text, usable_name, usable_pattern,
 };
+use rootward_client::watch::State;
 use rootward_core::env::NamedRoot;
-use rootward_core::{Closed, Origin, PlacedRoot, Root, RootSet, Shown, Validation, WhyRefused};
+use rootward_core::{Access, Closed, Origin, PlacedRoot, Root, RootKind, RootSet, Shown, Validation, WhyRefused};
+use rootward_protocol::{RootRefusal, RootRefusalKind};
 
 use super::asking::{Answer, Scripted};
 use super::desk::Desk;
@@ -20,12 +23,13 @@ pub(super) mod preview;
 
 /// Share directories from now on
 ///
-/// Shows what would be shared and what stays closed in it, and asks. A link is followed once, now: what is saved is the place it leads
+/// Shows what would be shared and what stays closed in it, and asks; then asks what it is called, and suggests a name. A link is followed once, now: what is saved is the place it leads
 /// to.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Add {
-    /// A directory or file: a path or `file:` URI, with `:ro` (read), `:rw` (read, write, delete; the default), `:add` (read, write) or
+    /// A directory or file: a path or `file:` URI, or a pattern such as `'~/src/*'`, which shares every directory that it matches, also
+    /// those that come later; with `:ro` (read), `:rw` (read, write, delete; the default), `:add` (read, write) or
     /// `:rwx` (all) at its end
     #[arg(value_name = "DIR", required = true)]
     roots: Vec<OsString>,
@@ -43,6 +47,12 @@ pub(super) struct Add {
     #[command(flatten)]
     scripted: Scripted,
 }
+
+/// What helps where a `*` was meant as a character.
+const BY_ITS_URI: &str = "a directory with `*` in its name is named by its `file:` URI";
+
+/// Who asks, as it goes on record.
+const VERB: &str = "add";
 
 const AFTER_HELP: &str = "Exit codes: 0 shared, 1 the answer was no, 2 wrong use or failure";
 
@@ -67,7 +77,7 @@ impl Closing {
 }
 
 /// Roots as they would be saved, and where they were found.
-pub(super) struct Wanted(Vec<(SavedRoot, PlacedRoot)>);
+pub(super) struct Wanted(Vec<(SavedRoot, Vec<PlacedRoot>)>);
 
 impl Add {
     /// One root for one client or server, as something suggests it.
@@ -78,7 +88,7 @@ impl Add {
 
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
         let wanted = self.wanted(desk)?;
-        let Some(saved) = self.share(wanted, "add", desk)? else {
+        let Some(saved) = self.share(wanted, VERB, desk)? else {
             message::line("nothing was shared");
             return Ok(Outcome::Denied);
         };
@@ -96,13 +106,35 @@ impl Add {
         }
         let mut wanted = Vec::new();
         for text in &self.roots {
-            wanted.push(self.wanted_ambient(&desk.ground.typed_root(text)?, desk)?);
+            let named = desk.ground.typed_root(text).map_err(|error| {
+                let uri = Shown::new(text).to_string();
+                self.told(RootRefusalKind::InvalidUri, uri, error)
+            })?;
+            let found = self.wanted_ambient(&named, desk).map_err(|error| {
+                let uri = named.root.uri().map_or_else(|| named.text.clone(), |uri| uri.as_str().to_owned());
+                self.told(RootRefusalKind::AccessDenied, uri, error)
+            });
+            wanted.push(found?);
         }
         let kept = desk.store.load_ambient()?;
         for (saved, _) in &wanted {
-            known(saved, &kept.roots, desk)?;
+            known(saved, self.typed_name(), &kept.roots, desk)?;
         }
         Ok(Wanted(wanted))
+    }
+
+    fn typed_name(&self) -> TypedName {
+        if self.name.is_some() { TypedName::Yes } else { TypedName::No }
+    }
+
+    /// Prints why a root is not shared as the protocol's error object, for programs; people read the error.
+    fn told(&self, kind: RootRefusalKind, uri: String, error: anyhow::Error) -> anyhow::Error {
+        if self.scripted.json {
+            let refusal = RootRefusal { kind, uri, reason: message::in_one_line(&error) };
+            // Where nobody reads it, the exit code still tells.
+            let _ = writeln!(io::stdout().lock(), "{:#}", serde_json::json!({"error": refusal.error()}));
+        }
+        error
     }
 
     /// Asks, and shares. None where the answer was no.
@@ -110,7 +142,7 @@ impl Add {
         let kept = desk.store.load_ambient()?;
         let mut new = Vec::new();
         for (saved, _) in &wanted {
-            if known(saved, &kept.roots, desk)?.is_none() {
+            if known(saved, self.typed_name(), &kept.roots, desk)?.is_none() {
                 new.push(saved.clone());
             }
         }
@@ -129,14 +161,25 @@ impl Add {
         if !new.is_empty() && self.scripted.ask(&about, question)? == Answer::No {
             return Ok(None);
         }
-        let wanted: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
-        let edit = |document: &mut Document, record: &Record<'_>| save(&wanted, document, record, desk);
+        let mut wanted: Vec<SavedRoot> = wanted.into_iter().map(|(saved, _)| saved).collect();
+        // What other verbs offer has a name that was shown with it.
+        if self.name.is_none() && !self.scripted.yes && verb == VERB {
+            for saved in wanted.iter_mut().filter(|saved| saved.pattern.is_none() && new.contains(saved)) {
+                let suggested = saved.name.clone().unwrap_or_else(|| saved.root().title());
+                saved.name = Some(ask_name(&suggested)?);
+            }
+        }
+        let typed = self.typed_name();
+        let edit = |document: &mut Document, record: &Record<'_>| save(&wanted, typed, document, record, desk);
         desk.edit_ambient(&self.scripted.requester(verb), edit).map(Some)
     }
 
     /// A root as it would be saved, and where it was found.
-    fn wanted_ambient(&self, named: &NamedRoot, desk: &Desk) -> Result<(SavedRoot, PlacedRoot)> {
+    fn wanted_ambient(&self, named: &NamedRoot, desk: &Desk) -> Result<(SavedRoot, Vec<PlacedRoot>)> {
         let unusable = |why: &str| anyhow!("root `{}` is not shared: {why}", named.text);
+        if named.root.pattern.is_some() {
+            return self.wanted_pattern_ambient(named, desk);
+        }
         let found = RootSet::place_ambient(
             [Root { origin: Origin::Flag, ..named.root.clone() }],
             &Validation::new(desk.ground.directories.home.clone()),
@@ -159,7 +202,7 @@ impl Add {
                 .map_err(|why| anyhow!("not a usable glob: `{}` ({why})", Shown::new(&restrict.pattern)))?;
         }
         let mut saved = SavedRoot {
-            name: self.name.clone(),
+            name: self.name.clone().or_else(|| name(&placed, desk)),
             restrict,
             audience: Audience::of(self.peers.clone()),
             ..SavedRoot::new(&placed.place, named.root.access)
@@ -176,18 +219,104 @@ impl Add {
             }
             Err(refusal) => return Err(unusable(&refusal.to_string())),
         }
-        Ok((saved, placed))
+        Ok((saved, vec![placed]))
+    }
+
+    /// A pattern as it would be saved, and what it matches now.
+    fn wanted_pattern_ambient(&self, named: &NamedRoot, desk: &Desk) -> Result<(SavedRoot, Vec<PlacedRoot>)> {
+        let unusable = |why: &str, hint: &str| {
+            let says = format!("root `{}` is not shared: {why}", named.text);
+            anyhow::Error::from(Hinted { says, hint: hint.to_owned() })
+        };
+        // SECURITY: a pattern does not say which secret place is meant, so nobody can insist on it
+        // (test: a_pattern_takes_no_force)
+        if self.force {
+            return Err(unusable("a pattern cannot be forced", "name the directories"));
+        }
+        if named.root.path.to_str().is_none() {
+            return Err(unusable("its path is not UTF-8, and cannot be written down", "name the directories"));
+        }
+        let saved = SavedRoot {
+            pattern: named.root.pattern.clone(),
+            name: self.name.clone(),
+            restrict: self.closing.restrict(),
+            audience: Audience::of(self.peers.clone()),
+            ..SavedRoot::new(&named.root.path, named.root.access)
+        };
+        if !saved.restrict.is_empty() {
+            closes_below(&saved, &named.text)?;
+        }
+        let mut kept = desk.store.load_ambient()?;
+        kept.roots.push(saved.clone());
+        match State::look_ambient(&saved, &kept, desk.ground.home()) {
+            State::Shared(found) => Ok((saved, found.placed)),
+            // Those that it matches may come later.
+            State::NotShared(WhyRefused::NoMatch) => Ok((saved, Vec::new())),
+            State::NotShared(WhyRefused::Linked) => {
+                Err(unusable("a link leads to it", "give the path without links, as `realpath` prints it"))
+            }
+            State::NotShared(WhyRefused::Missing) => Err(unusable(&WhyRefused::Missing.to_string(), BY_ITS_URI)),
+            State::NotShared(reason) => Err(anyhow!("root `{}` is not shared: {reason}", named.text)),
+        }
+    }
+}
+
+/// Whether something can be closed below a root: below what a pattern matches it cannot.
+pub(super) fn closes_below(root: &SavedRoot, shown: &str) -> Result<()> {
+    if root.pattern.is_none() {
+        return Ok(());
+    }
+    let says = format!("nothing can be closed below the pattern `{shown}`");
+    Err(Hinted { says, hint: "`restrict` in the settings file closes it everywhere".to_owned() }.into())
+}
+
+/// Whether the user typed the name of a root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TypedName {
+    Yes,
+    No,
+}
+
+/// The name of a root that nobody named: what the project calls itself, else the last part of its git remote, else its directory.
+fn name(placed: &PlacedRoot, desk: &Desk) -> Option<String> {
+    let directory = || {
+        let guard = desk.ground.guard(RootSet::new([placed.clone()], []), placed.place.clone());
+        rootward_client::detect::name(&guard.check(&placed.place, Access::READ).ok()?)
+    };
+    let found = (placed.kind == RootKind::Directory).then(directory).flatten();
+    let usable = |name: &String| usable_name(name).is_ok();
+    found.filter(usable).or_else(|| Some(Root { name: None, ..placed.root.clone() }.title())).filter(usable)
+}
+
+/// Asks what a root is called. An empty answer takes the name that is suggested.
+fn ask_name(suggested: &str) -> Result<String> {
+    loop {
+        let mut stderr = io::stderr().lock();
+        write!(stderr, "name [{}]: ", Shown::new(suggested))?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut said = String::new();
+        io::stdin().read_line(&mut said).context("the name cannot be read")?;
+        match said.trim() {
+            "" => return Ok(suggested.to_owned()),
+            name => match usable_name(name) {
+                Ok(()) => return Ok(name.to_owned()),
+                Err(why) => message::line(&format!("not a usable name: `{}` ({why})", Shown::new(name))),
+            },
+        }
     }
 }
 
 /// The entry of a root that is saved already. One that is saved otherwise is not changed in passing.
-fn known<'r>(root: &SavedRoot, roots: &'r [SavedRoot], desk: &Desk) -> Result<Option<&'r SavedRoot>> {
+fn known<'r>(root: &SavedRoot, typed: TypedName, roots: &'r [SavedRoot], desk: &Desk) -> Result<Option<&'r SavedRoot>> {
     let found = roots.iter().find(|known| known.path == root.path && known.audience.overlaps(&root.audience));
     let Some(known) = found else { return Ok(None) };
-    let same = known.access == root.access
+    let same = known.is_at(root)
+        && known.access == root.access
         && known.audience == root.audience
         && known.restrict == root.restrict
-        && (root.name.is_none() || known.name == root.name);
+        // A name that nobody typed is not another one.
+        && (root.name.is_none() || known.name == root.name || typed == TypedName::No);
     if same {
         return Ok(Some(known));
     }
@@ -200,10 +329,16 @@ fn known<'r>(root: &SavedRoot, roots: &'r [SavedRoot], desk: &Desk) -> Result<Op
 }
 
 /// Saves what is not saved yet: others may have saved something since the question was asked.
-fn save(wanted: &[SavedRoot], document: &mut Document, record: &Record<'_>, desk: &Desk) -> Result<Vec<SavedRoot>> {
+fn save(
+    wanted: &[SavedRoot],
+    typed: TypedName,
+    document: &mut Document,
+    record: &Record<'_>,
+    desk: &Desk,
+) -> Result<Vec<SavedRoot>> {
     let mut saved = Vec::new();
     for root in wanted {
-        if let Some(known) = known(root, document.roots(), desk)? {
+        if let Some(known) = known(root, typed, document.roots(), desk)? {
             saved.push(known.clone());
         } else {
             let new = root.clone().given(record);

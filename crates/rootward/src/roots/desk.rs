@@ -62,9 +62,9 @@ impl Desk {
         let mut agreed = Vec::new();
         loop {
             let tried = self.edit_ambient(&scripted.requester(verb), |document, record| {
-                let before = Kept { roots: document.roots().to_vec() };
+                let before = Kept::from(document.roots().to_vec());
                 let done = edit(document, record)?;
-                let more = Kept { roots: document.roots().to_vec() }.more_than(&before);
+                let more = Kept::from(document.roots().to_vec()).more_than(&before);
                 // SECURITY: what is agreed to is what is done: another process may have changed the store since it was shown
                 // (test: more_takes_a_yes_and_less_does_not)
                 if more.iter().all(|one| agreed.contains(one)) { Ok(done) } else { Err(NeedsYes(more).into()) }

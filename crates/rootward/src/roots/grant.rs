@@ -48,12 +48,12 @@ fn read_access(text: &str) -> Result<Access, String> {
 impl Grant {
     pub(super) fn run(&self, desk: &Desk) -> Result<Outcome> {
         let changed = desk.change_ambient(&self.scripted, "grant", |document, record| {
-            let before = Kept { roots: document.roots().to_vec() };
+            let before = Kept::from(document.roots().to_vec());
             let planned = self.plan(&before.roots, desk)?;
             for (position, old, new) in &planned {
                 apply(document, *position, old, new);
             }
-            let after = Kept { roots: document.roots().to_vec() };
+            let after = Kept::from(document.roots().to_vec());
             if !after.more_than(&before).is_empty() {
                 let given = YesOnRecord { by: record.requester.to_owned(), at: record.time };
                 give(document, &planned, &given);
@@ -92,7 +92,7 @@ impl Grant {
                 old.clone(),
                 SavedRoot {
                     access: self.access.unwrap_or(old.access),
-                    restrict: self.restrict(old)?,
+                    restrict: self.restrict(old, desk)?,
                     audience: self.peer.clone().map_or_else(|| old.audience.clone(), |peer| Audience::of([peer])),
                     ..old.clone()
                 },
@@ -101,7 +101,7 @@ impl Grant {
         meant.into_iter().map(changed).collect()
     }
 
-    fn restrict(&self, root: &SavedRoot) -> Result<Vec<Restrict>> {
+    fn restrict(&self, root: &SavedRoot, desk: &Desk) -> Result<Vec<Restrict>> {
         let mut restrict = root.restrict.clone();
         for pattern in &self.open {
             if !restrict.iter().any(|one| one.pattern == *pattern) {
@@ -115,6 +115,7 @@ impl Grant {
             restrict.retain(|one| one.pattern != *pattern);
         }
         for new in self.closing.restrict() {
+            super::add::closes_below(root, &desk.shown(&root.path))?;
             usable_pattern(&root.path, &new)
                 .map_err(|why| anyhow!("not a usable glob: `{}` ({why})", Shown::new(&new.pattern)))?;
             restrict.retain(|one| one.pattern != new.pattern);

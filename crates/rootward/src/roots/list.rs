@@ -10,7 +10,7 @@ use rootward_core::Shown;
 use rootward_core::session::Follow;
 
 use super::desk::Desk;
-use super::shown::{Done, audience, patterns, write_json};
+use super::shown::{Done, audience, matches, patterns, write_json};
 use crate::Outcome;
 use crate::message;
 
@@ -21,7 +21,8 @@ use crate::message;
 #[command(after_help = AFTER_HELP)]
 pub(super) struct List {
     /// Answer with one JSON object: `file` and `roots`, each with `path`, `name`, `access`, `state` (`shared`, `missing`,
-    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when) and `by` (who asked)
+    /// `replaced` by a link, `unreachable`, `refused`), `reason`, `for`, `restrict`, `forced`, `yes` (when)
+    /// and `by` (who asked), and for a pattern `matches`, each with `path` and, where it is not shared, `reason`
     #[arg(long)]
     json: bool,
 }
@@ -36,7 +37,7 @@ impl List {
             write_json(Done::Listed, &kept.roots, desk, &mut out)?;
         } else {
             for root in &kept.roots {
-                write(root, &State::look_ambient(root, desk.ground.home()), desk, &mut out)?;
+                write(root, &State::look_ambient(root, &kept, desk.ground.home()), desk, &mut out)?;
             }
         }
         out.flush()?;
@@ -60,12 +61,16 @@ pub(super) fn write(root: &SavedRoot, state: &State, desk: &Desk, out: &mut impl
         Some(name) => format!("{}  {}", Shown::new(name), desk.shown(&root.path)),
         None => desk.shown(&root.path),
     };
-    let state = state.reason().map_or_else(|| state.word().to_owned(), |reason| format!("not shared: {reason}"));
+    let told = state.reason().map_or_else(|| state.word().to_owned(), |reason| format!("not shared: {reason}"));
     writeln!(out, "{title}")?;
     let mut row = |name: &str, says: &str| writeln!(out, "  {name:<7} {says}");
     row("access", &root.access.to_string())?;
-    row("state", &state)?;
+    row("state", &told)?;
     row("for", &audience(&root.audience))?;
+    for (path, reason) in matches(root, state) {
+        let reason = reason.map_or_else(String::new, |reason| format!(", not shared: {reason}"));
+        row("matches", &format!("{}{reason}", desk.shown(&path)))?;
+    }
     if !root.restrict.is_empty() {
         row("closed", &patterns(&root.restrict))?;
     }

@@ -109,7 +109,10 @@ fn nothing() -> Outcome {
 /// What came of it.
 fn done(choices: &Choices, desk: &Desk) -> Result<Outcome> {
     let difference = choices.difference();
-    let shared = difference.added.iter().copied().chain(difference.granted.iter().map(|(_, root)| *root));
+    let granted = difference.granted.iter().map(|(_, root)| *root);
+    let renamed = difference.renamed.iter().map(|(_, root)| *root);
+    let renamed = renamed.filter(|root| !difference.granted.iter().any(|(_, granted)| granted == root));
+    let shared = difference.added.iter().copied().chain(granted).chain(renamed);
     let removed: Vec<_> = difference.removed.iter().copied().cloned().collect();
     tell(Done::Shared, &shared.cloned().collect::<Vec<_>>(), false, desk)?;
     tell(Done::Removed, &removed, false, desk)?;

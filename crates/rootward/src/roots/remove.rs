@@ -50,7 +50,7 @@ impl Remove {
                 }
                 for peer in &self.peers {
                     // An entry that names the peer goes before one for all.
-                    let kept = Kept { roots: before.clone() };
+                    let kept = Kept::from(before.clone());
                     let had = kept.for_peer(Some(peer)).next();
                     let had = had.ok_or_else(|| nothing_for(peer, &path, desk))?;
                     withdraw(document, &path, Some(peer));

@@ -1,6 +1,7 @@
 //! A saved root for people and for programs: what it is, in which state, and by whose yes.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use rootward_client::store::{Audience, Insistence, Restrict, SavedRoot};
@@ -15,7 +16,7 @@ use crate::answer::text;
 #[derive(Debug, Serialize)]
 pub(super) struct Told<'r> {
     path: std::borrow::Cow<'r, str>,
-    name: Option<&'r str>,
+    name: String,
     access: Access,
     state: &'static str,
     reason: Option<String>,
@@ -27,12 +28,18 @@ pub(super) struct Told<'r> {
     /// When the user said yes; null where somebody wrote the entry by hand.
     yes: Option<String>,
     by: Option<&'r str>,
+    /// What a pattern matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matches: Option<Vec<ToldMatch>>,
 }
 
 impl<'r> Told<'r> {
     /// A root in a state.
     pub(super) fn of(root: &'r SavedRoot, state: &State) -> Told<'r> {
-        Told::new(root, state.word(), state.reason().map(ToString::to_string))
+        let one =
+            |(path, reason): (PathBuf, Option<String>)| ToldMatch { path: text(path.as_os_str()).into_owned(), reason };
+        let matches = root.pattern.is_some().then(|| matches(root, state).into_iter().map(one).collect());
+        Told { matches, ..Told::new(root, state.word(), state.reason().map(ToString::to_string)) }
     }
 
     pub(super) fn new(root: &'r SavedRoot, state: &'static str, reason: Option<String>) -> Told<'r> {
@@ -44,7 +51,7 @@ impl<'r> Told<'r> {
         let restrict = restrict.map(|one| ToldRestrict { pattern: &one.pattern, closed: closed(one.closed) });
         Told {
             path: text(root.path.as_os_str()),
-            name: root.name.as_deref(),
+            name: root.root().title(),
             access: root.access,
             state,
             reason,
@@ -53,8 +60,25 @@ impl<'r> Told<'r> {
             forced: root.insistence == Insistence::Forced,
             yes: root.given.as_ref().map(|given| humantime::format_rfc3339_seconds(given.at).to_string()),
             by: root.given.as_ref().map(|given| given.by.as_str()),
+            matches: None,
         }
     }
+}
+
+#[derive(Debug, Serialize)]
+struct ToldMatch {
+    path: String,
+    /// Why it is not shared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// What a pattern matches, and why some of it is not shared.
+pub(super) fn matches(root: &SavedRoot, state: &State) -> Vec<(PathBuf, Option<String>)> {
+    let Some(found) = state.found().filter(|_| root.pattern.is_some()) else { return Vec::new() };
+    let shared = found.placed.iter().map(|placed| (placed.place.clone(), None));
+    let left_out = found.left_out.iter().map(|refused| ((&refused.text).into(), Some(refused.reason.to_string())));
+    shared.chain(left_out).collect()
 }
 
 #[derive(Debug, Serialize)]
@@ -80,9 +104,12 @@ pub(super) enum Done {
 
 /// The saved roots as one JSON object.
 pub(super) fn write_json(done: Done, roots: &[SavedRoot], desk: &Desk, out: &mut impl Write) -> Result<()> {
+    let kept = desk.store.load_ambient()?;
     let told = roots.iter().map(|root| match done {
         Done::Removed => Told::new(root, "removed", None),
-        Done::Listed | Done::Shared | Done::Renamed => Told::of(root, &State::look_ambient(root, desk.ground.home())),
+        Done::Listed | Done::Shared | Done::Renamed => {
+            Told::of(root, &State::look_ambient(root, &kept, desk.ground.home()))
+        }
     });
     let told = ToldRoots { file: text(desk.store.file().as_os_str()), roots: told.collect() };
     serde_json::to_writer_pretty(&mut *out, &told)?;
@@ -112,7 +139,9 @@ pub(super) fn tell(done: Done, roots: &[SavedRoot], json: bool, desk: &Desk) -> 
 
 /// `` `~/src/app` (app; read, write) ``
 pub(super) fn line(root: &SavedRoot, desk: &Desk) -> String {
-    let name = root.name.as_ref().map_or_else(String::new, |name| format!("{}; ", Shown::new(name)));
+    // The last part of the path is no news.
+    let name = root.name.as_ref().filter(|name| root.path.file_name() != Some(name.as_ref()));
+    let name = name.map_or_else(String::new, |name| format!("{}; ", Shown::new(name)));
     format!("`{}` ({name}{})", desk.shown(&root.path), root.access)
 }
 

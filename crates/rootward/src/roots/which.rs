@@ -22,6 +22,7 @@ pub(super) fn find_ambient(text: &OsStr, roots: &[SavedRoot], desk: &Desk) -> Re
         // One that is gone, or a link by now, is meant by the path it was saved with.
         let mut spellings = spellings_ambient(&named.root.path, Resolver::detect()).unwrap_or_default();
         spellings.push(named.root.path);
+        // A `*` that somebody types may be a pattern, and may be a directory with that name.
         meant.extend(roots.iter().map(|root| &root.path).filter(|path| spellings.contains(path)));
     }
     meant.sort();

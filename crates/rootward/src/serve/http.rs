@@ -55,6 +55,8 @@ impl Serve {
                 bound: Some(principal.ceiling.set.clone()),
                 ..Sources::default()
             };
+            settings.left_out = Some(Arc::new(super::tell_left_out));
+            settings.refusals = ground.settings.refusal.value;
             settings.audit = Some(Arc::clone(&counted) as _);
             settings.server = Some("rootward serve".to_owned());
             settings.principal = Principal::named(&principal.name);

@@ -11,12 +11,14 @@ use anyhow::Context;
 use rootward_core::env::NamedRoot;
 use rootward_core::session::NoRoots;
 use rootward_core::{Closed, Mode, Origin, PathStyle, PathText, Restriction, RestrictionError, RootError, Shown};
+use rootward_protocol::RefusalForm;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::Restrict;
 use super::http::{HttpKeys, WrittenHttp};
 use super::sandbox::{SandboxKeys, WrittenSandbox};
+use super::serve::{ServeKeys, WrittenServe};
 use crate::treat::Treat;
 
 /// The settings that the file names.
@@ -29,7 +31,9 @@ pub(super) struct Written {
     pub(super) fallback_dir: Option<NamedRoot>,
     pub(super) fallback_only: Option<bool>,
     pub(super) no_roots: Option<NoRoots>,
+    pub(super) refusal: Option<RefusalForm>,
     pub(super) roots_ttl: Option<Duration>,
+    pub(super) roots_ttl_announced: Option<Duration>,
     pub(super) roots_timeout: Option<Duration>,
     pub(super) debounce: Option<Duration>,
     pub(super) revoked_grace: Option<Duration>,
@@ -38,6 +42,7 @@ pub(super) struct Written {
     pub(super) get_roots: Option<bool>,
     pub(super) sandbox: WrittenSandbox,
     pub(super) http: WrittenHttp,
+    pub(super) serve: WrittenServe,
 }
 
 /// The file as its keys have it.
@@ -52,7 +57,9 @@ struct Keys {
     fallback_dir: Option<Spanned<String>>,
     fallback_only: Option<bool>,
     no_roots: Option<Spanned<String>>,
+    refusal: Option<Spanned<String>>,
     roots_ttl_ms: Option<u64>,
+    roots_ttl_announced_ms: Option<u64>,
     roots_timeout_ms: Option<Spanned<u64>>,
     debounce_ms: Option<u64>,
     revoked_grace_ms: Option<u64>,
@@ -63,6 +70,8 @@ struct Keys {
     sandbox: SandboxKeys,
     #[serde(default)]
     http: HttpKeys,
+    #[serde(default)]
+    serve: ServeKeys,
 }
 
 #[derive(Deserialize)]
@@ -181,7 +190,13 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
             .map(|spot| word(&spot, &["deny", "allow-all"]))
             .transpose()?
             .map(|position| if position == 0 { NoRoots::Deny } else { NoRoots::AllowAll }),
+        refusal: keys
+            .refusal
+            .map(|spot| word(&spot, &["result", "error"]))
+            .transpose()?
+            .map(|position| if position == 0 { RefusalForm::ToolError } else { RefusalForm::ProtocolError }),
         roots_ttl: keys.roots_ttl_ms.map(Duration::from_millis),
+        roots_ttl_announced: keys.roots_ttl_announced_ms.map(Duration::from_millis),
         roots_timeout: keys.roots_timeout_ms.map(timeout).transpose()?,
         debounce: keys.debounce_ms.map(Duration::from_millis),
         revoked_grace: keys.revoked_grace_ms.map(Duration::from_millis),
@@ -190,6 +205,7 @@ pub(super) fn parse(text: &str, home: Option<&Path>) -> Result<Written, Mistake>
         get_roots: keys.get_roots,
         sandbox: keys.sandbox.read(text, home)?,
         http: keys.http.read(text, home)?,
+        serve: keys.serve.read(text)?,
     })
 }
 
@@ -274,6 +290,7 @@ mod tests {
             fallback_dir = '~'
             fallback_only = false
             no_roots = 'allow-all'
+            refusal = 'error'
             roots_ttl_ms = 1
             roots_timeout_ms = 2
             debounce_ms = 3
@@ -289,6 +306,7 @@ mod tests {
             expect.map(|(path, suffix)| (Path::new(path), rootward_core::Access::from_suffix(suffix).unwrap()))
         );
         assert_eq!((written.mode, written.no_roots), (Some(Mode::Replace), Some(NoRoots::AllowAll)));
+        assert_eq!(written.refusal, Some(RefusalForm::ProtocolError));
         assert_eq!(written.fallback_dir.unwrap().root.path, Path::new("/h"));
         assert_eq!(written.debounce, Some(Duration::from_millis(3)));
         assert_eq!(written.revoked_grace, Some(Duration::from_millis(4)));
@@ -322,6 +340,7 @@ mod tests {
         check("roots_ttl_ms = -1", 1, 16, "a whole number is expected, not integer `-1`");
         check("roots_timeout_ms = 0", 1, 20, "no client can answer");
         check("no_roots = 'allow'", 1, 12, "expected `deny` or `allow-all`");
+        check("refusal = 'loud'", 1, 11, "expected `result` or `error`");
         check("[[restrict]]\npattern = 'a['", 2, 11, "`a[` (");
         check("[[restrict]]\npattern = ''", 2, 11, "matches nothing");
         check("[[restrict]]\nclosed = 'all'", 1, 1, "missing key `pattern`");

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::file::{Mistake, directory};
+use super::limits::{LimitKeys, LimitSettings, WrittenLimits};
 use super::{Setting, Source};
 
 /// The longest name of a principal.
@@ -24,6 +25,14 @@ pub(crate) struct HttpSettings {
     pub(crate) allow_hosts: Setting<Vec<String>>,
     pub(crate) allow_origins: Setting<Vec<String>>,
     pub(crate) principals: Setting<Vec<PrincipalSettings>>,
+    pub(crate) limits: LimitSettings,
+}
+
+/// What there is where nothing is set.
+impl Default for HttpSettings {
+    fn default() -> HttpSettings {
+        WrittenHttp::default().combine(&Environment::default())
+    }
 }
 
 /// Where a token comes from.
@@ -57,6 +66,8 @@ pub(super) struct HttpKeys {
     allow_origins: Option<Vec<String>>,
     #[serde(default)]
     principals: BTreeMap<Spanned<String>, PrincipalKeys>,
+    #[serde(default)]
+    limits: LimitKeys,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +89,7 @@ pub(super) struct WrittenHttp {
     allow_hosts: Option<Vec<String>>,
     allow_origins: Option<Vec<String>>,
     principals: Vec<PrincipalSettings>,
+    limits: WrittenLimits,
 }
 
 impl HttpKeys {
@@ -94,6 +106,7 @@ impl HttpKeys {
             tls_key: path(self.tls_key)?,
             allow_hosts: self.allow_hosts,
             allow_origins: self.allow_origins,
+            limits: self.limits.read(text)?,
         })
     }
 }
@@ -141,6 +154,7 @@ impl WrittenHttp {
             allow_hosts: Setting::first(None, self.allow_hosts, Vec::new()),
             allow_origins: Setting::first(None, self.allow_origins, Vec::new()),
             principals: Setting::first(None, principals, Vec::new()),
+            limits: self.limits.combine(),
         }
     }
 }

@@ -50,6 +50,7 @@ fn event(time: u64, path: &str) -> AuditEvent {
         code: None,
         root: None,
         generation: 1,
+        reason: None,
     }
 }
 

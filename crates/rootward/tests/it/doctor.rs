@@ -15,7 +15,7 @@ fn settings_and_roots() {
         "roots = ['[STAGE]/project:ro', '[STAGE]/gone', '[STAGE]/project/README.md', '[STAGE]/project/leak:rwx']\n\
          mode = 'union'\nrestrict = [{ pattern = '*.pem' }, { pattern = 'a/b', closed = 'writing', below = '~/x' }]\n\
          treat = ['get_doc.path=text', 'import.from=read']\n\
-         [sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
+         [http.limits]\nsessions = 10\n[sandbox]\nnetwork = 'off'\nenv = ['TOKEN']\n\
          [sandbox.filesystem]\nallowRead = ['/srv/a', '~/b']\ndenyWrite = ['/srv/c']",
     );
     let stage = stage.with("ROOTWARD_DEBOUNCE_MS", "100").with("ROOTWARD_STRICT", "1").with("ROOTWARD_ROOT", "/srv");
@@ -50,6 +50,7 @@ fn json_of_restrictions_and_defaults() {
     let settings = report["settings"].as_array().unwrap();
     let setting = |name: &str| settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone();
     assert_eq!(setting("roots_ttl_ms"), 300_000);
+    assert_eq!(setting("http.limits.body_bytes"), 4 << 20);
     let expect = json!([
         {"pattern": "*.pem", "closed": "all", "below": null},
         {"pattern": "x", "closed": "all", "below": "/srv"},

@@ -84,6 +84,71 @@ fn two_servers_live_in_their_roots() {
     assert!(denied.iter().any(|line| line["server"] == "a") && denied.iter().any(|line| line["server"] == "b"));
 }
 
+/// The example of the document that the hub grew from: a command that nobody knows, and a name that everybody uses.
+#[test]
+fn a_server_called_filesystem_gets_its_directories_as_arguments() {
+    let scene = Scene::new();
+    let roots = [scene.uri("project"), scene.uri("other")];
+    let given = json!([scene.text("project"), scene.text("other")]);
+    let words = |name: &str, mut server: Value, more: &[&str]| -> Value {
+        server["args"].as_array_mut().unwrap().extend(more.iter().map(|word| json!(word)));
+        let mut client = begin(&mut hub(&scene, &json!({"mcpServers": {name: server}}), &[]), &roots);
+        let words = serde_json::from_str(&client.text(&format!("{name}__words"), json!({}))).unwrap();
+        assert_eq!(client.end(), Some(0));
+        words
+    };
+    let plain = || server(&json!({}));
+    assert_eq!(words("filesystem", plain(), &["--read-only"]), json!(["--read-only", given[0], given[1]]));
+    assert_eq!(words("files", plain(), &["--read-only"]), json!(["--read-only"]));
+    // Where the arguments say where the roots go, they say all.
+    assert_eq!(words("filesystem", plain(), &["--at=${root}"]), json!([format!("--at={}", scene.text("project"))]));
+    // And what the configuration says counts, whatever the name.
+    let told = server(&json!({"directories": "arguments"}));
+    assert_eq!(words("files", told, &["--read-only"]), json!(["--read-only", given[0], given[1]]));
+    let told = server(&json!({"directories": "env:DIRECTORIES"}));
+    assert_eq!(words("filesystem", told, &["--read-only"]), json!(["--read-only"]));
+}
+
+/// In the hub's own ceiling, in a server's, and among a server's fixed roots.
+#[test]
+fn patterns_of_the_hub_are_followed() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.path("clients/acme")).unwrap();
+    std::fs::write(scene.path("clients/acme/file.txt"), "acme").unwrap();
+    let pattern = scene.text("clients/*");
+    let config = json!({"mcpServers": {
+        "ceiling": server(&json!({"ceiling": [pattern]})),
+        "fixed": server(&json!({"roots": [pattern]})),
+        "plain": server(&json!({})),
+    }});
+    let mut client = begin(&mut hub(&scene, &config, &["--root", &pattern]), &[scene.uri("clients")]);
+    let read = |client: &mut Client, server: &str, name: &str| {
+        client.call(&format!("{server}__read"), json!({"path": scene.path(&format!("clients/{name}/file.txt"))}))
+    };
+    for server in ["ceiling", "fixed", "plain"] {
+        assert_eq!(read(&mut client, server, "acme")["result"]["content"][0]["text"], "acme", "{server}");
+    }
+    let told = client.call("get-roots", json!({}))["result"]["structuredContent"].clone();
+    assert_eq!(
+        (&told["roots"][0]["pattern"], &told["filePaths"]),
+        (&json!(pattern), &json!([scene.text("clients/acme")]))
+    );
+    std::fs::create_dir(scene.path("clients/later")).unwrap();
+    std::fs::write(scene.path("clients/later/file.txt"), "later").unwrap();
+    for server in ["ceiling", "fixed", "plain"] {
+        let mut answer = Value::Null;
+        for _ in 0..100 {
+            answer = read(&mut client, server, "later");
+            if answer["result"]["content"][0]["text"] == "later" {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(answer["result"]["content"][0]["text"], "later", "{server}: {answer}");
+    }
+    assert_eq!(client.end(), Some(0));
+}
+
 #[test]
 fn what_a_short_session_learned_is_remembered() {
     let scene = Scene::new();

@@ -24,4 +24,5 @@ mod serve;
 mod settings;
 mod stage;
 mod status;
+mod user_side;
 mod wrap;

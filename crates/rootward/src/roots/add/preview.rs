@@ -12,7 +12,16 @@ const LOOKED_AT: usize = 20_000;
 const NAMED: usize = 8;
 
 /// The lines above the question.
-pub(in crate::roots) fn lines(saved: &SavedRoot, placed: &PlacedRoot, warnings: &[String], desk: &Desk) -> Vec<String> {
+pub(in crate::roots) fn lines(
+    saved: &SavedRoot,
+    placed: &[PlacedRoot],
+    warnings: &[String],
+    desk: &Desk,
+) -> Vec<String> {
+    let placed = match placed {
+        [one] if saved.pattern.is_none() => one,
+        several => return lines_of_pattern(saved, several, warnings, desk),
+    };
     let kind = if placed.kind == RootKind::File { "file" } else { "directory" };
     let mut lines = vec![format!("{kind} {}", Shown::new(&placed.place))];
     let mut row = |name: &str, says: &str| lines.push(format!("  {name:<8} {says}"));
@@ -30,6 +39,28 @@ pub(in crate::roots) fn lines(saved: &SavedRoot, placed: &PlacedRoot, warnings: 
     for says in closed(placed, desk) {
         row("closed", &says);
     }
+    for warning in warnings {
+        row("warning", warning);
+    }
+    lines
+}
+
+/// The lines above the question about a pattern.
+fn lines_of_pattern(saved: &SavedRoot, matches: &[PlacedRoot], warnings: &[String], desk: &Desk) -> Vec<String> {
+    let mut lines = vec![format!("every directory that matches {}", Shown::new(&saved.path))];
+    let mut row = |name: &str, says: &str| lines.push(format!("  {name:<8} {says}"));
+    if let Some(name) = &saved.name {
+        row("name", &Shown::new(name).to_string());
+    }
+    row("access", &saved.access.to_string());
+    row("for", &format!("{}, until it is removed", shown::audience(&saved.audience)));
+    let now = matches.iter().take(NAMED).map(|placed| format!("`{}`", desk.shown(&placed.place)));
+    let mut now: Vec<String> = now.collect();
+    if matches.len() > NAMED {
+        now.push(format!("and {} more directories", matches.len() - NAMED));
+    }
+    row("now", &if now.is_empty() { "nothing".to_owned() } else { now.join(", ") });
+    row("later", "directories that are made there later are shared, too, without a question");
     for warning in warnings {
         row("warning", warning);
     }

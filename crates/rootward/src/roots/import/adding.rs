@@ -76,7 +76,8 @@ impl Adding {
         // Its access always stands behind it: a path may end like one.
         let mut typed = OsString::from(offer.path);
         typed.push(format!(":{}", access_text(offer.root.access)));
-        let add = Add::suggested(typed, offer.peer.clone(), scripted);
+        // One document is printed, at the end: what is not offered is no error of the whole.
+        let add = Add::suggested(typed, offer.peer.clone(), Scripted { yes: self.yes, json: false });
         let wanted = match add.wanted(desk) {
             Ok(wanted) => wanted,
             Err(error) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rootward_client::choose::{Choices, Difference, Mark};
 use rootward_client::store::More;
-use rootward_core::PlacedRoot;
+use rootward_core::{PlacedRoot, Shown};
 
 use crate::roots::add::preview;
 use crate::roots::desk::Desk;
@@ -44,7 +44,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
     let mut lines = Vec::new();
     for (root, placed) in difference.added.iter().zip(placed) {
         let warnings = preview::warnings(root, &result, desk);
-        let about = preview::lines(root, placed, &warnings, desk);
+        let about = preview::lines(root, std::slice::from_ref(placed), &warnings, desk);
         lines.extend(
             about.into_iter().enumerate().map(|(at, line)| if at == 0 { format!("share {line}") } else { line }),
         );
@@ -56,6 +56,10 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
             root.access,
             shown::audience(&root.audience)
         ));
+    }
+    for (was, root) in &difference.renamed {
+        let was = was.map_or_else(String::new, |was| format!(", instead of `{}`", Shown::new(was)));
+        lines.push(format!("name `{}`: `{}`{was}", desk.shown(&root.path), Shown::new(&root.root().title())));
     }
     for root in &difference.removed {
         lines.push(format!("remove {}, for {}", shown::line(root, desk), shown::audience(&root.audience)));
@@ -78,7 +82,7 @@ pub(super) fn lines(choices: &Choices, placed: &Placed, desk: &Desk) -> Vec<Stri
 }
 
 pub(super) fn question(difference: &Difference<'_>) -> &'static str {
-    match (difference.added.len(), difference.granted.len() + difference.removed.len()) {
+    match (difference.added.len(), difference.granted.len() + difference.renamed.len() + difference.removed.len()) {
         (1, 0) => "share it?",
         (_, 0) => "share them?",
         (0, 1) => "change it?",

@@ -35,6 +35,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("w", "mark for: read, write, delete"),
     ("a", "mark for: read, write"),
     ("x", "mark for: all, execute too"),
+    ("n", "mark, and give it another name"),
     ("up k", "one line up"),
     ("down j", "one line down"),
     ("PgUp", "one page up"),
@@ -136,6 +137,11 @@ fn bottom(picker: &Picker, size: Size) -> String {
         let room = size.columns.saturating_sub(2).min(width(&typed));
         return format!("/{}_", fit(&typed, room, Cut::Start));
     }
+    if picker.mode == Mode::Naming && picker.said.is_none() {
+        let typed = Shown::new(&picker.name).to_string();
+        let room = size.columns.saturating_sub(7).min(width(&typed));
+        return format!("name: {}_", fit(&typed, room, Cut::Start));
+    }
     if let Some(said) = &picker.said {
         return Shown::new(said).to_string();
     }
@@ -143,9 +149,9 @@ fn bottom(picker: &Picker, size: Size) -> String {
         return "any key goes back".to_owned();
     }
     let keys = if picker.filter.is_empty() {
-        ["? help", "space mark", "enter go on", "q leave", "/ filter", "r w a x access"]
+        ["? help", "space mark", "enter go on", "q leave", "/ filter", "r w a x access", "n name"]
     } else {
-        ["? help", "esc all", "space mark", "enter go on", "/ filter", "r w a x access"]
+        ["? help", "esc all", "space mark", "enter go on", "/ filter", "r w a x access", "n name"]
     };
     let mut line = keys[0].to_owned();
     for key in &keys[1..] {
@@ -223,6 +229,7 @@ pub(super) fn tells(choice: &Choice, words: &Words) -> String {
         (_, Some(before), Mark::Chosen) if before != choice.root().access => {
             format!("{access} (was {})", in_words(before))
         }
+        (_, Some(_), Mark::Chosen) if choice.is_renamed() => format!("{access} (another name)"),
         (_, Some(_), Mark::Chosen) => format!("{access} (saved)"),
         (_, Some(_), Mark::Left) => "shared no more".to_owned(),
     };
@@ -244,8 +251,8 @@ fn in_words(access: Access) -> String {
 fn detail(picker: &Picker) -> [String; DETAIL] {
     let Some(at) = picker.current() else { return [const { String::new() }; DETAIL] };
     let (choice, words) = (&picker.choices.list()[at], &picker.words[at]);
-    let why =
-        if choice.found().is_some() { words.why.clone() } else { "saved, and not below what was looked at".to_owned() };
+    let has_words = choice.found().is_some() || choice.root().pattern.is_some();
+    let why = if has_words { words.why.clone() } else { "saved, and not below what was looked at".to_owned() };
     let state = match (choice.obstacle(), choice.before(), choice.mark()) {
         (None, None, Mark::Left) => "not marked".to_owned(),
         _ => tells(choice, words),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rootward_client::choose::{Choice, Choices, Mark};
-use rootward_core::Access;
+use rootward_core::{Access, Shown};
 
 use super::keys::Key;
 
@@ -35,6 +35,8 @@ pub(super) struct Picker {
     pub(super) top: usize,
     pub(super) mode: Mode,
     pub(super) filter: String,
+    /// The name that is being typed.
+    pub(super) name: String,
     /// What there is to say about the last key.
     pub(super) said: Option<String>,
 }
@@ -45,6 +47,8 @@ pub(super) enum Mode {
     Choosing,
     /// Letters go to the filter.
     Filtering,
+    /// Letters go to the name of the current line.
+    Naming,
     /// The help is shown, from this line on.
     Help(usize),
 }
@@ -68,7 +72,7 @@ impl Picker {
         let searched = words.iter().map(|words| format!("{}\n{}", words.name, words.path).to_lowercase()).collect();
         let visible = (0..choices.list().len()).collect();
         let (mode, filter) = (Mode::Choosing, String::new());
-        Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, said }
+        Picker { choices, words, searched, visible, cursor: 0, top: 0, mode, filter, name: String::new(), said }
     }
 
     /// Takes a key; `rows` is how many lines the screen has room for.
@@ -83,6 +87,7 @@ impl Picker {
                 self.filter.pop();
                 self.search();
             }
+            (Mode::Naming, key) => self.press_naming(key),
             (Mode::Filtering, Key::Enter) => self.mode = Mode::Choosing,
             (Mode::Choosing, Key::Enter) => return self.accept(),
             (Mode::Choosing, Key::Letter(letter)) => return self.letter(*letter),
@@ -141,6 +146,7 @@ impl Picker {
             'a' => self.mark(Some(Access::READ | Access::WRITE)),
             'x' => self.mark(Some(Access::ALL)),
             '/' => self.mode = Mode::Filtering,
+            'n' => self.begin_naming(),
             '?' | 'h' => self.mode = Mode::Help(0),
             _ => self.said = Some("`?` shows the keys".to_owned()),
         }
@@ -161,6 +167,48 @@ impl Picker {
         // On a small screen, only this tells.
         let marked = self.choice().filter(|choice| choice.mark() == Mark::Chosen);
         self.said = marked.map(|choice| choice.root().access.to_string());
+    }
+
+    fn begin_naming(&mut self) {
+        let Some(choice) = self.choice() else { return };
+        if let Some(obstacle) = choice.obstacle() {
+            self.said = Some(format!("it cannot be shared: {obstacle}"));
+            return;
+        }
+        self.name = choice.root().name.clone().unwrap_or_else(|| choice.root().root().title());
+        self.mode = Mode::Naming;
+    }
+
+    /// Takes a key for the name. The line that is named stays the current one.
+    fn press_naming(&mut self, key: &Key) {
+        match key {
+            Key::Letter(letter) => self.type_name(&letter.to_string()),
+            Key::Pasted(text) => self.type_name(text),
+            Key::Backspace => drop(self.name.pop()),
+            Key::Erase => self.name.clear(),
+            Key::Enter => self.rename(),
+            Key::Escape => self.mode = Mode::Choosing,
+            _ => {}
+        }
+    }
+
+    fn type_name(&mut self, more: &str) {
+        let room = LONGEST_FILTER.saturating_sub(self.name.chars().count());
+        self.name.extend(more.chars().filter(|letter| !letter.is_control()).take(room));
+    }
+
+    /// Takes the name that was typed.
+    fn rename(&mut self) {
+        let Some(current) = self.current() else { return };
+        match self.choices.rename(current, self.name.trim()) {
+            Ok(()) => {
+                let words = &mut self.words[current];
+                words.name = Shown::new(self.name.trim()).to_string();
+                self.searched[current] = format!("{}\n{}", words.name, words.path).to_lowercase();
+                self.mode = Mode::Choosing;
+            }
+            Err(unchosen) => self.said = Some(unchosen.to_string()),
+        }
     }
 
     fn accept(&mut self) -> Step {

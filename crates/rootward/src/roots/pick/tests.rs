@@ -21,6 +21,7 @@ fn suggestion(path: &str) -> Suggestion {
     let why = "git repository".to_owned();
     let reason = Reason { kind: Kind::GitRepository, file: ".git".to_owned(), why, certainty: Certainty::Certain };
     Suggestion {
+        uri: None,
         path: path.into(),
         name: None,
         reasons: vec![reason],
@@ -31,7 +32,7 @@ fn suggestion(path: &str) -> Suggestion {
 }
 
 fn picker(found: &[&str], saved: &[(&str, Access)]) -> Picker {
-    let kept = Kept { roots: saved.iter().map(|(path, access)| SavedRoot::new(path, *access)).collect() };
+    let kept = Kept::from(saved.iter().map(|(path, access)| SavedRoot::new(path, *access)).collect::<Vec<_>>());
     let found = found.iter().map(|path| suggestion(path)).collect();
     let obstacle = |path: &Path| path.ends_with(".ssh").then(|| "in `.ssh`, which holds secrets".to_owned());
     let choices = Choices::new(found, kept, &Audience::All, obstacle);

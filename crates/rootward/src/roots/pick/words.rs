@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rootward_client::choose::{Choice, Choices};
-use rootward_client::store::Audience;
+use rootward_client::store::{Audience, Kept};
 use rootward_client::watch::State;
 use rootward_core::{Origin, Resolver, Shown, Validation, spellings_ambient};
 
@@ -31,10 +31,10 @@ pub(super) fn obstacle_ambient(desk: &Desk) -> impl Fn(&Path) -> Option<String> 
 
 /// Words for each. Only what is saved is looked up.
 pub(super) fn of_ambient(choices: &Choices, audience: &Audience, desk: &Desk) -> Vec<Words> {
-    choices.list().iter().map(|choice| one_ambient(choice, audience, desk)).collect()
+    choices.list().iter().map(|choice| one_ambient(choice, choices.kept(), audience, desk)).collect()
 }
 
-fn one_ambient(choice: &Choice, audience: &Audience, desk: &Desk) -> Words {
+fn one_ambient(choice: &Choice, kept: &Kept, audience: &Audience, desk: &Desk) -> Words {
     let root = choice.root();
     let [found_name, path, why] = match choice.found() {
         Some(found) => lines::line(found, desk.ground.home()),
@@ -49,7 +49,11 @@ fn one_ambient(choice: &Choice, audience: &Audience, desk: &Desk) -> Words {
         None => found_name,
     };
     let peers = (root.audience != *audience).then(|| shown::audience(&root.audience));
-    let looked = choice.before().map(|_| State::look_ambient(root, desk.ground.home()));
+    let looked = choice.before().map(|_| State::look_ambient(root, kept, desk.ground.home()));
     let trouble = looked.and_then(|state| state.reason().map(ToString::to_string));
+    let why = match root.pattern {
+        Some(_) => "a pattern: also what comes later".to_owned(),
+        None => why,
+    };
     Words { name, path, why, peers, trouble }
 }

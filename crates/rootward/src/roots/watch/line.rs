@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use chrono::Local;
-use rootward_client::store::{SavedRoot, StoreError};
+use rootward_client::store::{Found, SavedRoot, StoreError};
 use rootward_client::watch::{News, Seen, SeenRoot, State, Watching};
 use rootward_core::Shown;
 
@@ -47,6 +47,7 @@ pub(super) fn write(seen: &Seen, news: &[News], desk: &Desk, out: &mut impl Writ
             }
             News::Became { before, after } => {
                 let reason = match (before, &after.state) {
+                    (State::Shared(_), State::Shared(now)) if after.root.pattern.is_some() => Some(matching(now)),
                     (State::Shared(_), State::Shared(_)) => Some("something else is there now".to_owned()),
                     (_, State::Shared(_)) => None,
                     (_, State::NotShared(reason)) => Some(reason.to_string()),
@@ -60,6 +61,12 @@ pub(super) fn write(seen: &Seen, news: &[News], desk: &Desk, out: &mut impl Writ
         }
     }
     Ok(())
+}
+
+/// What a pattern matches now.
+fn matching(found: &Found) -> String {
+    let names = found.placed.iter().map(|placed| Shown::new(&placed.place).to_string());
+    format!("matches {} now", names.collect::<Vec<_>>().join(", "))
 }
 
 fn row(out: &mut impl Write, word: &str, says: &str) -> io::Result<()> {

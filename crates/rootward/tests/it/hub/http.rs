@@ -41,6 +41,15 @@ impl Listening {
 
     /// The same with these variables.
     fn start_with(scene: &Scene, servers: &Value, variables: &[(&str, &str)]) -> Listening {
+        Listening::start_as(scene, servers, variables, "")
+    }
+
+    /// The same with these lines in the settings file.
+    fn start_with_settings(scene: &Scene, servers: &Value, more: &str) -> Listening {
+        Listening::start_as(scene, servers, &[], more)
+    }
+
+    fn start_as(scene: &Scene, servers: &Value, variables: &[(&str, &str)], more: &str) -> Listening {
         for (name, token) in [("ana", ANA), ("ben", BEN)] {
             let file = scene.path(&format!("home/{name}.token"));
             fs::write(&file, token).unwrap();
@@ -50,7 +59,7 @@ impl Listening {
         fs::create_dir_all(&settings).unwrap();
         let text = format!(
             "[http.principals.ana]\ntoken_file = '~/ana.token'\nroots = ['{}']\nservers = ['a']\n\
-             [http.principals.ben]\ntoken_file = '~/ben.token'\nroots = ['{}:ro']\n",
+             [http.principals.ben]\ntoken_file = '~/ben.token'\nroots = ['{}:ro']\n{more}",
             scene.text("project"),
             scene.text("other"),
         );
@@ -277,4 +286,44 @@ fn figures_of_the_hub_and_of_its_front() {
         assert_eq!(Connection::open(hub.address).unwrap().ask("GET", path, &[], "").unwrap().status, 200, "{path}");
     }
     assert_eq!(Connection::open(hub.address).unwrap().ask("GET", "/metrics", &[], "").unwrap().status, 401);
+}
+
+/// The hub has a limit of its own; what its clients are told is the same as when the front's is reached.
+#[test]
+fn a_hub_that_is_full_says_so() {
+    let scene = Scene::new();
+    let mut config = servers();
+    config["rootward"] = json!({"limits": {"sessions": 1}});
+    let hub = Listening::start(&scene, &config);
+    let first = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
+    let bearer = format!("Bearer {BEN}");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let hello = message::request(1, "initialize", message::hello(json!({}))).to_string();
+    let ask = || {
+        let mut connection = Connection::open(hub.address).unwrap();
+        let head = connection.ask("POST", "/mcp", &headers, &hello).unwrap();
+        (head.status, head.headers.contains_key("retry-after"), connection.body().unwrap())
+    };
+    for _ in 0..20 {
+        let (status, says_when, body) = ask();
+        assert_eq!((status, says_when), (503, true), "{body}");
+        assert!(body.contains("too many sessions are open"), "{body}");
+    }
+    let (gone, _) = first.line.request("DELETE", "").unwrap();
+    assert_eq!(gone.status, 204);
+    until("there is no room again", || ask().0 == 200);
+}
+
+#[test]
+fn limits_of_the_front_are_settings() {
+    let scene = Scene::new();
+    let hub = Listening::start_with_settings(&scene, &servers(), "[http.limits]\nsessions_per_principal = 1\n");
+    let _first = hub.client(ANA, OwnStream::None, &[scene.uri("project")]);
+    let hello = message::request(1, "initialize", message::hello(json!({}))).to_string();
+    assert_eq!(hub.line(ANA, OwnStream::None).request("POST", &hello).unwrap().0.status, 503);
+    assert_eq!(hub.line(BEN, OwnStream::None).request("POST", &hello).unwrap().0.status, 200);
 }

@@ -31,7 +31,7 @@ fn a_modern_client_uses_legacy_servers() {
     for _ in ["not remembered", "remembered"] {
         let mut client = Client::start(&mut hub(&scene, &two(&scene), &[]));
         let discovered = client.ask("server/discover", message::modern(&json!({}), json!({})));
-        assert_eq!(discovered["result"]["supportedVersions"], json!([message::MODERN]), "{discovered}");
+        assert_eq!(discovered["result"]["supportedVersions"][0], message::MODERN, "{discovered}");
         let listed = client.ask("tools/list", message::modern(&json!({"roots": {}}), json!({})));
         let names = listed["result"]["tools"].to_string();
         assert!(names.contains("a__read") && names.contains("b__read") && !names.contains("b__crash"), "{listed}");

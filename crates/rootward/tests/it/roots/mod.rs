@@ -9,6 +9,7 @@ mod detect;
 mod hardship;
 mod import;
 mod in_force;
+mod patterns;
 mod pick;
 mod watch;
 

@@ -293,3 +293,42 @@ fn running_calls_finish_when_it_is_told_to_end() {
         assert!(began.elapsed() < Duration::from_secs(8));
     }
 }
+
+#[test]
+fn limits_are_settings() {
+    let hello = message::request(1, "initialize", message::hello(json!({})));
+    let stage =
+        Stage::new().with_settings("[http.limits]\nsessions = 1\nbody_bytes = 2000\n").with("ROOTWARD_TOKEN", ADA);
+    let project = stage.path("project").to_str().unwrap().to_owned();
+    let serving = Serving::start(&stage, &["serve", &project, "--http", "127.0.0.1:0"]);
+    assert_eq!(serving.post(Some(ADA), &[], &hello).status, 200);
+    let refused = serving.post(Some(ADA), &[], &hello);
+    assert_eq!((refused.status, refused.header("retry-after").is_some()), (503, true));
+    let long = message::request(1, "initialize", json!({"long": "x".repeat(2000)}));
+    assert_eq!(serving.post(Some(ADA), &[], &long).status, 413);
+    drop(serving);
+    for (settings, says) in [
+        ("[http.limits]\nsessions = 0", "line 2, column 12: `0` (expected a number from 1 to 1000000)"),
+        ("[http.limits]\nsession = 1", "unknown key `session`"),
+    ] {
+        refused_with(settings, says);
+    }
+}
+
+fn refused_with(settings: &str, says: &str) {
+    let stage = Stage::new().with_settings(settings);
+    refused(&stage.run(SERVE), says);
+}
+
+#[test]
+fn names_that_mean_nothing_are_refused_at_the_start() {
+    let stage = Stage::new().with("ROOTWARD_TOKEN", ADA);
+    for (flag, value, says) in [
+        ("--allow-origin", "*", "not the origin of a web page: `*`"),
+        ("--allow-origin", "null", "not the origin of a web page: `null`"),
+        ("--allow-origin", "example.org", "not the origin of a web page: `example.org`"),
+        ("--allow-host", "a b", "not a host name: `a b`"),
+    ] {
+        refused(&stage.run(["serve", ".", "--http", "127.0.0.1:0", flag, value]), says);
+    }
+}

@@ -51,6 +51,17 @@ fn directories_in_the_arguments_are_a_ceiling() {
     }
 }
 
+/// The example of the document that the hub grew from.
+#[test]
+fn filesystem_server_gets_its_directories() {
+    let scene = Scene::new();
+    let program = super::recipes::install(&scene, "tools/bin", "filesystem-server");
+    let roots = [scene.uri("project"), scene.uri("other")];
+    let mut client = begin(&mut wrap(&scene, &[], &[&program, "--read-only"]), Says::Roots, &roots);
+    assert_eq!(words_of(&mut client), json!([scene.text("project"), scene.text("other"), "--read-only"]));
+    client.end();
+}
+
 #[test]
 fn arguments_and_flags_narrow_each_other() {
     let scene = Scene::new();

@@ -34,7 +34,7 @@ fn a_server_lives_in_the_roots_that_its_client_names() {
         assert_eq!(client.text("read", json!({"path": scene.path("project/file.txt")})), "project");
         assert_eq!(client.text("where", json!({})), scene.text("project"));
         let listed: Value = serde_json::from_str(&client.text("roots", json!({}))).unwrap();
-        assert_eq!(listed, json!({"roots": [{"uri": scene.uri("project")}]}));
+        assert_eq!(listed, json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]}));
         let refused = client.call("read", json!({"path": scene.path("outside/file.txt")}));
         assert_eq!(refused["result"]["isError"], true, "{refused}");
         assert_eq!(refused["result"]["structuredContent"]["code"], "outside_roots", "{refused}");

@@ -57,7 +57,7 @@ fn the_servers_own_question_for_roots_is_answered_here() {
     let mut client = with_roots(&scene);
     let answer = call_in(&mut client, &scene.uri("project"), "own_roots", json!({"path": "file.txt"}));
     let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
-    let roots = json!({"roots": [{"uri": scene.uri("project")}]});
+    let roots = json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]});
     assert_eq!(seen, json!({"inputResponses": {"r": roots}, "requestState": "mine"}));
 
     // What it asks besides is the client's to answer.
@@ -148,7 +148,7 @@ fn a_server_that_wants_roots_for_a_call_without_paths_gets_those_of_the_client()
     for root in ["project", "other"] {
         let answer = call_in(&mut client, &scene.uri(root), "own_roots", json!({}));
         let seen: Value = serde_json::from_str(&said(&answer)).unwrap();
-        assert_eq!(seen["inputResponses"]["r"], json!({"roots": [{"uri": scene.uri(root)}]}), "{answer}");
+        assert_eq!(seen["inputResponses"]["r"], json!({"roots": [{"uri": scene.uri(root), "name": root}]}), "{answer}");
     }
     assert_eq!(client.end(), Some(0));
 }
@@ -163,7 +163,7 @@ fn a_server_that_wants_roots_among_others_gets_those_of_the_client() {
     let carried = |answer: &Value, responses: Value| json!({"requestState": answer["result"]["requestState"], "inputResponses": responses});
     let asked = call(&mut client, &capabilities, "both", &json!({}), &json!({}));
     assert_eq!(asked["result"]["inputRequests"], json!({"rootward.dev/roots": {"method": "roots/list"}}), "{asked}");
-    let roots = json!({"roots": [{"uri": scene.uri("project")}]});
+    let roots = json!({"roots": [{"uri": scene.uri("project"), "name": "project"}]});
     let named = carried(&asked, json!({"rootward.dev/roots": roots}));
     let question = call(&mut client, &capabilities, "both", &json!({}), &named);
     assert_eq!(question["result"]["inputRequests"], json!({"w": {"method": "elicitation/create", "params": {}}}));

@@ -1,5 +1,8 @@
 //! Whose roots hold, and what happens while nobody knows.
 
+use std::time::Duration;
+
+use rootward_testkit::client::Client;
 use serde_json::{Value, json};
 
 use super::scene::{Says, Scene, begin, begin_with};
@@ -173,7 +176,7 @@ fn a_call_under_way_may_finish_when_its_root_is_revoked() {
     let begun = std::time::Instant::now();
     while std::path::Path::new("/proc").join(&old).exists() {
         assert!(begun.elapsed().as_secs() < 30, "the old server is left");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(client.end(), Some(0));
 }
@@ -194,7 +197,7 @@ fn a_root_that_appears_later_is_found() {
         }
         assert_eq!(code(&answer), "outside_roots", "{answer}");
         assert!(begun.elapsed().as_secs() < 30, "it was never found");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(client.end(), Some(0));
 }
@@ -270,4 +273,48 @@ fn calls_without_paths_are_made_in_the_roots() {
         assert_eq!(client.text("where", json!({})), scene.text("project"));
         assert_eq!(client.end(), Some(0));
     }
+}
+
+/// Directories that a pattern of the operator's matches come and go while the server runs.
+#[test]
+fn a_pattern_is_followed_as_directories_come_and_go() {
+    let scene = Scene::new();
+    for name in ["clients/acme/docs", "clients/.hidden/docs", "clients/empty"] {
+        std::fs::create_dir_all(scene.path(name)).unwrap();
+    }
+    let file = |name: &str| std::fs::write(scene.path(&format!("clients/{name}/docs/file.txt")), name).unwrap();
+    file("acme");
+    let pattern = scene.text("clients/*/docs");
+    let read = |client: &mut Client, name: &str| {
+        client.call("read", json!({"path": scene.path(&format!("clients/{name}/docs/file.txt"))}))
+    };
+    let mut client = begin(&mut scene.wrap(&["--root", &pattern]), Says::Nothing, &[]);
+    assert_eq!(read(&mut client, "acme")["result"]["content"][0]["text"], "acme");
+    for name in [".hidden", "empty", "later"] {
+        assert_eq!(read(&mut client, name)["result"]["structuredContent"]["code"], "outside_roots", "{name}");
+    }
+    std::fs::create_dir_all(scene.path("clients/later/docs")).unwrap();
+    file("later");
+    let until = |client: &mut Client, name: &str, is_so: fn(&Value) -> bool| {
+        for _ in 0..100 {
+            let answer = read(client, name);
+            if is_so(&answer) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{name}: {}", read(client, name));
+    };
+    until(&mut client, "later", |answer| answer["result"]["content"][0]["text"] == "later");
+    std::fs::rename(scene.path("clients/later"), scene.path("outside/later")).unwrap();
+    until(&mut client, "later", |answer| answer["result"]["structuredContent"]["code"] == "outside_roots");
+    assert_eq!(read(&mut client, "acme")["result"]["content"][0]["text"], "acme");
+    assert_eq!(client.end(), Some(0));
+    // A client that names the directory above gets the matches in it, and no pattern of its own.
+    let mut client = begin(&mut scene.wrap(&["--root", &pattern]), Says::Roots, &[scene.uri("clients")]);
+    assert_eq!(read(&mut client, "acme")["result"]["content"][0]["text"], "acme");
+    assert_eq!(client.end(), Some(0));
+    let mut client = begin(&mut scene.wrap(&[]), Says::Roots, &[scene.uri("clients/*/docs")]);
+    assert_eq!(read(&mut client, "acme")["result"]["structuredContent"]["code"], "no_roots");
+    assert_eq!(client.end(), Some(0));
 }

@@ -63,7 +63,7 @@ fn a_store_is_followed() {
         until(&mut client, &other, "other");
         assert_eq!(read(&mut client, &project), "outside_roots");
         let told: Value = serde_json::from_str(&client.text("roots", json!({}))).unwrap();
-        assert_eq!(told, json!({"roots": [{"uri": scene.uri("other")}]}), "{words:?}");
+        assert_eq!(told, json!({"roots": [{"uri": scene.uri("other"), "name": "other"}]}), "{words:?}");
         // A file in it is closed. Where it is there, the kernel could not keep a server from it, and none would be started.
         let closed = if words.is_empty() { "later.txt" } else { "file.txt" };
         save(&scene, &[("other", &format!("restrict = [{{ pattern = '{closed}' }}]"))]);
@@ -91,5 +91,25 @@ fn what_is_taken_back_is_taken_from_a_server_that_nobody_calls() {
     save(&scene, &[("project", "")]);
     // The old server and all its processes end, without a word from the client.
     mark.is_gone();
+    assert_eq!(client.end(), Some(0));
+}
+
+#[test]
+fn a_saved_pattern_is_followed_while_a_server_runs() {
+    let scene = Scene::new();
+    let file = |name: &str| {
+        fs::create_dir_all(scene.path(&format!("clients/{name}/docs"))).unwrap();
+        fs::write(scene.path(&format!("clients/{name}/docs/file.txt")), name).unwrap();
+        scene.text(&format!("clients/{name}/docs/file.txt"))
+    };
+    let (acme, later) = (file("acme"), scene.text("clients/later/docs/file.txt"));
+    write(&scene, &format!("version = 1\n[[root]]\npattern = '{}'\n", scene.text("clients/*/docs")));
+    let mut client = begin(&mut scene.wrap(&[]), Says::Nothing, &[]);
+    assert_eq!([read(&mut client, &acme), read(&mut client, &later)], ["acme", "outside_roots"]);
+    file("later");
+    until(&mut client, &later, "later");
+    fs::rename(scene.path("clients/later"), scene.path("outside/later")).unwrap();
+    until(&mut client, &later, "outside_roots");
+    assert_eq!(read(&mut client, &acme), "acme");
     assert_eq!(client.end(), Some(0));
 }

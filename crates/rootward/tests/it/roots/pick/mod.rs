@@ -61,6 +61,32 @@ fn roots(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+fn a_saved_pattern_stays_unless_it_is_unmarked() {
+    let stage = stage();
+    assert_eq!(stage.run(["roots", "add", "~/notes*:ro", "--yes"]).code, Some(0));
+    let mut picker = begin(&stage, &[]);
+    picker.sees(&["> [x] notes*", "a pattern", "[ ] app"]);
+    picker.keys("\x1b[B ");
+    picker.sees(&["> [x] app", "2 marked"]);
+    picker.keys("\r");
+    picker.sees(&["share it? [y/N]"]);
+    picker.keys("y\n");
+    assert_eq!(picker.ends(), Some(0));
+    let app = ("/src/app", "read write delete");
+    assert_eq!(saved(&stage), roots(&[("/notes*", "read"), app]));
+    assert!(stored(&stage).contains("\npattern = \""), "{}", stored(&stage));
+    let mut picker = begin(&stage, &[]);
+    picker.sees(&["> [x] notes*"]);
+    picker.keys(" ");
+    picker.sees(&["> [ ] notes*"]);
+    picker.keys("\r");
+    picker.sees(&["remove `~/notes*` (read), for all", "change it? [y/N]"]);
+    picker.keys("y\n");
+    assert_eq!(picker.ends(), Some(0));
+    assert_eq!(saved(&stage), roots(&[app]));
+}
+
+#[test]
 fn a_newcomer_picks_two_projects_and_serves_just_those() {
     let stage = stage();
     let mut picker = begin(&stage, &[]);
