@@ -9,6 +9,7 @@ use crate::files;
 use crate::host;
 use crate::hosts;
 use crate::hub;
+use crate::install::{self, Runtime};
 use crate::peers;
 use crate::popular;
 use crate::serve;
@@ -56,6 +57,9 @@ pub(crate) fn steps(top: &Path, form: Form) -> Vec<Step> {
         ),
         Step::run("clippy, demos", Call::cargo("clippy -p xtask --no-default-features -- -D warnings")),
         Step::run("docs", Call::cargo("doc --workspace --no-deps").variable("RUSTDOCFLAGS", "-D warnings")),
+        Step::here("prolog", "apt-get install swi-prolog-nox", |top| {
+            install::runtimes(top, &[Runtime::Prolog]).map(|()| "present".to_owned())
+        }),
         Step::test("tests", tests(runner, form), AtLeast::One),
         Step::test("doc tests", Call::cargo("test --workspace --doc"), AtLeast::None),
         Step::run("demo", Call::cargo("demo")),

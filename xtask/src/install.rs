@@ -21,6 +21,8 @@ pub(crate) enum Runtime {
     Namespaces,
     /// A browser, and a font for it.
     Browser,
+    /// SWI-Prolog, for the example with a knowledge base.
+    Prolog,
 }
 
 impl Runtime {
@@ -33,16 +35,18 @@ impl Runtime {
                 vec![Call::program("unshare").arguments(["--version"]), Call::program("ip").arguments(["-Version"])]
             }
             Runtime::Browser => vec![Call::program("chromium").arguments(["--version"])],
+            Runtime::Prolog => vec![Call::program("swipl").arguments(["--version"])],
         }
     }
 
     /// What Debian calls it.
-    fn packages(self) -> [&'static str; 2] {
+    fn packages(self) -> Vec<&'static str> {
         match self {
-            Runtime::Node => ["nodejs", "npm"],
-            Runtime::Python => ["python3", "python3-venv"],
-            Runtime::Namespaces => ["util-linux", "iproute2"],
-            Runtime::Browser => ["chromium", "fonts-liberation"],
+            Runtime::Node => vec!["nodejs", "npm"],
+            Runtime::Python => vec!["python3", "python3-venv"],
+            Runtime::Namespaces => vec!["util-linux", "iproute2"],
+            Runtime::Browser => vec!["chromium", "fonts-liberation"],
+            Runtime::Prolog => vec!["swi-prolog-nox"],
         }
     }
 }

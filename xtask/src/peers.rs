@@ -14,11 +14,12 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
+use serde_json::{Value, json};
 
 use crate::built;
 use crate::call::Call;
 use crate::cases::{all_at_once, chosen, judge};
-use crate::install::{self, Installed};
+use crate::install::{self, Installed, Runtime};
 use crate::table;
 
 use case::{Route, Servers, Stage, Wrap};
@@ -103,7 +104,39 @@ enum Subject {
     In(&'static Situation),
     /// The script that the examples' pages show.
     Shown,
+    /// A tool of another example.
+    Of(&'static Example),
 }
+
+/// An example whose tools are called, in a directory and outside it.
+#[derive(Clone, Copy, Debug)]
+struct Example {
+    program: &'static str,
+    tool: &'static str,
+    /// Its arguments, for a path.
+    arguments: fn(&str) -> Value,
+    /// What it prints for a file inside, with these contents.
+    inside: fn(&str) -> String,
+    /// What a refusal holds.
+    refused: &'static str,
+}
+
+const EXAMPLES: [Example; 2] = [
+    Example {
+        program: "workspace-shell",
+        tool: "shell",
+        arguments: |path| json!({"command": format!("cat {path}")}),
+        inside: |contents| format!("done: {contents}\n"),
+        refused: "Permission denied",
+    },
+    Example {
+        program: "knowledge-base",
+        tool: "query",
+        arguments: |path| json!({"query": format!("roots_text('{path}', X)")}),
+        inside: |contents| format!("done: X = \"{contents}\"\n"),
+        refused: "Security Error: File must be within allowed roots",
+    },
+];
 
 #[derive(Clone, Copy, Debug)]
 struct Case {
@@ -134,6 +167,7 @@ impl Case {
         match self.subject {
             Subject::In(situation) => format!("{}: {}", self.way(), situation.name),
             Subject::Shown => format!("{}: the script shown", self.way()),
+            Subject::Of(example) => format!("{}: {}", self.way(), example.program),
         }
     }
 
@@ -161,6 +195,21 @@ impl Case {
                 );
                 Ok(())
             }
+            Subject::Of(example) => {
+                let call = |path: &str| {
+                    let mut client = self.sdk.command(top, installed, "call_tool");
+                    // Built beside the others.
+                    let program = Path::new(&servers.address(Route::Stdio)).with_file_name(example.program);
+                    client.arg(program).args([&stage.path(DIRECTORIES[0]), example.tool]);
+                    client.arg((example.arguments)(path).to_string());
+                    case::printed(&mut client)
+                };
+                let inside = call("file")?;
+                ensure!(inside == (example.inside)(DIRECTORIES[0]), "it printed `{inside}`");
+                let outside = call(&stage.path("third/file"))?;
+                ensure!(outside.contains(example.refused), "it printed `{outside}`");
+                Ok(())
+            }
         }
     }
 }
@@ -172,7 +221,8 @@ fn cases() -> Vec<Case> {
         .iter()
         .flat_map(|situation| [Route::Serve, Route::ServeHttp].map(|route| (Subject::In(situation), Some(route))));
     let of_all = SITUATIONS.iter().map(Subject::In).chain([Subject::Shown]).map(|subject| (subject, None));
-    for (subject, only) in of_serve.chain(of_all) {
+    let of_examples = EXAMPLES.iter().map(|example| (Subject::Of(example), Some(Route::Stdio)));
+    for (subject, only) in of_serve.chain(of_all).chain(of_examples) {
         for sdk in SDKS {
             for (route, era) in WAYS.into_iter().filter(|(_, era)| sdk.knows(*era)) {
                 // The script takes whatever era the server offers, and that is the modern one.
@@ -182,6 +232,7 @@ fn cases() -> Vec<Case> {
                         let is_short = matches!(route, Route::WrappedFiles | Route::HubHttpWithoutStream);
                         !is_short || OF_FILES.contains(&situation.name)
                     }
+                    Subject::Of(_) => era == Era::Modern,
                     Subject::Shown => {
                         era == Era::Modern && !matches!(route, Route::Wrapped | Route::Serve) && !route.is_listening()
                     }
@@ -199,7 +250,9 @@ fn cases() -> Vec<Case> {
 pub(crate) fn run(top: &Path, parts: &[&str]) -> Result<String> {
     let cases = chosen(cases(), parts, Case::name)?;
     let installed = install::run(top)?;
-    let build = Call::cargo("build -p minimal-server -p http-server -p rootward --bins");
+    install::runtimes(top, &[Runtime::Prolog])?;
+    let build =
+        Call::cargo("build -p minimal-server -p http-server -p knowledge-base -p workspace-shell -p rootward --bins");
     let [stdio, http, rootward] = built::programs(top, build, ["minimal-server", "http-server", "rootward"])?;
     let files = install::packages(top, "servers")?.join("node_modules").join(FILE_SERVER);
     let wrap = Wrap { rootward, files: [installed.node.clone(), files] };

@@ -27,7 +27,7 @@ use crate::install::Runtime;
 use install::Installed;
 use rows::servers;
 use server::{Answer, Extra, Needs, Server, Starts, ToolCall};
-use stage::{Dashes, Keys, Project, Sharing, Stage, Start, User};
+use stage::{Dashes, Keys, Project, Sharing, Stage, Start, User, Wall};
 
 /// Servers at once.
 const AT_ONCE: usize = 3;
@@ -92,6 +92,7 @@ impl Case {
             Check::Extra(Extra::NoDashes) => "without `--`".to_owned(),
             Check::Extra(Extra::Codex { .. }) => "a client like Codex".to_owned(),
             Check::Extra(Extra::NothingShared { .. }) => "nothing shared".to_owned(),
+            Check::Extra(Extra::AcceptsByItself { .. }) => "without Rootward it accepts a path outside".to_owned(),
             Check::Extra(Extra::Once { name, .. }) => name.to_owned(),
             Check::Extra(Extra::Remembers { .. }) => "its memory".to_owned(),
         };
@@ -133,15 +134,18 @@ impl Case {
                 refused_with_reason(&mut server, stage, start, refused, &json!({}))?;
                 server.end_with(self.server.ends)
             }
-            Extra::Once { calls, .. } => {
-                let mut server = stage.start(start)?;
-                for call in calls {
-                    call_as_told(&mut server, stage, start, *call)?;
-                }
-                server.end_with(self.server.ends)
-            }
+            Extra::AcceptsByItself { calls } => self.call_all(stage, Start { wall: Wall::Off, ..start }, calls),
+            Extra::Once { calls, .. } => self.call_all(stage, start, calls),
             Extra::Remembers { told, recalled } => self.remembers(stage, told, recalled),
         }
+    }
+
+    fn call_all(self, stage: &Stage<'_>, start: Start, calls: &[ToolCall]) -> Result<()> {
+        let mut server = stage.start(start)?;
+        for call in calls {
+            call_as_told(&mut server, stage, start, *call)?;
+        }
+        server.end_with(self.server.ends)
     }
 
     fn remembers(self, stage: &Stage<'_>, told: ToolCall, recalled: ToolCall) -> Result<()> {

@@ -5,6 +5,7 @@
 mod links;
 mod machine;
 mod manifests;
+mod promises;
 mod protocol;
 mod security;
 mod source;
@@ -47,7 +48,7 @@ struct Finding {
 
 type Rule = fn(&Repository) -> Vec<Finding>;
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 15] = [
     source::opens_with_its_purpose,
     source::is_short,
     source::is_finished,
@@ -62,6 +63,7 @@ const RULES: [Rule; 14] = [
     manifests::keep_the_layers,
     links::lead_somewhere,
     protocol::is_spoken_in_one_crate,
+    promises::are_kept_or_explained,
 ];
 
 /// Applies every rule; gives back a note for the table of steps.

@@ -132,7 +132,9 @@ fn judge_roots(said: &Value, root: &str) -> Result<()> {
     let servers = said["servers"].as_array().context("no servers")?;
     ensure!(servers.iter().map(|server| &server["name"]).eq(SERVERS.map(|(name, _)| json!(name)).iter()), "others");
     for server in servers {
-        ensure!(server["roots"] == json!([root]), "other roots of {server}");
+        // A modern server gets roots with its calls: before one that needs them, it is shown without any (docs/rough-edges.md).
+        let has_none_yet = server["name"] == "fetch" && server["roots"].is_null();
+        ensure!(has_none_yet || server["roots"] == json!([root]), "other roots of {server}");
         ensure!(server["state"] == "running", "not running: {server}");
         let held = server["confinement"].as_str().is_some_and(|held| held.contains("the kernel"));
         ensure!(held, "not held by the kernel: {server}");

@@ -49,7 +49,7 @@ pub(crate) type Folder = (&'static str, &'static [&'static str]);
 
 /// The servers of the short form, and those that the long form has besides.
 const SHORT: Folder = ("popular", &["requirements", "requirements-sqlite"]);
-const LONG: Folder = ("popular-long", &["requirements", "requirements-v1"]);
+const LONG: Folder = ("popular-long", &["requirements", "requirements-markitdown", "requirements-v1"]);
 
 /// The servers of `cargo xtask hub`.
 pub(crate) const OF_HUB: Folder = ("servers", &["requirements-uvx"]);

@@ -25,8 +25,8 @@ pub(super) struct Server {
     pub(super) name: &'static str,
     /// The shipped recipe that it must work with, if there is one.
     pub(super) recipe: Option<&'static str>,
-    /// The README's command. `$PROJECT` is the user's project, `$OUTSIDE` for a directory that is not shared, `$URL` and `$PORT`
-    /// for a service on this machine.
+    /// The README's command. `$PROJECT` is the user's project, `$OTHER` another one that is not shared, `$OUTSIDE` a directory that is not
+    /// shared, `$URL` and `$PORT` a service on this machine.
     pub(super) command: &'static str,
     /// The README's `env` block. The recipe passes each variable on.
     pub(super) environment: &'static [(&'static str, &'static str)],
@@ -84,6 +84,9 @@ pub(super) enum Extra {
     Codex { call: ToolCall, refused: ToolCall },
     /// A client that shares nothing, and no `--root`: a refusal says so.
     NothingShared { refused: ToolCall },
+    /// Without Rootward, the server carries these calls out, with a path outside the roots. Behind Rootward, [`Server::refused`] or
+    /// [`Server::calls`] shows that it does not.
+    AcceptsByItself { calls: &'static [ToolCall] },
     /// Calls that do something once, in one start.
     Once { name: &'static str, calls: &'static [ToolCall] },
     /// What it is told, it knows at the next start in this project, and not in another.

@@ -179,6 +179,7 @@ impl Stage<'_> {
         let [project, outside] = [self.project(project), self.path("outside")].map(|path| path.display().to_string());
         let port = self.served.url.rsplit(':').next().unwrap_or_default();
         text.replace("$PROJECT", &project)
+            .replace("$OTHER", &self.path("other").display().to_string())
             .replace("$OUTSIDE", &outside)
             .replace("$URL", &self.served.url)
             .replace("$PORT", port)

@@ -4,16 +4,16 @@ use toml::{Table, Value};
 
 use super::{File, Finding, Repository};
 
-/// The crates from the bottom up: core <- audit, peer <- server, client, sandbox, http <- files <- hub <- cli. A crate may depend only on
+/// The crates from the bottom up: core <- audit, peer, sandbox <- server, client, http <- files <- hub <- cli. A crate may depend only on
 /// crates of a lower number; what only tests need is free, so the test kit stands above everything it tests.
-const LAYERS: [(&str, u8); 17] = [
+const LAYERS: [(&str, u8); 19] = [
     ("rootward-core", 0),
     ("rootward-macros", 0),
     ("rootward-audit", 1),
     ("rootward-protocol", 1),
     ("rootward-server", 2),
     ("rootward-client", 2),
-    ("rootward-sandbox", 2),
+    ("rootward-sandbox", 1),
     ("rootward-files", 3),
     ("rootward-http", 2),
     ("rootward-hub", 4),
@@ -22,6 +22,8 @@ const LAYERS: [(&str, u8); 17] = [
     ("minimal-host", 5),
     ("minimal-server", 5),
     ("http-server", 5),
+    ("knowledge-base", 5),
+    ("workspace-shell", 5),
     ("rootward-testkit", 6),
     ("xtask", 7),
 ];

@@ -89,7 +89,7 @@ fn comment_in(line: &str) -> Option<Comment<'_>> {
 }
 
 /// The names of the functions that carry a test attribute.
-fn tests_in(file: &File) -> Vec<&str> {
+pub(super) fn tests_in(file: &File) -> Vec<&str> {
     let (mut names, mut marked) = (Vec::new(), false);
     for (_, line) in file.lines() {
         let line = line.trim();

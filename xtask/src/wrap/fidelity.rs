@@ -8,7 +8,6 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use rootward_testkit::client::message;
 use serde_json::{Value, json};
 
 use crate::servers::install::Installed;
@@ -131,7 +130,9 @@ fn answers(root: &Path) -> [(&'static str, Value); 3] {
     let content = json!({"type": "text", "text": "an answer é"});
     let sampled = json!({"role": "assistant", "content": content, "model": "none", "stopReason": "endTurn"});
     let elicited = json!({"action": "accept", "content": {"name": "Ada", "check": true}});
-    let roots = message::roots([format!("file://{}", root.display())]);
+    // Named, as most clients name theirs: Rootward tells servers a name in any case.
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let roots = json!({"roots": [{"uri": format!("file://{}", root.display()), "name": name}]});
     [("roots/list", roots), ("sampling/createMessage", sampled), ("elicitation/create", elicited)]
 }
 

@@ -51,9 +51,10 @@ pub(super) const SERVERS: &[Server] = &[
         command: "uvx mcp-server-git",
         tools: 12,
         calls: &[STATUS],
-        refused: &[STATUS_OUTSIDE],
+        refused: &[STATUS_OUTSIDE, outside("git_status", r#"{"repo_path": "$OTHER"}"#)],
         starts: Starts::Often,
         also: &[
+            Extra::AcceptsByItself { calls: &[call("git_status", r#"{"repo_path": "$OTHER"}"#, "On branch")] },
             Extra::Codex { call: STATUS, refused: STATUS_OUTSIDE },
             Extra::NothingShared { refused: fails("git_status", r#"{"repo_path": "$PROJECT"}"#, NOTHING_SHARED) },
         ],
@@ -86,6 +87,9 @@ pub(super) const SERVERS: &[Server] = &[
         makes: &["test.db"],
         form: Form::Short,
         starts: Starts::Often,
+        also: &[Extra::AcceptsByItself {
+            calls: &[call("write_query", r#"{"query": "ATTACH DATABASE '$OUTSIDE/x.db' AS x"}"#, "[]")],
+        }],
         ..PLAIN
     },
     Server {
@@ -105,6 +109,20 @@ pub(super) const SERVERS: &[Server] = &[
         ],
         refused: &[outside("create_workbook", r#"{"path": "$OUTSIDE/book.xlsx"}"#)],
         makes: &["book.xlsx"],
+        also: &[Extra::AcceptsByItself {
+            calls: &[call("create_workbook", r#"{"path": "$OUTSIDE/book.xlsx"}"#, "book.xlsx")],
+        }],
+        ..PLAIN
+    },
+    Server {
+        name: "markitdown-mcp",
+        command: "uvx markitdown-mcp",
+        tools: 1,
+        calls: &[call("convert_to_markdown", r#"{"uri": "file://$PROJECT/notes.txt"}"#, "INSIDE")],
+        refused: &[outside("convert_to_markdown", r#"{"uri": "file://$OUTSIDE/secret.txt"}"#)],
+        also: &[Extra::AcceptsByItself {
+            calls: &[call("convert_to_markdown", r#"{"uri": "file://$OUTSIDE/secret.txt"}"#, "SECRET")],
+        }],
         ..PLAIN
     },
     Server {

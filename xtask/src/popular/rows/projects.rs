@@ -1,6 +1,6 @@
 //! Servers that work with a project in JavaScript.
 
-use crate::popular::server::{PLAIN, Server, call, fails, outside};
+use crate::popular::server::{Extra, PLAIN, Server, call, fails, outside};
 
 const SCRIPT: (&str, &str) = ("app.js", "var unused = 1;\n");
 const RULES: (&str, &str) = ("eslint.config.mjs", "export default [{ rules: { \"no-unused-vars\": \"error\" } }];\n");
@@ -27,7 +27,10 @@ pub(super) const SERVERS: &[Server] = &[
         files: &[WORKSPACE],
         tools: 5,
         calls: &[call("list_projects", "{}", "shop"), call("get_best_practices", "{}", "Angular")],
-        refused: &[outside("get_best_practices", r#"{"workspacePath": "$OUTSIDE/angular.json"}"#)],
+        refused: &[outside("get_best_practices", r#"{"workspacePath": "$OTHER/angular.json"}"#)],
+        also: &[Extra::AcceptsByItself {
+            calls: &[call("get_best_practices", r#"{"workspacePath": "$OTHER/angular.json"}"#, "Angular")],
+        }],
         ..PLAIN
     },
     Server {
