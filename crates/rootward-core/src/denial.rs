@@ -249,7 +249,7 @@ impl fmt::Display for Denial {
             return write!(f, "path `{path}` is refused: {says}");
         }
         match self.0.code.for_peer() {
-            Code::NoRoots => write!(f, "path `{path}` is refused: no root is in force"),
+            Code::NoRoots => write!(f, "path `{path}` is refused: there are no roots"),
             Code::RootsPending => write!(f, "path `{path}` is refused: the roots are not known yet"),
             Code::RootsFailed => write!(f, "path `{path}` is refused: the client's roots could not be learned"),
             Code::AccessDenied => match (&self.0.cause, &self.0.root) {

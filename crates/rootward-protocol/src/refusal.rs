@@ -183,7 +183,7 @@ fn named(list: &[PlacedRoot]) -> String {
     if list.is_empty() {
         return String::new();
     }
-    let mut text = String::from("; roots in force:");
+    let mut text = String::from("; current roots:");
     for (position, placed) in list.iter().take(MOST_NAMED).enumerate() {
         let comma = if position > 0 { "," } else { "" };
         let root = &placed.root;
@@ -237,14 +237,14 @@ mod tests {
         let way = Some("name one with `--root DIR`");
         check(Why::NobodyNamed, None, "this client shared no directories");
         check(Why::NobodyNamed, way, "this client shared no directories; name one with `--root DIR`");
-        check(Why::Revoked, way, "no root is in force, because the client took its roots back");
-        check(Why::Unusable, way, "no root is in force, because none of the client's roots can be used");
-        check(Why::OutsideCeiling, way, "no root is in force, because the client's roots lie outside the ceiling");
+        check(Why::Revoked, way, "there are no roots, because the client took its roots back");
+        check(Why::Unusable, way, "there are no roots, because none of the client's roots can be used");
+        check(Why::OutsideCeiling, way, "there are no roots, because the client's roots lie outside the ceiling");
         check(
             Why::Fallback,
             way,
-            "no root is in force, because the client shared no directories, and the fallback directory cannot be used",
+            "there are no roots, because the client shared no directories, and the fallback directory cannot be used",
         );
-        check(Why::Strict, way, "no root is in force, because `strict` is set, and the client names no roots");
+        check(Why::Strict, way, "there are no roots, because `strict` is set, and the client names no roots");
     }
 }

@@ -186,7 +186,7 @@ impl Ground {
         lookout_ambient(self.resolver).check(place, Access::NONE).is_ok_and(|seen| seen.exists())
     }
 
-    /// The roots in force: those of the flags, else of environment or settings file, else the saved ones, else the fallback
+    /// The current roots: those of the flags, else of environment or settings file, else the saved ones, else the fallback
     /// directory. Never merged.
     pub(crate) fn in_force(&self, flags: &[OsString], peer: Option<&str>) -> Result<InForce> {
         if !flags.is_empty() {

@@ -46,9 +46,9 @@ pub(crate) fn hint(refused: &Refused, guard: &Guard, ground: &Ground, in_force: 
     }
 }
 
-/// `roots in force: `~/src/app` (read, write), `~/notes` (read)`
+/// `current roots: `~/src/app` (read, write), `~/notes` (read)`
 pub(crate) fn roots_in_force(guard: &Guard, home: Option<&Path>) -> String {
-    format!("roots in force: {}", listed(guard, home))
+    format!("current roots: {}", listed(guard, home))
 }
 
 /// The roots with their access.

@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(judged.is_ok(), expect, "{place:?} {outcome:?}");
         };
         let sent = |text: &str| Outcome::Sent(text.to_owned());
-        let refusal = "path `/p/one` is outside every root; roots in force: `/p/two`";
+        let refusal = "path `/p/one` is outside every root; current roots: `/p/two`";
         check(Place::Inside, sent("here is the content"), true);
         check(Place::Inside, sent(refusal), false);
         check(Place::Inside, Outcome::NotOffered(3), false);

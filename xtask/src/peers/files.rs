@@ -80,7 +80,7 @@ pub(super) const OF_SERVE: [Situation; 7] = [
                 ToolCall("read_text_file", r#"{"path": "STAGE/third/file"}"#),
                 RefusedWith(
                     "outside_roots",
-                    "path `STAGE/third/file` is outside every root; roots in force: `STAGE/first`…",
+                    "path `STAGE/third/file` is outside every root; current roots: `STAGE/first`…",
                 ),
             ),
             Call(ToolCall("read_media_file", r#"{"path": "../third/file"}"#), RefusedWith("outside_roots", "path…")),

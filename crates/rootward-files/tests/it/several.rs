@@ -21,7 +21,7 @@ async fn each_file_stands_for_itself() {
     let expect = [
         "a:\none\n\n".trim_end_matches('\n').to_owned() + "\n\n",
         "missing: Error - ".to_owned(),
-        format!("{outside}: Error - path `{outside}` is outside every root; roots in force:"),
+        format!("{outside}: Error - path `{outside}` is outside every root; current roots:"),
         "b:\ntwo\n".to_owned(),
         "binary: Error - ".to_owned(),
         "fifo: Error - ".to_owned(),

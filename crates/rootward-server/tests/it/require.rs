@@ -324,7 +324,7 @@ async fn a_refusal_is_the_same_as_that_of_a_rooted_path() {
         let (mut client, _) = sharing_a(&stage).await;
         client.call_as(1, tool, json!({"path": "/etc/passwd", "destination": "/etc/passwd"})).await;
         let sentence =
-            format!("path `/etc/passwd` is outside every root; roots in force: `{root}` (read, write, delete)");
+            format!("path `/etc/passwd` is outside every root; current roots: `{root}` (read, write, delete)");
         let named = json!([{"uri": format!("file://{root}"), "name": "a", "access": ["read", "write", "delete"]}]);
         let data = json!({"code": "outside_roots", "message": sentence, "path": "/etc/passwd", "access": ["read"], "roots": named});
         let content = json!([{"type": "text", "text": sentence}]);

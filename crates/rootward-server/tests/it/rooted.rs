@@ -238,7 +238,7 @@ async fn a_refusal_names_the_path_and_the_roots() {
     let result = client.receive().await["result"].clone();
     let root = stage.path("a");
     let sentence = format!(
-        "path `/etc/passwd` is outside every root; roots in force: `{root}` \"the project\" (read, write, delete)"
+        "path `/etc/passwd` is outside every root; current roots: `{root}` \"the project\" (read, write, delete)"
     );
     let access = json!(["read", "write", "delete"]);
     let named = json!([{"uri": format!("file://{root}"), "name": "the project", "access": access}]);
