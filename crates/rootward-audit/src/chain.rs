@@ -1,34 +1,34 @@
-//! The chain that holds a log together: each line carries a hash over itself and the line before it.
+//! The hash chain of a log: each line carries a hash over itself and the line before it.
 //!
-//! Whoever changes, removes or adds a line in the middle breaks the chain from there on. The end can still be cut off: the last
-//! hash, kept elsewhere, tells.
+//! Changing, removing or adding a line in the middle breaks the chain from that line on. Cutting lines off the end
+//! leaves a valid chain; to detect that, keep the last hash somewhere else.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// What stands before a line's hash, which is the line's last member.
+/// The text before a line's hash. The hash is the last member of the line.
 const MEMBER: &str = r#","chain":""#;
-/// What stands after it.
+/// The text after a line's hash.
 const END: &str = r#""}"#;
 
-/// The hash of the last line; that of none at the start.
+/// The hash of the last line; empty at the start of a log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Chain(String);
 
 /// Why a line does not continue the one before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Broken {
-    /// It cannot be read.
+    /// It cannot be parsed.
     #[error("not a line of an audit log")]
     Unreadable,
     /// It has no hash.
     #[error("no `chain`")]
     Unchained,
-    /// Its hash is another.
+    /// Its hash does not match.
     #[error("the line, or one before it, was changed")]
     Changed,
-    /// It is the first of its file, and the file before that is not there.
+    /// It starts a file, and the file before that one is missing.
     #[error("the file before this one is missing")]
     Missing,
 }
@@ -39,15 +39,15 @@ impl Chain {
         &self.0
     }
 
-    /// Where another file ended.
+    /// A chain that continues after the last hash of another file.
     pub(crate) fn after(last: &str) -> Chain {
         Chain(last.to_owned())
     }
 
-    /// Makes the next line of an object that has members, without its end.
+    /// Adds the hash to a JSON object with at least one member, and returns the line without its newline.
     ///
-    /// The hash is over the text. One over members that were read again would differ between programs: whether they keep their
-    /// order is a switch of `serde_json` that any crate of a build may turn.
+    /// The hash covers the text. Hashing the parsed members would differ between programs, because any crate in a build
+    /// can turn on the `serde_json` feature that keeps the order of members.
     pub(crate) fn link(&mut self, object: &str) -> String {
         self.0 = hash(&self.0, object);
         let members = object.strip_suffix('}').unwrap_or(object);
@@ -82,7 +82,7 @@ fn hash(before: &str, line: &str) -> String {
     text
 }
 
-/// Without the machinery of formatting, which would take as long as the hash.
+/// Avoids `format!`, which would take as long as the hash.
 fn digit(half: u8) -> char {
     char::from_digit(half.into(), 16).unwrap_or_default()
 }
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(Chain::default().follow(b"\xff"), Err(Broken::Unreadable));
     }
 
-    /// Members in any order and numbers in any form: what was written is what is checked, not what a parser makes of it.
+    /// The check covers the text as written, whatever the order of the members and the form of the numbers.
     #[test]
-    fn a_line_is_a_line_of_json_and_holds_as_it_is_written() {
+    fn a_line_is_json_and_is_checked_as_written() {
         let mut chain = Chain::default();
         let line = chain.link(r#"{"z":1.50,"a":"\"},\"chain\":\"x\"}","m":1e2}"#);
         assert_eq!(check(std::slice::from_ref(&line)), Ok(()));

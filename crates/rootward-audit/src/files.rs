@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How a file of the log ends.
+/// The extension of a log file.
 const EXTENSION: &str = "jsonl";
 
-/// A file of a log, known by its name: of which log it is, and which part.
+/// A log file, identified by its name: which log it belongs to, and which part of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LogFile {
     log: String,
@@ -20,9 +20,9 @@ pub struct LogFile {
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct First {
-    /// The log that the file is of.
+    /// The log that the file belongs to.
     pub(crate) log: String,
-    /// The hash that its chain begins with: where the file before it ended.
+    /// The hash that this file's chain starts from: the last hash of the file before it.
     pub(crate) after: String,
 }
 
@@ -35,32 +35,32 @@ pub struct Lines {
 }
 
 impl LogFile {
-    /// What the file is called that holds this part of this log.
+    /// The name of the file that holds this part of this log.
     pub(crate) fn name(log: &str, part: u32) -> String {
         format!("{log}-{part:06}.{EXTENSION}")
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name of its log. The files of one log stand beside each other in [`files_ambient`].
+    /// The name of the log. [`files_ambient`] lists the files of one log next to each other.
     pub fn log(&self) -> &str {
         &self.log
     }
 
-    /// When its log was begun, in milliseconds since 1970.
+    /// When the log was started, in milliseconds since 1970.
     pub fn begun(&self) -> u64 {
         LogFile::begun_in(&self.log).unwrap_or_default()
     }
 
-    /// When the log was begun that a file of this name is of, if it is one.
+    /// When the log was started, read from the name of one of its files; `None` for other file names.
     pub(crate) fn begun_in(name: &str) -> Option<u64> {
         name.split('-').next()?.parse().ok()
     }
 
-    /// Which part of its log it is, from 0.
+    /// Which part of the log this is, from 0.
     pub(crate) fn part(&self) -> u32 {
         self.part
     }
@@ -73,13 +73,13 @@ impl LogFile {
         Some(LogFile { log: log.to_owned(), part: part.parse().ok()?, path })
     }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
     pub fn size_ambient(&self) -> io::Result<u64> {
         Ok(std::fs::metadata(&self.path)?.len())
     }
 
-    /// Its lines from this byte on.
+    /// The lines from this byte offset on.
     #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
     pub fn lines_ambient(&self, start: u64) -> io::Result<Lines> {
         let mut file = File::open(&self.path)?;
@@ -89,7 +89,7 @@ impl LogFile {
 }
 
 impl Lines {
-    /// The next line, without its end. None where there is no more: a last line that is being written is none yet.
+    /// The next line, without its newline; `None` at the end. A last line that is still being written does not count.
     pub fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         self.reader.read_until(b'\n', &mut self.line)?;
@@ -100,14 +100,14 @@ impl Lines {
         Ok(Some(line))
     }
 
-    /// Where the line ends that was read last: what comes later stands from this byte on.
+    /// The byte offset after the last line that was read. Later lines start here.
     pub fn end(&self) -> u64 {
         self.end
     }
 }
 
-/// The files of the logs in a directory, oldest first; none where there is no such directory. By name: the logs are Rootward's
-/// own.
+/// The files of all logs in a directory, oldest first; empty if the directory does not exist. Files are opened by name
+/// because the logs are Rootward's own.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 pub fn files_ambient(directory: &Path) -> io::Result<Vec<LogFile>> {
     let entries = match std::fs::read_dir(directory) {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_whole_and_go_on_where_they_ended() {
+    fn lines_are_whole_and_reading_resumes_at_the_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(LogFile::name("1-2-3", 0));
         let mut file = File::create(&path).unwrap();

@@ -1,7 +1,8 @@
 //! The record of every decision, written before the decision takes effect.
 //!
-//! [`AuditLog`] keeps it in files, private to the user, whose lines hold together: a line that was changed or taken out shows.
-//! [`files_ambient`] finds these files again and [`verify_ambient`] judges them. [`AuditLines`] writes to anything else.
+//! [`AuditLog`] keeps the record in files that only the user can read. Its lines form a hash chain, so a changed or
+//! removed line shows. [`files_ambient`] finds these files and [`verify_ambient`] checks them. [`AuditLines`] writes to
+//! anything else.
 //!
 //! ```
 //! use rootward_audit::{AuditLog, files_ambient, verify_ambient};

@@ -1,4 +1,4 @@
-//! Decisions and changes as lines of JSON, to wherever the author wants them.
+//! Decisions and changes as lines of JSON, to any writer.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct AuditLines<W>(Mutex<W>);
 
 impl<W: Write> AuditLines<W> {
-    /// A log that goes to `writer`, line by line.
+    /// A log that writes each line to `writer`.
     pub fn new(writer: W) -> AuditLines<W> {
         AuditLines(Mutex::new(writer))
     }

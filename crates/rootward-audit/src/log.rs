@@ -1,8 +1,8 @@
-//! The audit log on disk: a file per process, private to the user, in lines of JSON that hold together.
+//! The audit log on disk: one file per process, readable by the user only, in lines of JSON that form a hash chain.
 //!
-//! A line is written before the decision takes effect. A file that has grown too large, or that somebody took away, is followed
-//! by another, which takes up the chain. Files that nobody wrote to for three months go. Not by their number: whoever can start
-//! servers would wipe the record by starting many.
+//! A line is written before the decision takes effect. If a file grows too large, or somebody deletes it, a new file
+//! continues the chain. Files are deleted after three months without a write. There is no limit on their number,
+//! because anyone who can start servers could wipe the record by starting many.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -18,19 +18,19 @@ use rustix::fs::{Access, access};
 use crate::chain::Chain;
 use crate::files::{First, LogFile};
 
-/// How large a file may become, in bytes.
+/// The size in bytes at which a new file is started.
 const LARGEST_FILE: u64 = 16 << 20;
-/// How long a file is kept that nobody writes to.
+/// How long to keep a file after the last write.
 const KEPT: Duration = Duration::from_hours(90 * 24);
 
-/// Tells the logs of one process apart.
+/// Gives each log of this process its own number.
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
 /// A log in a directory of its own: the user's, where `rootward audit` looks for it, or any other.
 #[derive(Debug)]
 pub struct AuditLog {
     directory: PathBuf,
-    /// What its files are called.
+    /// The base name of its files.
     name: String,
     largest: u64,
     /// None before the first line.
@@ -39,7 +39,7 @@ pub struct AuditLog {
 
 #[derive(Debug)]
 struct Writing {
-    /// What the files of this log are called.
+    /// The base name of the log's files.
     name: String,
     part: u32,
     file: File,
@@ -48,22 +48,23 @@ struct Writing {
 }
 
 impl AuditLog {
-    /// A new log in `directory`, which is made if it is not there, and must be one that can be written to. Its file is made with the
-    /// first line: many processes decide nothing, and a start waits for no disk. By name: the log is Rootward's own.
+    /// A new log in `directory`, which is created if it does not exist and must be writable. The file is created with
+    /// the first line: many processes decide nothing, and startup should not wait for the disk. The directory is opened
+    /// by name because the log is Rootward's own.
     pub fn open_ambient(directory: &Path) -> io::Result<AuditLog> {
         AuditLog::open_with(directory, LARGEST_FILE)
     }
 
     fn open_with(directory: &Path, largest: u64) -> io::Result<AuditLog> {
         make_ambient(directory)?;
-        // From now on: no decision of this log is dated before it.
+        // Taken first, so no decision in this log has an earlier date.
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let number = LOGS.fetch_add(1, Ordering::Relaxed);
         let name = format!("{started:014}-{}-{number}", std::process::id());
         Ok(AuditLog { directory: directory.to_owned(), name, largest, writing: Mutex::new(None) })
     }
 
-    /// The first file.
+    /// Opens the first file.
     fn begin(&self) -> io::Result<Writing> {
         remove_old_ambient(&self.directory, SystemTime::now())?;
         Writing::begin(&self.directory, self.name.clone(), 0, Chain::default())
@@ -87,7 +88,7 @@ impl AuditLog {
             Some(writing) => writing,
             none => none.insert(self.begin()?),
         };
-        // SECURITY: a line in a file that was taken away is on no record (test: a_log_that_was_taken_away_is_begun_anew)
+        // SECURITY: a line in a deleted file would be lost (test: a_deleted_log_is_started_again)
         if writing.size >= self.largest || writing.file.metadata()?.nlink() == 0 {
             let (name, part, chain) = (writing.name.clone(), writing.part + 1, writing.chain.clone());
             *writing = Writing::begin(&self.directory, name, part, chain)?;
@@ -97,14 +98,14 @@ impl AuditLog {
 }
 
 impl Writing {
-    /// A file and its first line: which log it is of, and which chain it takes up.
+    /// Creates a file and writes its first line: which log it belongs to, and which chain it continues.
     fn begin(directory: &Path, name: String, part: u32, chain: Chain) -> io::Result<Writing> {
         let path = directory.join(LogFile::name(&name, part));
         let first = serde_json::to_string(&First { log: name.clone(), after: chain.last().to_owned() })?;
         let file = create_ambient(&path)?;
         let mut writing = Writing { name, part, file, size: 0, chain };
         if let Err(error) = writing.write(&first) {
-            // In the way of the next attempt, when there is room again.
+            // The file would block the next attempt, when there is space again.
             remove_ambient(&path)?;
             return Err(error);
         }
@@ -112,11 +113,11 @@ impl Writing {
     }
 
     fn write(&mut self, line: &str) -> io::Result<()> {
-        // Only kept where the line is on disk: a line that was not written whole breaks no chain but its own.
+        // The chain advances only if the whole line is on disk, so a failed write does not break it.
         let mut chain = self.chain.clone();
         let text = chain.link(line) + "\n";
         if let Err(error) = self.file.write_all(text.as_bytes()) {
-            // What was written of it is taken back, so that the next line stands on its own.
+            // Remove the partial line, so that the next line starts clean.
             let _ = self.file.set_len(self.size);
             return Err(error);
         }
@@ -126,25 +127,26 @@ impl Writing {
     }
 }
 
-/// The directory, for nobody else to look into, and for this process to write to.
+/// Creates the directory, private to the user, and checks that this process can write to it.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn make_ambient(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     Ok(access(directory, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// A new file; never one that is there.
+/// Creates a file; fails if it exists.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn create_ambient(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Removes what nobody has written to for long. Only what is called like a file of the log is ever removed.
+/// Removes files that have not been written to for a long time. Only files named like log files are removed.
 #[expect(clippy::disallowed_methods, reason = "the log is Rootward's own")]
 fn remove_old_ambient(directory: &Path, now: SystemTime) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
-        // Begun lately, it was written to lately. To look at each of thousands would take longer than the rest of a start.
+        // A log that was started recently was written to recently. Checking the metadata of thousands of files would
+        // take longer than the rest of startup.
         let begun = entry.file_name().to_str().and_then(LogFile::begun_in).map(Duration::from_millis);
         let is_recent = |begun| now.duration_since(UNIX_EPOCH + begun).is_ok_and(|age| age <= KEPT);
         if begun.is_some_and(is_recent) {
@@ -153,7 +155,7 @@ fn remove_old_ambient(directory: &Path, now: SystemTime) -> io::Result<()> {
         let Some(file) = LogFile::new(entry.path()) else { continue };
         let written = std::fs::symlink_metadata(file.path()).and_then(|metadata| metadata.modified());
         let is_old = |written| now.duration_since(written).is_ok_and(|age| age > KEPT);
-        // One that is gone by now was removed by another process.
+        // If the file is gone, another process removed it.
         if written.is_ok_and(is_old) {
             remove_ambient(file.path())?;
         }
@@ -204,7 +206,7 @@ mod tests {
         Verdict { lines, cut, breaks: Vec::new() }
     }
 
-    /// The only break, by position of its file and line.
+    /// The only break: the index of its file, and its line.
     fn broken(files: &[LogFile]) -> (usize, usize) {
         let verdict = verify_ambient(files).unwrap();
         assert_eq!(verdict.breaks.len(), 1, "{verdict:?}");
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_files_that_hold_together() {
+    fn several_files_form_one_chain() {
         let (_directory, log) = long();
         let files = files_ambient(&log.directory).unwrap();
         assert!(files.len() > 3, "{files:?}");
@@ -235,20 +237,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_changed_is_found() {
+    fn missing_files_and_changed_lines_are_found() {
         let (_directory, log) = long();
         let files = files_ambient(&log.directory).unwrap();
-        // One in the middle.
+        // A file in the middle is missing.
         let mut without = files.clone();
         without.remove(1);
         assert_eq!(broken(&without), (1, 1));
-        // The first ones: that is how a log looks whose old files went, and it is said.
+        // The first files are missing, as after their removal by age; the verdict counts it.
         let verdict = verify_ambient(&files[2..]).unwrap();
         assert_eq!((verdict.cut, verdict.breaks), (1, Vec::new()));
         let text = std::fs::read_to_string(files[1].path()).unwrap();
         std::fs::write(files[1].path(), text.replacen("/p/", "/q/", 1)).unwrap();
         assert_eq!(broken(&files), (1, 2));
-        // Bytes that are no text.
+        // Bytes that are not UTF-8.
         std::fs::write(files[1].path(), b"\xff\n").unwrap();
         assert_eq!(broken(&files), (1, 1));
     }
@@ -271,9 +273,9 @@ mod tests {
         assert_eq!(verdict.lines, 4);
     }
 
-    /// A file that is listed, and old enough for another process to remove.
+    /// A file that was listed, and that another process removed because it was old.
     #[test]
-    fn a_file_that_goes_meanwhile_is_passed_over() {
+    fn a_file_removed_meanwhile_is_skipped() {
         let (_directory, log) = long();
         let files = files_ambient(&log.directory).unwrap();
         std::fs::remove_file(files[0].path()).unwrap();
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_beside_each_other_are_each_their_own() {
+    fn logs_in_one_directory_are_separate() {
         let directory = tempfile::tempdir().unwrap();
         let logs = [0; 3].map(|_| AuditLog::open_with(directory.path(), 1000).unwrap());
         for log in logs.iter().chain(&logs) {
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_taken_away_is_begun_anew() {
+    fn a_deleted_log_is_started_again() {
         let directory = tempfile::tempdir().unwrap();
         let log = AuditLog::open_with(directory.path(), 1000).unwrap();
         log.record(&event("/a")).unwrap();
@@ -305,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_the_log_that_are_old_go() {
+    fn only_old_log_files_are_removed() {
         let (_directory, log) = long();
-        // Begun long ago, and written to just now.
+        // Started long ago, written to just now.
         std::fs::write(log.directory.join(LogFile::name("00000000000001-1-0", 0)), "").unwrap();
         let count = files_ambient(&log.directory).unwrap().len();
         let other = log.directory.join("notes.jsonl");
@@ -319,9 +321,9 @@ mod tests {
         assert!(other.exists());
     }
 
-    /// As with a full disk: what could be written of a line is taken back, and the log goes on whole.
+    /// As on a full disk: the partial line is removed, and the log stays valid.
     #[test]
-    fn a_line_that_cannot_be_written_whole_is_none() {
+    fn a_partial_line_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let log = AuditLog::open_with(directory.path(), 1 << 20).unwrap();
         log.record(&event("/a")).unwrap();

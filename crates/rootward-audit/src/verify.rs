@@ -1,4 +1,4 @@
-//! Whether the audit log holds together.
+//! Verifies the audit log.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use thiserror::Error;
 use crate::chain::{Broken, Chain};
 use crate::files::{First, LogFile};
 
-/// What was found in the files of one or more logs.
+/// The result of verifying one or more logs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verdict {
-    /// How many lines hold.
+    /// How many lines are valid.
     pub lines: usize,
-    /// How many logs lack their first files: those went with time, or somebody took them.
+    /// How many logs lack their first files, because those were removed by age or by somebody.
     pub cut: usize,
-    /// Where logs are broken, each at most once: from there on, nothing that it says can be relied on.
+    /// Where logs are broken, at most once per log. Entries after a break cannot be trusted.
     pub breaks: Vec<Break>,
 }
 
@@ -31,17 +31,17 @@ pub struct Break {
     pub why: Broken,
 }
 
-/// A file cannot be read.
+/// A file that cannot be read.
 #[derive(Debug, Error)]
 #[error("`{}` cannot be read", Shown::new(.file))]
 pub struct Unread {
     /// The file.
     pub file: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub source: io::Error,
 }
 
-/// Follows the chains of these files, in the order of [`files_ambient`](crate::files_ambient), each log from file to file.
+/// Verifies the chains of these files, which must be in the order of [`files_ambient`](crate::files_ambient).
 pub fn verify_ambient(files: &[LogFile]) -> Result<Verdict, Unread> {
     let mut verdict = Verdict::default();
     for log in files.chunk_by(|one, next| one.log() == next.log()) {
@@ -58,17 +58,17 @@ pub fn verify_ambient(files: &[LogFile]) -> Result<Verdict, Unread> {
     Ok(verdict)
 }
 
-/// How a file was followed.
+/// How far a file could be followed.
 enum Followed {
     /// To its end.
     Whole(Chain),
-    /// To where it breaks.
+    /// To the line where its chain breaks.
     Broken,
     /// Not at all: it was removed meanwhile.
     Gone,
 }
 
-/// Follows one file, which takes up the chain of the part before it.
+/// Verifies one file, which continues the chain of the part before it.
 fn follow_ambient(file: &LogFile, before: Option<&(u32, Chain)>, verdict: &mut Verdict) -> io::Result<Followed> {
     let mut lines = match file.lines_ambient(0) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Followed::Gone),
@@ -91,7 +91,7 @@ fn follow_ambient(file: &LogFile, before: Option<&(u32, Chain)>, verdict: &mut V
     Ok(Followed::Whole(chain))
 }
 
-/// The chain that a file takes up, by its first line.
+/// The chain that a file continues, read from its first line.
 fn taken_up(line: &[u8], file: &LogFile, before: Option<&(u32, Chain)>) -> Result<Chain, Broken> {
     let first: First = serde_json::from_slice(line).map_err(|_| Broken::Unreadable)?;
     if first.log != file.log() {
@@ -101,7 +101,7 @@ fn taken_up(line: &[u8], file: &LogFile, before: Option<&(u32, Chain)>) -> Resul
     match before {
         Some((part, _)) if part + 1 < file.part() => Err(Broken::Missing),
         Some((part, chain)) if part + 1 == file.part() && after == *chain => Ok(after),
-        // The parts before it are not there.
+        // The earlier parts are missing.
         None if file.part() > 0 => Ok(after),
         None if after == Chain::default() => Ok(after),
         _ => Err(Broken::Changed),
