@@ -1,4 +1,4 @@
-//! What stands in the attribute's parentheses: places, each with what it is used for.
+//! The list in the attribute's parentheses: arguments, each with the access it needs.
 
 use std::collections::HashSet;
 
@@ -10,21 +10,21 @@ use syn::{Expr, ExprField, ExprPath, Token};
 
 use crate::mistake::Mistake;
 
-/// The words for what a path is used for, and the types in `rootward-server` that mean the same.
+/// The words for access, and the types in `rootward-server` that mean the same.
 const WORDS: [(&str, &str); 5] =
     [("read", "Read"), ("write", "Write"), ("create", "Create"), ("delete", "Delete"), ("execute", "Execute")];
 
 /// One argument to check.
 pub(crate) struct Argument {
-    /// Where its value is: a name, or fields of one.
+    /// The expression for its value: a name, or a field of one.
     pub(crate) place: Expr,
-    /// The name that the place begins with.
+    /// The name that the expression begins with.
     pub(crate) name: Ident,
-    /// The type that says what it is used for.
+    /// The type in `rootward-server` for its access.
     pub(crate) kind: Ident,
 }
 
-/// An entry as it is written.
+/// An entry of the list, as written.
 struct Entry {
     place: Expr,
     word: Option<Ident>,
@@ -38,10 +38,11 @@ impl Parse for Entry {
     }
 }
 
-/// The argument that is checked where the attribute names none.
+/// The argument that is checked if the attribute names none.
 const USUAL: &str = "path";
 
-/// Reads the list, for a function that binds these names. Nothing to check is a mistake: such a function only looks protected.
+/// Parses the list, for a function that binds these names. An empty result is a mistake: such a function would only
+/// look protected.
 pub(crate) fn read(list: TokenStream, bound: &[Ident]) -> Result<Vec<Argument>, Mistake> {
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(list)?;
     if entries.is_empty() {
@@ -66,7 +67,7 @@ pub(crate) fn read(list: TokenStream, bound: &[Ident]) -> Result<Vec<Argument>, 
         .collect()
 }
 
-/// A place as a user writes it.
+/// An expression as a user writes it.
 pub(crate) fn shown(place: &Expr) -> String {
     place.to_token_stream().to_string().replace(' ', "")
 }

@@ -1,4 +1,4 @@
-//! The function with the checks in it.
+//! Adds the checks to the function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,7 +10,7 @@ use crate::arguments::{self, Argument, shown};
 use crate::function;
 use crate::mistake::Mistake;
 
-/// What the attribute stands for; with a mistake, the function as it was and an error.
+/// The expansion of the attribute. If the attribute is used wrongly: the unchanged function and a compile error.
 pub(crate) fn attribute(list: TokenStream, function: &TokenStream) -> TokenStream {
     checked(list, function.clone()).unwrap_or_else(|mistake| {
         let error = mistake.into_compile_error();
@@ -20,7 +20,7 @@ pub(crate) fn attribute(list: TokenStream, function: &TokenStream) -> TokenStrea
 
 fn checked(list: TokenStream, function: TokenStream) -> Result<TokenStream, Mistake> {
     let mut function: ImplItemFn = syn::parse2(function).map_err(|error| {
-        syn::Error::new(error.span(), format!("`require_within_roots` stands on a function with a body: {error}"))
+        syn::Error::new(error.span(), format!("`require_within_roots` needs a function with a body: {error}"))
     })?;
     let names = function::bound(&function.sig);
     let arguments = arguments::read(list, &names)?;
@@ -33,27 +33,31 @@ fn checked(list: TokenStream, function: TokenStream) -> Result<TokenStream, Mist
                 Some(name) => format!("; a field of it is written `{name}.{place_shown}`"),
                 None => String::new(),
             };
-            return Err(Mistake::new(place, format!("`{function}` binds no `{place_shown}`: it binds {known}{field}")));
+            return Err(Mistake::new(
+                place,
+                format!("`{function}` has no argument `{place_shown}`: it has {known}{field}"),
+            ));
         }
     }
     let returned = function::returned(&function.sig)?.span();
     let checks: TokenStream = arguments.iter().map(|argument| check(argument, returned)).collect();
     let body = function::body(&mut function)?;
     let mut before = body.clone();
-    // Braces that a user wrote are judged by lints, and these two are one pair more than anybody wrote.
+    // Lints judge the braces that a user wrote. The generated pair must not count as one.
     before.brace_token = Brace(written_at(before.brace_token.span.join()));
-    // SECURITY: the body keeps a block of its own: an item declared in it would otherwise stand in for the argument of the
-    // same name (test: an_item_in_the_body_does_not_stand_in_for_an_argument)
+    // SECURITY: the body keeps its own block: otherwise an item declared in it could shadow the argument of the same
+    // name (test: an_item_in_the_body_does_not_stand_in_for_an_argument)
     *body = parse_quote!({ #checks #before });
     Ok(function.into_token_stream())
 }
 
-/// The span of what nobody wrote, for errors to point at.
+/// A span for generated code, for errors to point at.
 fn written_at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
-/// One check. What is wrong with the argument's type is told where it is named, what is wrong with the function's at its `->`.
+/// One check. Errors about the argument's type point at its name in the attribute; errors about the return type point
+/// at the `->`.
 fn check(Argument { place, kind, .. }: &Argument, returned: Span) -> TokenStream {
     let verdict = quote_spanned! { written_at(place.span())=>
         ::rootward_server::expansion::check::<::rootward_server::#kind, _>(&#place)
@@ -70,7 +74,7 @@ mod tests {
     const COPY: &str =
         "fn copy(&self, Parameters(Copy { path, to: destination }): Parameters<Copy>) -> Result<(), E> {}";
 
-    /// Parses what a user would write, and tells the mistake: what it points at, and what it says.
+    /// Expands what a user would write, and returns the mistake: what it points at, and its message.
     fn told(list: &str, function: &str) -> (String, String) {
         let tokens = |text: &str| text.parse::<TokenStream>().unwrap();
         checked(tokens(list), tokens(function)).unwrap_err().told()
@@ -85,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lists_are_told() {
+    fn wrong_lists_are_reported() {
         let check = |list: &str, at: &str, says: &str| check_mistake(list, COPY, at, says);
         let from = "fn copy(&self, from: String, request: Request) -> Result<(), E> {}";
         let says = "name the arguments to check: `#[require_within_roots(path, destination: write)]`";
@@ -102,23 +106,23 @@ mod tests {
         check("a::path", "a :: path", place);
         check("path[0]", "path [0]", place);
         check("&path", "& path", place);
-        // What is no list at all, the parser tells.
+        // The parser reports what is not a list at all.
         check("path destination", "", "expected `,`");
         check("path:", "", "unexpected end of input, expected identifier");
     }
 
     #[test]
-    fn names_that_are_not_bound_are_told() {
+    fn unknown_names_are_reported() {
         let check = |list: &str, at: &str, says: &str| check_mistake(list, COPY, at, says);
         check(
             "pat",
             "pat",
-            "`copy` binds no `pat`: it binds `self`, `path`, `destination`; a field of it is written `path.pat`",
+            "`copy` has no argument `pat`: it has `self`, `path`, `destination`; a field of it is written `path.pat`",
         );
         check(
             "path, to: write",
             "to",
-            "`copy` binds no `to`: it binds `self`, `path`, `destination`; a field of it is written `path.to`",
+            "`copy` has no argument `to`: it has `self`, `path`, `destination`; a field of it is written `path.to`",
         );
         check(
             "request.path",
@@ -126,18 +130,18 @@ mod tests {
             "`copy` binds no `request.path`: it binds `self`, `path`, `destination`; a field of it is written \
              `path.request.path`",
         );
-        check_mistake("path", "fn none() -> R {}", "path", "`none` binds no `path`: it binds nothing");
-        check_mistake("path", "fn none(_: String) -> R {}", "path", "`none` binds no `path`: it binds nothing");
+        check_mistake("path", "fn none() -> R {}", "path", "`none` has no argument `path`: it has nothing");
+        check_mistake("path", "fn none(_: String) -> R {}", "path", "`none` has no argument `path`: it has nothing");
     }
 
     #[test]
-    fn functions_that_cannot_refuse_are_told() {
+    fn functions_that_cannot_refuse_are_reported() {
         let says = "`copy` must return a `Result`, to refuse with: `Result<_, PathError>`";
         check_mistake("path", "fn copy(path: String) {}", "copy", says);
         check_mistake("path", "async fn copy(path: String) {}", "copy", says);
         for other in ["struct Copy { path: String }", "fn copy(path: String) -> R;", "impl Copy {}"] {
             let (_, says) = told("path", other);
-            assert!(says.starts_with("`require_within_roots` stands on a function with a body: "), "{says}");
+            assert!(says.starts_with("`require_within_roots` needs a function with a body: "), "{says}");
         }
     }
 
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_stand_at_the_start_of_what_runs() {
+    fn checks_run_before_the_body() {
         let check = "if let :: core :: result :: Result :: Err (error) = \
                      :: rootward_server :: expansion :: check :: < :: rootward_server :: Delete , _ > (& a . 0 . path) \
                      { return :: rootward_server :: expansion :: refused (error) ; }";

@@ -1,4 +1,4 @@
-//! The function below the attribute: which names it binds, and where its body begins.
+//! The function below the attribute: the names it binds, and where its body begins.
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
@@ -39,13 +39,14 @@ pub(crate) fn returned(signature: &Signature) -> Result<&Type, Mistake> {
     }
 }
 
-/// The block that runs when the function does: of a function that returns a future, the block in that.
+/// The block that runs when the function is called. If the function returns a future, that is the block inside the
+/// future.
 pub(crate) fn body(function: &mut ImplItemFn) -> Result<&mut Block, Mistake> {
     let returned = returned(&function.sig)?;
     if function.sig.asyncness.is_some() || !is_future(returned) {
         return Ok(&mut function.block);
     }
-    // SECURITY: what stands before the future runs unchecked, so nothing may (test: a_future_must_be_one_async_block)
+    // SECURITY: code before the future would run unchecked, so none is allowed (test: a_future_must_be_one_async_block)
     let says = "the body of a function that returns a future must be one `async` block, or `Box::pin` of one";
     let mistake = Mistake::new(returned, says);
     let [Stmt::Expr(future, None)] = function.block.stmts.as_mut_slice() else {
@@ -54,8 +55,8 @@ pub(crate) fn body(function: &mut ImplItemFn) -> Result<&mut Block, Mistake> {
     async_block(future).ok_or(mistake)
 }
 
-/// Whether a type is a future by its looks: `#[tool]`, `#[prompt]` and the macros of traits write such a type in place of an
-/// `async` that they take away.
+/// Whether a type looks like a future. `#[tool]`, `#[prompt]` and the macros for async traits replace `async` by such a
+/// type.
 fn is_future(returned: &Type) -> bool {
     match returned {
         Type::ImplTrait(returned) => returned.bounds.iter().any(is_named_future),

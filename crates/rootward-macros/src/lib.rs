@@ -1,12 +1,12 @@
-//! The attribute `require_within_roots`, for tools whose paths are plain strings. It belongs to `rootward-server`, which
-//! re-exports it and documents it; what it writes calls that crate.
+//! The attribute `require_within_roots`, for tools whose paths are plain strings. It belongs to `rootward-server`,
+//! which re-exports and documents it; the generated code calls that crate.
 //!
 //! # Layout
 //!
-//! - `arguments.rs`: what stands in the attribute's parentheses.
-//! - `function.rs`: the function below it: which names it binds, and where its body begins.
-//! - `expand.rs`: the function with the checks in it.
-//! - `mistake.rs`: what is told of a wrong use, and where.
+//! - `arguments.rs`: the list in the attribute's parentheses.
+//! - `function.rs`: the function below it: the names it binds, and where its body begins.
+//! - `expand.rs`: adds the checks to the function.
+//! - `mistake.rs`: a wrong use of the attribute, and where it is.
 
 use proc_macro::TokenStream;
 

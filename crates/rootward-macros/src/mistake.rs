@@ -1,4 +1,4 @@
-//! A wrong use of the attribute: a sentence, and the tokens that it is about.
+//! A wrong use of the attribute: a message, and the tokens it is about.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -6,10 +6,10 @@ use quote::ToTokens;
 /// A wrong use.
 #[derive(Debug)]
 pub(crate) enum Mistake {
-    /// Known by its tokens rather than by their place, so that a test can see what it points at. Without any, it is the
-    /// attribute's own.
+    /// Holds tokens rather than a span, so that a test can see what it points at. With no tokens, it points at the
+    /// attribute.
     Use { at: TokenStream, says: String },
-    /// What is no Rust, or no function: the parser knows where.
+    /// Not valid Rust, or not a function: the parser knows where.
     Syntax(syn::Error),
 }
 
@@ -26,7 +26,7 @@ impl Mistake {
         .into_compile_error()
     }
 
-    /// What it points at, and what it says.
+    /// What it points at, and its message.
     #[cfg(test)]
     pub(crate) fn told(self) -> (String, String) {
         match self {
