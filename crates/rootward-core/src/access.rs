@@ -41,7 +41,7 @@ impl Access {
         self.0 == 0
     }
 
-    /// What is in `self` or in `other`; `|` is the same where constants are not needed.
+    /// The union of both sets. Same as `|`, for use in constants.
     #[must_use]
     pub const fn with(self, other: Access) -> Access {
         Access(self.0 | other.0)
@@ -53,7 +53,7 @@ impl Access {
         Access(self.0 & !other.0)
     }
 
-    /// Reads what a root on the command line or in a settings file ends with: `ro`, `rw`, `add`, `rwx`.
+    /// Parses the suffix of a root on the command line or in a settings file: `ro`, `rw`, `add`, `rwx`.
     pub fn from_suffix(suffix: &str) -> Option<Access> {
         match suffix {
             "ro" => Some(Access::READ),
@@ -64,7 +64,7 @@ impl Access {
         }
     }
 
-    /// Reads one word (`read`, `write`, `execute`, `delete`) or a comma-separated list of them.
+    /// Parses one word (`read`, `write`, `execute`, `delete`) or a comma-separated list of them.
     pub fn from_words(words: &str) -> Option<Access> {
         words.split(',').try_fold(Access::NONE, |sum, word| {
             let (access, _) = WORDS.iter().find(|(_, known)| *known == word.trim())?;
@@ -85,7 +85,7 @@ impl BitOr for Access {
     }
 }
 
-/// The lesser of two.
+/// The intersection of both sets.
 impl BitAnd for Access {
     type Output = Access;
     fn bitand(self, other: Access) -> Access {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lesser_of_two_is_in_both() {
+    fn an_intersection_is_in_both() {
         let lesser = Access::READ_WRITE & (Access::READ | Access::EXECUTE);
         assert_eq!(lesser, Access::READ);
         assert!(!Access::ALL.without(Access::DELETE).contains(Access::DELETE));

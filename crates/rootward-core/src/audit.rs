@@ -1,4 +1,5 @@
-//! The record of one decision, and of one change to what is shared: plain values, written down by whoever keeps the log.
+//! The record of one decision, and of one change to what is shared. These are plain values; an [`Audit`] writes them
+//! down.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +12,7 @@ use crate::denial::{Code, Denial};
 use crate::grant::Grant;
 use crate::shown::Shown;
 
-/// How a decision went.
+/// The outcome of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -21,7 +22,7 @@ pub enum Decision {
     Deny,
 }
 
-/// One decision. Paths are text on one line; bytes that are no UTF-8 appear as `\xNN`.
+/// One decision. Paths are text on one line; bytes that are not UTF-8 appear as `\xNN`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct AuditEvent {
     /// When, in milliseconds since 1970.
@@ -29,69 +30,69 @@ pub struct AuditEvent {
     pub time: SystemTime,
     /// The session it was made in.
     pub session: String,
-    /// Who asked, where a server has several users.
+    /// Who asked, if the server has several users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
-    /// What the client calls itself, if it says.
+    /// The client's name for itself, if it gives one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The server: its package, its program, or what it calls itself.
+    /// The server: its package, its program, or its name for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The id of the server's process that the call goes to, where one runs.
+    /// The id of the server process that handles the call, if one runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
-    /// What asked: a tool, a method, a command.
+    /// Which tool, method or command asked.
     pub requester: String,
     /// The path as asked for.
     pub path: String,
-    /// Where it leads, as far as it is known; for a path that does not exist, where it would be.
+    /// Where the path leads, if known. For a path that does not exist, where it would be.
     pub resolved: Option<String>,
     /// The access asked for.
     pub access: Access,
-    /// How it went.
+    /// The outcome.
     pub decision: Decision,
-    /// Why not, as the operator sees it.
+    /// The reason for a refusal, as the operator sees it.
     pub code: Option<Code>,
-    /// The root it lies in.
+    /// The root that contains the path.
     pub root: Option<String>,
-    /// Which guard decided.
+    /// The generation of the guard that decided.
     pub generation: u64,
-    /// Why a root that a client named is left out, as the operator sees it; not for decisions about paths.
+    /// Why a root that a client named is left out, as the operator sees it. Absent for decisions about paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Who asked, when and where: what a decision itself does not know.
+/// The circumstances of a decision: who asked, when, and in which session.
 #[derive(Clone, Copy, Debug)]
 pub struct Occasion<'o> {
-    /// When.
+    /// The time of the decision.
     pub time: SystemTime,
-    /// In which session.
+    /// The session's id.
     pub session: &'o str,
-    /// Who asked, where a server has several users.
+    /// Who asked, if the server has several users.
     pub principal: Option<&'o str>,
-    /// What the client calls itself, if it says.
+    /// The client's name for itself, if it gives one.
     pub client: Option<&'o str>,
-    /// The server, if it has a name.
+    /// The server's name, if it has one.
     pub server: Option<&'o str>,
-    /// The server's process, where one runs.
+    /// The id of the server's process, if one runs.
     pub process: Option<u32>,
-    /// What asked.
+    /// Which tool, method or command asked.
     pub requester: &'o str,
-    /// Which guard decided.
+    /// The generation of the guard that decided.
     pub generation: u64,
 }
 
-/// For how long a user said yes.
+/// How long the user's consent lasts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Yes {
-    /// For this one time; nothing is remembered.
+    /// For this one time; nothing is saved.
     Once,
-    /// Until the session ends, or until it is taken back.
+    /// Until the session ends or the user takes it back.
     Session,
-    /// Until it is taken back.
+    /// Until the user takes it back.
     Always,
 }
 
@@ -106,57 +107,59 @@ impl Yes {
     }
 }
 
-/// What was done to a root that the user shares.
+/// What happened to a root that the user shares.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootChange {
-    /// It is shared from now on.
+    /// It is now shared.
     Add,
-    /// It is shared no more.
+    /// It is no longer shared.
     Remove,
-    /// It has another name, or none.
+    /// Its name was changed or removed.
     Rename,
-    /// It is shared for other access, with other places closed below it, or with others.
+    /// Its access, its closed places or its peers were changed.
     Grant,
 }
 
-/// One change of what the user shares: of a root, its name, its access, or of a yes. Texts as in [`AuditEvent`].
+/// One change to what the user shares: a root, its name, its access, or a consent. Text has the same form as in
+/// [`AuditEvent`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ChangeEvent {
     /// When, in milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     pub time: SystemTime,
-    /// Who asked for it: a command, a client, a server.
+    /// Who asked for the change: a command, a client, a server.
     pub requester: String,
-    /// What was done.
+    /// The kind of change.
     pub change: RootChange,
     /// The root's path.
     pub root: String,
-    /// Its name from now on; for one that was removed, the name it had, and so on for what follows.
+    /// Its name after the change. For a removed root, this and the following fields hold the values it had.
     pub name: Option<String>,
-    /// What it is shared for.
+    /// The access it is shared with.
     pub access: Access,
-    /// The patterns of what is closed below it, `(writing)` behind those that close for writing only.
+    /// The patterns of the places that are closed below it. Those closed for writing only end in `(writing)`.
     pub restrict: Vec<String>,
-    /// The clients or servers that it is shared with; all, where there is no list.
+    /// The clients or servers that it is shared with; `None` means all.
     #[serde(rename = "for")]
     pub peers: Option<Vec<String>>,
-    /// Whether it is a place that takes insisting.
+    /// Whether this is a place that can only be shared with `--force`.
     pub forced: bool,
-    /// For how long the user said yes.
+    /// How long the user's consent lasts.
     pub consent: Yes,
 }
 
-/// Whoever keeps the log.
+/// An audit log.
 pub trait Audit: Send + Sync {
-    /// Writes a decision down, before it takes effect. Where that fails, access is refused: what is not on record does not
-    /// happen.
+    /// Records a decision before it takes effect. If this fails, access is refused: nothing happens that is not on
+    /// record.
     fn record(&self, event: &AuditEvent) -> io::Result<()>;
 
-    /// Writes a change of what is shared down, before it takes effect. A log that knows no changes refuses them.
+    /// Records a change to what is shared, before it takes effect. The default refuses, for logs that do not record
+    /// changes.
     fn record_change(&self, event: &ChangeEvent) -> io::Result<()> {
         let _ = event;
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this log keeps no changes of roots"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this log does not record changes to roots"))
     }
 }
 
@@ -176,7 +179,7 @@ impl AuditEvent {
             server: occasion.server.map(str::to_owned),
             process: occasion.process,
             requester: occasion.requester.to_owned(),
-            // A refusal has it without the part that is longer than any path.
+            // A denial holds the path shortened to the longest that can be valid.
             path: text(decision.err().map_or(path, Denial::path)),
             resolved: resolved.map(|path| text(path.as_os_str())),
             access,
@@ -188,7 +191,7 @@ impl AuditEvent {
         }
     }
 
-    /// The record of a root that a client named and that is left out, for this reason.
+    /// The record of a root that a client named and that is left out, with the reason.
     pub fn of_root(occasion: Occasion<'_>, root: &str, access: Access, code: Option<Code>, reason: &str) -> AuditEvent {
         AuditEvent {
             time: occasion.time,

@@ -1,23 +1,23 @@
-//! Whether one path text lies below another, by the text alone.
+//! Whether one path lies below another, judged by the text alone.
 //!
-//! Says nothing about the disk: links, mounts and what exists are not looked at. It serves where there is no disk to ask
-//! (another system's paths) and to show what a text would mean; nothing is opened on its word.
+//! This ignores the disk: links, mounts and what exists do not matter. It is for paths of another system, which cannot
+//! be looked up, and for explaining what a path means. Nothing is opened on the basis of its answer.
 
 use crate::style::PathStyle;
 use crate::windows;
 
 /// Whether `path` is `root` or lies below it, component by component.
 ///
-/// Both must be absolute. `..` is not collapsed, because only the disk knows where it leads: a text that has one is in nothing.
+/// Both must be absolute. A path with `..` is never contained, because only the disk knows where `..` leads.
 pub fn text_contains(root: &str, path: &str, style: PathStyle) -> bool {
     let (Some(root), Some(path)) = (components(root, style), components(path, style)) else {
         return false;
     };
-    // SECURITY: whole components, or `/project` would hold `/project-evil` (CVE-2025-53110) (test: posix)
+    // SECURITY: compare whole components, or `/project` would contain `/project-evil` (CVE-2025-53110) (test: posix)
     root.len() <= path.len() && root.iter().zip(&path).all(|(one, other)| same_name(one, other, style))
 }
 
-/// Whether two names are one name in the style.
+/// Whether two names are equal in this style.
 fn same_name(one: &str, other: &str, style: PathStyle) -> bool {
     match style {
         PathStyle::Posix => one == other,
@@ -25,8 +25,8 @@ fn same_name(one: &str, other: &str, style: PathStyle) -> bool {
     }
 }
 
-/// The components of an absolute text, a share marked by an empty one in front; none where the text is not absolute,
-/// breaks a rule of its style or has a `..`.
+/// The components of an absolute path; a share starts with an empty one. `None` if the path is not absolute, breaks a
+/// rule of its style or has a `..`.
 fn components(text: &str, style: PathStyle) -> Option<Vec<&str>> {
     let is_separator: fn(char) -> bool = match style {
         PathStyle::Posix if text.starts_with('/') && !text.contains('\0') => |letter| letter == '/',

@@ -1,7 +1,7 @@
-//! Paging through a list that may change: a cursor belongs to one version of it.
+//! Paging through a list that may change: a cursor belongs to one version of the list.
 //!
-//! `roots/list` is not paged by the protocol; peers that agreed on the extension `rootward.dev/roots-paging` do. A cursor
-//! names the version of the list it was made for, so that nobody gets half of one list and half of another.
+//! The protocol does not page `roots/list`; peers that agreed on the extension `rootward.dev/roots-paging` do. A cursor
+//! contains the version of its list, so that nobody gets half of one list and half of another.
 
 use std::num::NonZeroUsize;
 
@@ -9,10 +9,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use thiserror::Error;
 
-/// How many entries a page has where nobody says otherwise.
+/// The default number of entries per page.
 pub const PAGE_SIZE: NonZeroUsize = NonZeroUsize::new(50).unwrap();
 
-/// A place in one version of a list. To its reader it is an opaque text.
+/// A position in one version of a list. To a peer it is an opaque string.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Cursor {
     /// The version of the list.
@@ -21,18 +21,18 @@ pub struct Cursor {
     pub offset: u64,
 }
 
-/// Why a cursor is of no use. The sentences are what a peer is told.
+/// Why a cursor cannot be used. Peers see these messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Error)]
 pub enum CursorError {
-    /// Nobody here made it.
+    /// It was not made here.
     #[error("Malformed cursor for roots/list")]
     Malformed,
     /// The list has changed since.
     #[error("Stale cursor for roots/list; please restart pagination")]
     Stale {
-        /// The version of the list now.
+        /// The current version of the list.
         expected: u64,
-        /// The version it was made for.
+        /// The version that the cursor was made for.
         received: u64,
     },
 }
@@ -42,28 +42,28 @@ pub enum CursorError {
 pub struct Page<'a, T> {
     /// The entries, in order.
     pub entries: &'a [T],
-    /// Where the next part begins, unless this is the last.
+    /// Where the next part begins; `None` for the last part.
     pub next: Option<Cursor>,
 }
 
 impl Cursor {
-    /// The text a peer carries: base64url, without padding.
+    /// The string that a peer sees: base64url without padding.
     pub fn encode(self) -> String {
         URL_SAFE_NO_PAD.encode([self.version.to_be_bytes(), self.offset.to_be_bytes()].concat())
     }
 
-    /// Reads what a peer brought back. There is one text for a cursor; every other is malformed.
+    /// Decodes a string from a peer. Each cursor has exactly one encoding; everything else is malformed.
     pub fn decode(text: &str) -> Result<Cursor, CursorError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError::Malformed)?;
         let bytes: [u8; 16] = bytes.try_into().map_err(|_| CursorError::Malformed)?;
         let number = u128::from_be_bytes(bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves of it")]
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number")]
         let (version, offset) = ((number >> 64) as u64, number as u64);
         Ok(Cursor { version, offset })
     }
 }
 
-/// The part of `list`, whose version is `version`, that begins at `cursor`.
+/// The part of `list` that begins at `cursor`; `version` is the version of `list`.
 pub fn page<'a, T>(
     list: &'a [T],
     version: u64,
@@ -75,7 +75,7 @@ pub fn page<'a, T>(
         Some(cursor) if cursor.version != version => {
             return Err(CursorError::Stale { expected: version, received: cursor.version });
         }
-        // Of this version cursors are only made for what still comes.
+        // Cursors of the current version are only made for positions inside the list.
         Some(cursor) => usize::try_from(cursor.offset)
             .ok()
             .filter(|offset| (1..list.len()).contains(offset))
@@ -119,7 +119,7 @@ mod tests {
         for text in ["", "1", "AAAA", "not base64!", "näh", &format!("{made}="), &format!("{made} "), &made[1..]] {
             check(text);
         }
-        // Two texts for one cursor would be two cursors; the last character has bits to spare.
+        // The last character has unused bits, so a lenient decoder would accept two strings for one cursor.
         check(&format!("{}R", &made[..made.len() - 1]));
         for offset in [0, 3, 4, u64::MAX] {
             check(&Cursor { version: 7, offset }.encode());

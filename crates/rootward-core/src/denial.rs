@@ -1,7 +1,7 @@
-//! A refusal: a stable code, what was asked, and one fixed sentence for each reason.
+//! A refusal: a stable code, what was asked for, and one fixed sentence for each reason.
 //!
-//! Two readers: a peer learns the code and the path as it asked for it, never what lies outside; the operator also learns
-//! the cause and where the path led.
+//! It has two readers. A peer sees the code and the path as it asked for it, never what lies outside. The operator also
+//! sees the cause and where the path led.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::root::Root;
 use crate::shown::Shown;
 use crate::text::TextError;
 
-/// How much of a path that was asked for is kept, in bytes: more than a URI with every byte escaped has.
+/// The maximum length of a path that is kept, in bytes: longer than a URI whose every byte is escaped.
 const LONGEST_SHOWN: usize = 16 << 10;
 
 /// The stable name of a kind of refusal.
@@ -26,34 +26,34 @@ const LONGEST_SHOWN: usize = 16 << 10;
 pub enum Code {
     /// The path leads outside every root.
     OutsideRoots,
-    /// There is no root in force.
+    /// There are no roots.
     NoRoots,
-    /// The roots have been asked for and are not known yet.
+    /// The roots were requested and are not known yet.
     RootsPending,
-    /// The roots could not be learned.
+    /// The client's roots could not be read.
     RootsFailed,
-    /// Inside a root, but not for this kind of access; or the system itself refuses.
+    /// Inside a root that does not give this access, or the system refuses.
     AccessDenied,
-    /// A place below a root that stays closed.
+    /// A closed place below a root.
     Restricted,
-    /// Text that is no usable path.
+    /// Text that is not a usable path.
     InvalidPath,
-    /// A path of another system.
+    /// A path of another operating system.
     ForeignPath,
-    /// A URI of another scheme than `file`.
+    /// A URI with a scheme other than `file`.
     UnsupportedScheme,
     /// A device, FIFO or socket.
     SpecialFile,
     /// The decision could not be recorded.
     AuditUnavailable,
-    /// A link inside a root that leads out; a peer sees `outside_roots`.
+    /// A link inside a root that leads outside; a peer sees `outside_roots`.
     SymlinkEscape,
-    /// A system or secret place that may not be a root; a peer sees `outside_roots`.
+    /// A system directory or secret place that cannot be a root; a peer sees `outside_roots`.
     SystemPath,
 }
 
 impl Code {
-    /// The code as text.
+    /// The code as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Code::OutsideRoots => "outside_roots",
@@ -96,37 +96,38 @@ impl Serialize for Code {
     }
 }
 
-/// Why, in more detail than the code: for the operator.
+/// The reason in more detail than the code, for the operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The code says it all.
+    /// The code says everything.
     Plain,
-    /// The text could not be read as a path.
+    /// The text is not a valid path.
     Text(TextError),
-    /// The root does not give the access that was asked for.
+    /// The root does not give the requested access.
     Access,
     /// The root itself cannot be removed, renamed or replaced.
     RootItself,
-    /// A restriction holds here.
+    /// A restriction applies here.
     Restriction {
         /// Its pattern.
         pattern: String,
-        /// What restrictions take away here, all together.
+        /// The access that all restrictions together take away here.
         takes: Access,
     },
-    /// Moving this would carry a place along that has rules of its own.
+    /// Moving this would carry along a place that has its own rules.
     CarriesAlong(PathBuf),
     /// The system refused.
     System(ErrorKind),
-    /// The path goes over a link of `/proc` that jumps to an object: where the link is.
+    /// The path goes through a magic link of `/proc`, at this place.
     MagicLink(PathBuf),
-    /// The path climbs by `..` from this place outside. Wherever it leads, the answer would tell whether the place exists.
+    /// The path uses `..` to climb from this place outside every root. Any other answer would show whether the place
+    /// exists.
     Climbs(PathBuf),
     /// The path kept changing while it was being resolved.
     Unsettled,
-    /// The root was there when the guard was made and is another object now, or gone.
+    /// The root was replaced or removed since the guard was made.
     RootChanged,
-    /// A root gives the access, and the rules of the program that asks do not: what these rules allow, as a sentence.
+    /// A root gives the access, but the program's own rules do not. The string says what these rules allow.
     OwnRules(String),
 }
 
@@ -157,13 +158,14 @@ impl Denial {
         }))
     }
 
-    /// The same refusal of a place that a root gives, by the rules of the program that asks. `says` tells what these rules allow.
+    /// The same refusal for a place that a root gives but the program's own rules do not. `says` tells what these rules
+    /// allow.
     #[must_use]
     pub fn by_own_rules(self, grant: &Grant, says: impl Into<String>) -> Denial {
         self.at(&grant.root().root, grant.path()).because(Cause::OwnRules(says.into()))
     }
 
-    /// The same refusal for a path that was asked for in other words.
+    /// The same refusal, showing the path as the caller asked for it.
     #[must_use]
     pub fn asked_as(mut self, path: impl Into<OsString>) -> Denial {
         self.0.path = shortened(path.into());
@@ -201,28 +203,28 @@ impl Denial {
         self.0.access
     }
 
-    /// The root that the path lies in, if it lies in one.
+    /// The root that contains the path, if any.
     pub fn root(&self) -> Option<&Root> {
         self.0.root.as_ref()
     }
 
-    /// Where the path leads, as far as it is known: for the operator only.
+    /// Where the path leads, if known. For the operator only.
     pub fn resolved(&self) -> Option<&Path> {
         self.0.resolved.as_deref()
     }
 
-    /// Why, in detail: for the operator only.
+    /// The cause. For the operator only.
     pub fn cause(&self) -> &Cause {
         &self.0.cause
     }
 
-    /// The sentence for the operator: names the cause and where the path led.
+    /// The message for the operator: it names the cause and where the path led.
     pub fn for_operator(&self) -> String {
         let path = Shown::new(&self.0.path);
         match (self.0.code, &self.0.cause, self.resolved()) {
             (_, Cause::MagicLink(link), _) => {
                 let link = Shown::new(link);
-                format!("path `{path}` goes over `{link}`, a link that jumps to an object, which is never followed")
+                format!("path `{path}` goes through `{link}`, a magic link, which is never followed")
             }
             (_, Cause::Climbs(from), _) => {
                 format!("path `{path}` climbs by `..` from `{}`, which is outside every root", Shown::new(from))
@@ -240,7 +242,7 @@ impl Denial {
     }
 }
 
-/// The sentence for a peer.
+/// The message for a peer.
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = Shown::new(&self.0.path);
@@ -288,7 +290,7 @@ impl fmt::Display for Denial {
     }
 }
 
-/// What is longer than any path or URI of one, cut off: it names nothing, and is only shown.
+/// Cuts off a path that is too long to be valid and is only shown.
 fn shortened(path: OsString) -> OsString {
     if path.len() <= LONGEST_SHOWN {
         return path;
@@ -299,12 +301,12 @@ fn shortened(path: OsString) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// What the system means, in words for a person.
+/// A system error in plain words.
 pub(crate) fn says(kind: ErrorKind) -> String {
     match kind {
         ErrorKind::NotFound => "something on the way does not exist".to_owned(),
         ErrorKind::NotADirectory => "something on the way is not a directory".to_owned(),
-        kind if kind == Errno::LOOP.kind() => "its links lead in a circle, or are too many".to_owned(),
+        kind if kind == Errno::LOOP.kind() => "too many links, or links that form a loop".to_owned(),
         ErrorKind::InvalidFilename => "a name in it is too long".to_owned(),
         ErrorKind::PermissionDenied => "the system does not permit it".to_owned(),
         kind => kind.to_string(),
@@ -319,7 +321,7 @@ impl fmt::Debug for Denial {
 
 impl std::error::Error for Denial {}
 
-/// The code a text error is refused with.
+/// The code for a text error.
 impl From<&TextError> for Code {
     fn from(error: &TextError) -> Code {
         match error {

@@ -1,9 +1,9 @@
-//! Decides paths against roots, and opens what is allowed so that no race slips past the decision.
+//! Decides paths against roots, and opens what is allowed without a race between decision and use.
 //!
-//! A *root* is a directory or file that a user shares. A [`Guard`] is a set of roots with handles; it decides every path
-//! that comes from elsewhere. What it allows, it hands out as a [`Grant`]: the resolved object, already pinned, and the only
-//! thing that reads, writes, lists, renames or removes. What it refuses, it refuses with a [`Denial`]: a stable code, one
-//! sentence, and for the operator the cause.
+//! A *root* is a directory or file that a user shares. A [`Guard`] is a set of roots with handles; it decides every
+//! path that a peer names. If it allows the path, it returns a [`Grant`]: the resolved object, already pinned, and the
+//! only way to read, write, list, rename or remove it. If it refuses, it returns a [`Denial`]: a stable code, one
+//! sentence, and the cause for the operator.
 //!
 //! ```
 //! use rootward_core::{Access, Guard, GuardOptions, Origin, Root, RootSet, Validation};
@@ -15,13 +15,13 @@
 //! let set = RootSet::place_ambient([root], &Validation::new(None));
 //! let guard = Guard::new(set, GuardOptions::default());
 //!
-//! // A peer names paths. A grant reads what was decided on, whatever becomes of the name meanwhile.
+//! // A peer names paths. A grant reads what was decided on, even if the name leads elsewhere meanwhile.
 //! # std::os::unix::fs::symlink("/etc", project.join("innocent"))?;
 //! # std::fs::write(project.join("notes.txt"), "hello")?;
 //! let grant = guard.check("notes.txt", Access::READ)?;
 //! assert_eq!(grant.read(1 << 20)?, b"hello");
 //!
-//! // A link that leads out, a climb, a write: refused, each with its code.
+//! // A link that leads outside, a climb, a write: each is refused with its code.
 //! let refused = |path, access| guard.check(path, access).unwrap_err().code().for_peer().as_str();
 //! assert_eq!(refused("innocent/passwd", Access::READ), "outside_roots");
 //! assert_eq!(refused("../../etc/passwd", Access::READ), "outside_roots");
@@ -33,28 +33,31 @@
 //!
 //! What is shared:
 //! - [`Root`], [`RootUri`], [`Access`], [`Origin`]: one root as it was named; [`Validation`]: who may name what.
-//! - [`RootSet`]: roots found on disk; [`Mode`] combines a client's with the operator's; [`Difference`] compares two.
-//! - [`Restrictions`]: places that stay closed in any root; [`places`] lists the usual ones.
+//! - [`RootSet`]: roots found on disk; [`Mode`] combines the client's roots with the operator's; [`Difference`]
+//!   compares two sets.
+//! - [`Restrictions`]: places that stay closed in any root; [`places`] lists the standard ones.
 //!
 //! Deciding, in `guard/`, step by step in `guard/decide.rs`:
-//! - [`Guard::check`] follows links; [`Guard::check_entry`] means the directory entry itself, to be created, removed or
-//!   renamed; [`Guard::open`] decides and opens for reading in one call; [`Guard::explain`] tells each step.
-//! - [`Guard::would_contain`] and [`text_contains`] look at text alone and decide nothing.
-//! - `text.rs` reads a path's text, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
-//!   `os.rs` makes the system calls: the only file that names a file to the system.
-//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change. [`Shown`]: any text, safe to print.
-//! - [`Resolver`]: by `openat2`, or by walking where there is none.
+//! - [`Guard::check`] follows links; [`Guard::check_entry`] decides about the directory entry itself, to create, remove
+//!   or rename it; [`Guard::open`] decides and opens for reading in one call; [`Guard::explain`] returns each step.
+//! - [`Guard::would_contain`] and [`text_contains`] only look at text and decide nothing.
+//! - `text.rs` parses a path, `tree.rs` finds its root, `resolve/` opens below a handle or guesses where links lead,
+//!   `os.rs` makes the system calls: the only file that passes file names to the system.
+//! - [`Denial`], [`Code`]: refusals. [`AuditEvent`], [`ChangeEvent`]: the record of a decision, and of a change.
+//!   [`Shown`]: any text, safe to print.
+//! - [`Resolver`]: `openat2`, or a walk over components if the kernel does not have it.
 //! - [`TopNames`]: which names exist directly in `/`, to tell a path from another string.
-//! - [`Guard::pin_root`], [`Guard::closed_places_below`], [`names_in`], [`pin_entry`]: what a kernel's own fence around a process is built from.
+//! - [`Guard::pin_root`], [`Guard::closed_places_below`], [`names_in`], [`pin_entry`]: the input for a kernel sandbox
+//!   around a process.
 //!
 //! Acting, in `grant/`, one verb per file: [`Grant::read`], [`Grant::replace`], [`Grant::append`], [`Grant::create_new`],
 //! [`Grant::list`], [`Grant::walk`], [`Grant::create_directory`], [`Grant::remove`], [`Grant::rename_to`],
 //! [`Grant::copy_to`], [`Grant::open_executable`], [`Grant::metadata`].
 //!
-//! Over time: [`session`], the state machine that says which roots are in force. [`mod@env`]: what the
-//! environment says about it. [`cursor`]: paging through a list that may change.
+//! Over time: [`session`], the state machine that determines the current roots. [`mod@env`]: the settings in the
+//! environment. [`cursor`]: paging through a list that may change.
 //!
-//! No async, no logging, no MCP. Functions that look up the user's files on their own account end in `_ambient`.
+//! No async, no logging, no MCP. Functions that access the user's files without a guard end in `_ambient`.
 
 mod access;
 mod audit;

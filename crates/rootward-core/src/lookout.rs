@@ -1,4 +1,4 @@
-//! Where places lie, for whoever sets up a guard: looks anywhere, gives access to nothing.
+//! Finds out where places lie, for code that sets up a guard. It can look anywhere and gives no access.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,7 +15,7 @@ use crate::root::{Origin, Root};
 use crate::set::RootSet;
 use crate::validate::Validation;
 
-/// Sees every place and gives access to none: says where a place lies and whether it exists.
+/// A guard that covers every place and gives no access. It tells where a place lies and whether it exists.
 pub fn lookout_ambient(resolver: Resolver) -> Guard {
     let top = Root::from_path("/", Origin::Flag).map(|root| root.with_access(Access::NONE));
     let restrictions = Arc::new(Restrictions::none());
@@ -24,25 +24,25 @@ pub fn lookout_ambient(resolver: Resolver) -> Guard {
     Guard::new(RootSet::place_ambient(top, &Validation::new(None)), options)
 }
 
-/// Where a path leads, and over which links.
+/// Where a path leads, and through which links.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Followed {
-    /// The place: absolute, without links or dot segments.
+    /// The resolved place: absolute, without links or dot segments.
     pub place: PathBuf,
-    /// Whether something is there.
+    /// Whether something exists there.
     pub exists: bool,
-    /// The place of each link that was followed.
+    /// The place of each link on the way.
     pub links: Vec<PathBuf>,
 }
 
 impl Followed {
-    /// The directories whose contents decided where the path leads.
+    /// The directories whose contents determine where the path leads.
     pub fn holders(&self) -> impl Iterator<Item = &Path> {
         self.links.iter().map(|link| link.parent().unwrap_or(link))
     }
 }
 
-/// Follows an absolute path; nothing where the system does not let it be followed, or it passes a link that names no path.
+/// Follows an absolute path; `None` if the system refuses, or if the path goes through a magic link.
 pub fn follow_ambient(path: &Path) -> Option<Followed> {
     let path_from = |bytes| PathBuf::from(OsString::from_vec(bytes));
     let (guess, links) = follow(path.as_os_str().as_bytes()).ok()?;
@@ -50,9 +50,9 @@ pub fn follow_ambient(path: &Path) -> Option<Followed> {
     Some(Followed { place: path_from(guess.place), exists, links: links.into_iter().map(path_from).collect() })
 }
 
-/// A place as it is spelled, and where that leads; restrictions hold for places without links.
+/// A place as spelled, and its resolved path if that differs. Restrictions apply to resolved paths.
 pub fn spellings_ambient(place: &Path, resolver: Resolver) -> Result<Vec<PathBuf>, Denial> {
-    // No access is asked for and nothing is opened: only where the place lies, whether or not it exists.
+    // Asks for no access and opens nothing; the place may be missing.
     let lies_at = lookout_ambient(resolver).check(place, Access::NONE)?.path();
     let spelled: PathBuf = place.components().collect();
     Ok(if spelled == lies_at { vec![spelled] } else { vec![spelled, lies_at] })

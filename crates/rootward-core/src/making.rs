@@ -1,4 +1,4 @@
-//! Making a directory of the user's own: private, and through no link.
+//! Creates a private directory for the user, without following links.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,10 +10,11 @@ use rustix::io::Errno;
 
 use crate::os;
 
-/// Makes a directory below `home`, and those on the way to it, with mode 0700 each. What exists stays as it is.
+/// Creates a directory below `home`, and its missing parents, each with mode 0700. Existing directories stay as they
+/// are.
 ///
-/// Each name is opened or made below the handle of the directory before it, and no link below `home` is followed: what another program
-/// puts in the way is an error.
+/// Each name is opened or created below the handle of its parent, and no link below `home` is followed: a link that
+/// another program put there is an error.
 pub fn make_private_directory_ambient(home: &Path, directory: &Path) -> io::Result<()> {
     let below = directory.strip_prefix(home).map_err(|_| io::Error::other("not below the home directory"))?;
     let flags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -25,7 +26,7 @@ pub fn make_private_directory_ambient(home: &Path, directory: &Path) -> io::Resu
         above = match os::open_child(above.as_fd(), name, flags) {
             Err(Errno::NOENT) => {
                 match os::make_private_directory(above.as_fd(), name) {
-                    // Somebody else was quicker.
+                    // Somebody else created it first.
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }

@@ -1,15 +1,12 @@
 //! The system calls that the core makes, each with the flags that make it safe.
 //!
-//! Written for Linux. Another system needs its own version of this file: `O_PATH` handles, `openat2` and `/proc/self/fd`
-//! have no portable counterpart, while everything above this file works on handles and names alone.
+//! Written for Linux. Another system needs its own version of this file: `O_PATH` handles, `openat2` and
+//! `/proc/self/fd` have no portable counterpart. Everything above this file works on handles and names only.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the one place where files are opened and changed by name, below a handle"
-)]
+#![expect(clippy::disallowed_methods, reason = "the only place that opens and changes files by name, below a handle")]
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("rootward-core opens files by Linux means; see docs/rough-edges.md for what another system needs");
+compile_error!("rootward-core needs Linux to open files; see docs/rough-edges.md for what another system needs");
 
 use std::ffi::OsString;
 use std::mem::MaybeUninit;
@@ -21,44 +18,45 @@ use rustix::io::Errno;
 
 use crate::root::FileId;
 
-/// A handle that names an object without opening it: no device is touched, no FIFO waited for.
+/// Pins an object without opening it: no device is touched, and a FIFO does not block.
 pub(crate) const PIN: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-/// Reading. `O_NONBLOCK` because a FIFO would hang the process, `O_NOCTTY` because a terminal would adopt it.
+/// For reading. `O_NONBLOCK` because a FIFO would block the process, `O_NOCTTY` because a terminal could become its
+/// controlling terminal.
 pub(crate) const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// Writing in place; truncation comes after the checks, never with the open.
+/// For writing in place. Truncation happens after the checks, never on open.
 pub(crate) const WRITE: OFlags = OFlags::WRONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// Listing.
+/// For listing.
 pub(crate) const LIST: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// Creating a file that was not there: fails on anything that exists, links included.
+/// For creating a file: fails if anything exists, links included.
 const CREATE: OFlags = WRITE.union(OFlags::CREATE).union(OFlags::EXCL);
 
-/// How often a lookup that lost a race against a rename is tried again. `openat2(2)` answers `EAGAIN` only then; three in
-/// a row is the most ever seen under heavy renaming.
+/// How often to retry a lookup that lost a race against a rename. `openat2(2)` returns `EAGAIN` only then; three in a
+/// row is the most ever seen under heavy renaming.
 const RETRIES: usize = 128;
 
 /// Whether this kernel, in this process, has `openat2`.
 pub(crate) fn has_openat2() -> bool {
     match fs::openat2(CWD, c"/", PIN, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // EAGAIN is an answer: the call is there. What it then refuses stays refused.
+        // EAGAIN means that the call exists.
         Ok(_) | Err(Errno::AGAIN | Errno::INTR) => true,
         Err(_) => false,
     }
 }
 
-/// Opens `name` below `directory`; no link is followed anywhere and nothing above `directory` is reached.
+/// Opens `name` below `directory`, without following links and without reaching anything above `directory`.
 pub(crate) fn open_beneath(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
-    // SECURITY: with `NO_SYMLINKS` a success proves that the text is the resolved path; with `BENEATH` no `..` climbs out
-    // (test: guard_passes_the_escape_corpus)
+    // SECURITY: with `NO_SYMLINKS`, success proves that the text is the resolved path; with `BENEATH`, no `..` climbs
+    // out (test: guard_passes_the_escape_corpus)
     let resolve = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
     retrying(|| fs::openat2(directory, name, flags, Mode::empty(), resolve))
 }
 
-/// Pins whatever `path` leads to, wherever that is. The handle proves nothing: it only says where to look.
+/// Pins whatever `path` leads to, anywhere. The handle proves nothing; it only shows where to look.
 pub(crate) fn pin_anywhere(path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     retrying(|| fs::openat2(CWD, path, PIN.union(flags), Mode::empty(), ResolveFlags::NO_MAGICLINKS))
 }
 
-/// Pins what lies at an absolute path, if no link is on the way.
+/// Pins the object at an absolute path, if there is no link on the way.
 pub(crate) fn pin_without_links(path: &[u8]) -> Result<OwnedFd, Errno> {
     retrying(|| fs::openat2(CWD, path, PIN, Mode::empty(), ResolveFlags::NO_SYMLINKS))
 }
@@ -73,15 +71,15 @@ fn retrying(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd,
     Err(Errno::AGAIN)
 }
 
-/// Opens one name in `directory`, a single component; a link is not followed.
+/// Opens a single name in `directory`, without following a link.
 pub(crate) fn open_child(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
-    // SECURITY: whoever can write to the directory can put a link there at any moment
-    // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
+    // SECURITY: anyone who can write to the directory can put a link there at any moment (test:
+    // nothing_outside_is_reached_while_directories_and_links_are_swapped)
     retrying(|| fs::openat(directory, name, flags.union(OFlags::NOFOLLOW), Mode::empty()))
 }
 
-/// Creates one name in `directory`, which must not exist.
+/// Creates a single name in `directory`. It must not exist.
 pub(crate) fn create_child(
     directory: BorrowedFd<'_>,
     name: &[u8],
@@ -92,17 +90,17 @@ pub(crate) fn create_child(
     retrying(|| fs::openat(directory, name, CREATE.union(flags), mode))
 }
 
-/// Opens the root of the file system, where a walk over components starts.
+/// Pins `/`, where a walk over components starts.
 pub(crate) fn pin_slash() -> Result<OwnedFd, Errno> {
     fs::openat(CWD, c"/", PIN.union(OFlags::DIRECTORY), Mode::empty())
 }
 
-/// Opens the directory behind a pinned handle for listing.
+/// Opens a pinned directory for listing.
 pub(crate) fn list_pinned(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     fs::openat(directory, c".", LIST, Mode::empty())
 }
 
-/// Room for the kernel's answer when a directory is read.
+/// A buffer for reading a directory.
 pub(crate) type DirectoryBuffer = Vec<MaybeUninit<u8>>;
 
 /// A buffer of the size that `readdir(3)` uses.
@@ -124,7 +122,7 @@ pub(crate) fn read_directory(
             continue;
         }
         let kind = match next.file_type() {
-            // Some file systems do not say.
+            // Some file systems do not report the type.
             FileType::Unknown => status_of_child(directory, name).map_or(FileType::Unknown, |status| type_of(&status)),
             kind => kind,
         };
@@ -141,17 +139,17 @@ pub(crate) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(Vec<u8>, FileTyp
     Ok(entries)
 }
 
-/// Makes a directory.
+/// Creates a directory.
 pub(crate) fn make_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
     fs::mkdirat(parent, name, Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO))
 }
 
-/// Makes a directory for its owner alone.
+/// Creates a directory that only its owner can access.
 pub(crate) fn make_private_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
     fs::mkdirat(parent, name, Mode::RWXU)
 }
 
-/// Removes an entry that is no directory.
+/// Removes an entry that is not a directory.
 pub(crate) fn remove_file(parent: impl AsFd, name: &[u8]) -> Result<(), Errno> {
     fs::unlinkat(parent, name, AtFlags::empty())
 }
@@ -161,7 +159,7 @@ pub(crate) fn remove_directory(parent: impl AsFd, name: &[u8]) -> Result<(), Err
     fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
 }
 
-/// Renames an entry; a link is renamed, not followed.
+/// Renames an entry. A link itself is renamed, not its target.
 pub(crate) fn rename(
     from: impl AsFd,
     name: &[u8],
@@ -170,13 +168,13 @@ pub(crate) fn rename(
     flags: RenameFlags,
 ) -> Result<(), Errno> {
     match fs::renameat_with(&from, name, &to, new_name, flags) {
-        // Some file systems know no flags (renameat2(2)); without any, the plain call is the same.
+        // Some file systems do not support flags (renameat2(2)); without flags, the plain call does the same.
         Err(Errno::INVAL | Errno::NOSYS) if flags.is_empty() => fs::renameat(from, name, to, new_name),
         answer => answer,
     }
 }
 
-/// Gives a new file its name, unless something has that name.
+/// Gives a new file its name, unless the name is taken.
 pub(crate) fn take_free_name(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
     match fs::renameat_with(directory, temporary, directory, name, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS) => link_and_remove(directory, temporary, name),
@@ -184,19 +182,19 @@ pub(crate) fn take_free_name(directory: BorrowedFd<'_>, temporary: &[u8], name: 
     }
 }
 
-/// The same where the file system knows no flags (renameat2(2)), as NFS: a second name never replaces anything either.
+/// The same for file systems without flags (renameat2(2)), such as NFS: a hard link never replaces anything either.
 fn link_and_remove(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
     match fs::linkat(directory, temporary, directory, name, AtFlags::empty()) {
         Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => return claim_and_replace(directory, temporary, name),
         linked => linked?,
     }
-    // The file has its name: what is left of the other one is no reason to say that it has not.
+    // The file has its name, so a leftover temporary name is not an error.
     let _ = remove_file(directory, temporary);
     Ok(())
 }
 
-/// The same where the file system has no second names either (link(2)), as folders that a virtual machine shares: an empty file takes
-/// the name first. Only what another process adds to that, in between, is lost.
+/// The same for file systems that also lack hard links (link(2)), such as folders shared with a virtual machine: an
+/// empty file takes the name first. Data that another process appends to it in between is lost.
 fn claim_and_replace(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -> Result<(), Errno> {
     drop(create_child(directory, name, OFlags::empty(), Mode::RUSR | Mode::WUSR)?);
     fs::renameat(directory, temporary, directory, name).inspect_err(|_| {
@@ -204,31 +202,31 @@ fn claim_and_replace(directory: BorrowedFd<'_>, temporary: &[u8], name: &[u8]) -
     })
 }
 
-/// All that is known about a pinned object.
+/// All metadata of a pinned object.
 pub(crate) fn details(handle: impl AsFd) -> Result<Statx, Errno> {
     fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS | StatxFlags::BTIME)
 }
 
-/// All that is known about an entry, a link not followed.
+/// All metadata of an entry; a link is not followed.
 pub(crate) fn details_of_child(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Statx, Errno> {
-    // SECURITY: a link is described itself; what it leads to may lie outside
-    // (test: entries_met_on_a_walk_are_described_without_following_links)
+    // SECURITY: describe a link itself; its target may lie outside (test:
+    // entries_met_on_a_walk_are_described_without_following_links)
     fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS | StatxFlags::BTIME)
 }
 
-/// Where the kernel says a handle is.
+/// The place of a handle according to the kernel.
 pub(crate) fn place_of(handle: BorrowedFd<'_>) -> Result<OsString, Errno> {
     let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
     fs::readlinkat(CWD, link, Vec::new()).map(|target| OsString::from_vec(target.into_bytes()))
 }
 
-/// What a link says, the link itself pinned.
+/// The target of a pinned link.
 pub(crate) fn target_of(link: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     fs::readlinkat(link, c"", Vec::new()).map(std::ffi::CString::into_bytes)
 }
 
-/// Whether a link may be a magic one: those of procfs, but for the few plain ones (`/proc/self`) in its topmost directory,
-/// which is always inode 1 (`PROC_ROOT_INO`).
+/// Whether a link may be a magic link. In procfs all may be, except the few plain ones (`/proc/self`) in its top
+/// directory, which is always inode 1 (`PROC_ROOT_INO`).
 pub(crate) fn may_be_magic(directory: BorrowedFd<'_>, link: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(fs::fstatfs(link)?.f_type == fs::PROC_SUPER_MAGIC && fs::fstat(directory)?.st_ino != 1)
 }
@@ -238,12 +236,12 @@ pub(crate) fn status(handle: impl AsFd) -> Result<Stat, Errno> {
     fs::fstat(handle)
 }
 
-/// The status of an entry, a link not followed.
+/// The status of an entry; a link is not followed.
 pub(crate) fn status_of_child(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, Errno> {
     fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Which object a handle is of.
+/// The identity of the object behind a handle.
 pub(crate) fn identity(handle: impl AsFd) -> Result<FileId, Errno> {
     let seen = fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::INO | StatxFlags::BTIME)?;
     let born = seen.stx_mask & StatxFlags::BTIME.bits() != 0;
@@ -254,7 +252,7 @@ pub(crate) fn identity(handle: impl AsFd) -> Result<FileId, Errno> {
     })
 }
 
-/// What kind of object a status is about.
+/// The file type in a status.
 pub(crate) fn type_of(status: &Stat) -> FileType {
     FileType::from_raw_mode(status.st_mode)
 }

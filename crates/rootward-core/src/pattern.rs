@@ -1,8 +1,9 @@
-//! Patterns in root definitions: `~/src/*` shares every directory in `~/src`, `~/clients/*/docs` the `docs` of every client.
+//! Patterns in root definitions: `~/src/*` shares every directory in `~/src`, `~/clients/*/docs` the `docs` of every
+//! client.
 //!
-//! Only the operator and the user write patterns; a client's `*` is a character. `*` matches any part of one name, and no name that begins
-//! with a dot. What matches is a directory that is reached over no link from where the wildcards begin, and it is judged as a client's
-//! root is: a pattern says less about what it shares than a path does.
+//! Only the operator and the user can write patterns; in a client's root, `*` is a normal character. `*` matches any
+//! part of one name, but no leading dot. A match is a directory that is reached without links after the fixed part. It
+//! is judged like a client's root, because a pattern says less about what it shares than a path does.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
@@ -16,36 +17,36 @@ use crate::os;
 use crate::resolve::{Resolver, open};
 use crate::root::FileId;
 
-/// The most directories that one pattern may match, at any of its wildcards.
+/// The maximum number of directories that one pattern may match, at each of its wildcards.
 pub const MOST_MATCHES: usize = 1000;
 
-/// The most entries that are read for one pattern.
+/// The maximum number of entries to read for one pattern.
 const MOST_READ: usize = 100_000;
 
 /// Whether a root's path is a pattern, or was found by one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Pattern {
-    /// It is one. Its first wildcard comes after this many components; those before are names, whatever characters they have.
+    /// It is a pattern. The components before the first wildcard are plain names, even if they contain a `*`.
     Named {
-        /// How many.
+        /// The number of components before the first wildcard.
         fixed: usize,
     },
     /// It is a directory that a pattern matches.
     Matched {
         /// The pattern.
         by: PathBuf,
-        /// How many components come before its first wildcard.
+        /// The number of components before its first wildcard.
         fixed: usize,
     },
 }
 
-/// What is wrong with a pattern.
+/// Why a pattern is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum PatternError {
-    /// `**`.
+    /// It contains `**`.
     #[error("`**` is not supported: `*` matches one name, and `~/src/*/*` goes one level deeper")]
     Recursive,
-    /// `..` beside a `*`.
+    /// It contains `..` and a `*`.
     #[error("`..` in a pattern")]
     Climbs,
 }
@@ -53,7 +54,7 @@ pub enum PatternError {
 /// A directory that a pattern matches.
 #[derive(Debug)]
 pub(crate) struct Match {
-    /// Its names below the fixed part.
+    /// Its path below the fixed part.
     pub(crate) below: PathBuf,
     pub(crate) id: FileId,
 }
@@ -66,7 +67,7 @@ pub(crate) enum Unexpanded {
 }
 
 impl Pattern {
-    /// The pattern in a path as a person typed it, which `path` is in full; none where there is no `*`.
+    /// The pattern in a path that a person typed; `path` is the full path. `None` if it has no `*`.
     pub fn read(typed: &[u8], path: &Path) -> Result<Option<Pattern>, PatternError> {
         if !typed.contains(&b'*') {
             return Ok(None);
@@ -80,7 +81,7 @@ impl Pattern {
         if typed.components().any(|part| part.as_os_str().as_bytes().windows(2).any(|pair| pair == b"**")) {
             return Err(PatternError::Recursive);
         }
-        // Counted from the end: the home or the base comes before what was typed, and a `*` in it is a character.
+        // Count from the end: the home or the base comes before the typed part, and a `*` in it is a normal character.
         let behind = typed.components().count() - wild;
         Ok(Some(Pattern::Named { fixed: path.components().count() - behind }))
     }
@@ -90,17 +91,17 @@ fn is_wild(name: &OsStr) -> bool {
     name.as_bytes().contains(&b'*')
 }
 
-/// The fixed part of a pattern, and the names behind it.
+/// The fixed part of a pattern, and the names after it.
 pub(crate) fn split(path: &Path, fixed: usize) -> (PathBuf, Vec<OsString>) {
     let behind = path.components().skip(fixed).map(|part| part.as_os_str().to_owned()).collect();
     (path.components().take(fixed).collect(), behind)
 }
 
-/// The directories below `place`, which is resolved, that these names match, in the order of their names.
+/// The directories below `place` that these names match, sorted by name. `place` must be resolved.
 pub(crate) fn matches(resolver: Resolver, place: &Path, names: &[OsString]) -> Result<Vec<Match>, Unexpanded> {
     let slash = os::pin_slash().map_err(Unexpanded::System)?;
-    // SECURITY: no link is followed behind the fixed part: where one leads is nothing that the pattern says
-    // (test: a_pattern_matches_no_link)
+    // SECURITY: follow no link after the fixed part: the pattern does not say where one leads (test:
+    // a_pattern_matches_no_link)
     let pin = |below: &Path| {
         let path = place.join(below);
         let bytes = path.as_os_str().as_bytes();
@@ -117,7 +118,7 @@ pub(crate) fn matches(resolver: Resolver, place: &Path, names: &[OsString]) -> R
             }
             let directory = match pin(&below) {
                 Ok(directory) => directory,
-                // Another level of the pattern may not be there, or not let one in.
+                // The next level of the pattern may be missing here, or not accessible.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV | Errno::ACCESS) => continue,
                 Err(error) => return Err(Unexpanded::System(error)),
             };
@@ -145,9 +146,9 @@ pub(crate) fn matches(resolver: Resolver, place: &Path, names: &[OsString]) -> R
     Ok(found.into_iter().filter_map(there).collect())
 }
 
-/// Whether `*` in a name can be filled so that it is this one.
+/// Whether a name matches a pattern with `*`.
 fn is_match(pattern: &[u8], name: &[u8]) -> bool {
-    // Hidden directories are hidden from patterns as well, unless they say the dot.
+    // A pattern matches hidden directories only if it starts with a dot itself.
     if name.starts_with(b".") && !pattern.starts_with(b".") {
         return false;
     }
@@ -155,7 +156,7 @@ fn is_match(pattern: &[u8], name: &[u8]) -> bool {
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
     for part in parts {
-        // Two `*` have something between them.
+        // There is always something between two `*`.
         let Some(at) = rest.windows(part.len().max(1)).position(|some| some == part) else { return false };
         rest = &rest[at + part.len()..];
     }
@@ -194,7 +195,7 @@ mod tests {
         check("/src/*", "/src/*", Ok(Some(2)));
         check("/clients/*/docs", "/clients/*/docs", Ok(Some(2)));
         check("~/src/a*", "/home/me/src/a*", Ok(Some(4)));
-        // What stands before what was typed is no pattern.
+        // The part before what was typed is not a pattern.
         check("*", "/odd*name/*", Ok(Some(2)));
         check("src/app", "/odd*name/src/app", Ok(None));
         check("/src/**", "/src/**", Err(PatternError::Recursive));

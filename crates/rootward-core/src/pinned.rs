@@ -1,6 +1,6 @@
-//! The entries of a pinned directory, for a kernel's own fence that is built entry by entry.
+//! The entries of a pinned directory, for a kernel sandbox that is built entry by entry.
 //!
-//! Nothing is opened and no link is followed: an entry becomes a handle on the object that its name means in that directory.
+//! Nothing is opened and no link is followed: an entry becomes a handle on the object with that name in the directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,13 +13,13 @@ use rustix::io::Errno;
 use crate::os;
 use crate::root::RootKind;
 
-/// The names of a pinned directory's entries, in no order.
+/// The names of a pinned directory's entries, in no particular order.
 pub fn names_in(directory: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
     let entries = os::entries(directory)?;
     Ok(entries.into_iter().map(|(name, _)| OsString::from_vec(name)).collect())
 }
 
-/// A handle on an entry of a pinned directory. `None` if it is a link, is gone, or is not a single name.
+/// A handle on an entry of a pinned directory. `None` if it is a link, does not exist, or is not a single name.
 pub fn pin_entry(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<(OwnedFd, RootKind)>> {
     let name = name.as_bytes();
     if name.contains(&b'/') || matches!(name, b"" | b"." | b"..") {
@@ -29,7 +29,7 @@ pub fn pin_entry(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<(
         Err(Errno::NOENT) => return Ok(None),
         handle => handle?,
     };
-    // SECURITY: what a link leads to may lie anywhere (test: an_entry_is_pinned_without_following_links)
+    // SECURITY: the target of a link may lie anywhere (test: an_entry_is_pinned_without_following_links)
     Ok(match os::type_of(&os::status(&handle)?) {
         FileType::Symlink => None,
         FileType::Directory => Some((handle, RootKind::Directory)),

@@ -1,15 +1,15 @@
-//! The places that are not for sharing: secrets, what runs code for the user, and files that projects keep secrets in.
+//! The places that are not shared: secrets, files that run code for the user, and files in which projects keep secrets.
 //!
-//! One table each, used both to refuse a root that lies in such a place and to keep the place closed below other roots.
-//! An entry is a sequence of components that is meant wherever it occurs in a path, with everything below it; `**` stands for any
-//! number of components, also none. The last component may begin or end with a `*`. ASCII case does not count: on a disk that
-//! ignores it, `.SSH` is `.ssh`.
+//! There is one table for each. They are used to refuse a root in such a place and to keep the place closed below other
+//! roots. An entry is a sequence of components that matches anywhere in a path, with everything below it; `**` matches
+//! any number of components, including none. The last component may begin or end with a `*`. ASCII case is ignored,
+//! because on a case-insensitive disk `.SSH` is `.ssh`.
 //!
 //! `docs/closed.md` lists all of them.
 
 /// No access.
 pub const SECRET: &[&str] = &[
-    // Keys and what holds them.
+    // Keys and key stores.
     ".ssh",
     ".putty",
     ".gnupg",
@@ -70,7 +70,7 @@ pub const SECRET: &[&str] = &[
     ".docker/contexts",
     ".config/containers/auth.json",
     ".config/helm/registry",
-    // Hosting of code, registries of packages.
+    // Code hosting and package registries.
     ".git-credentials",
     ".config/git/credentials",
     ".config/gh",
@@ -87,7 +87,7 @@ pub const SECRET: &[&str] = &[
     ".m2/settings-security.xml",
     ".gradle/gradle.properties",
     ".nuget/NuGet/NuGet.Config",
-    // Passwords of programs, databases, mail.
+    // Passwords for programs, databases and mail.
     ".netrc",
     "_netrc",
     ".authinfo",
@@ -99,7 +99,7 @@ pub const SECRET: &[&str] = &[
     ".fetchmailrc",
     ".config/filezilla",
     ".local/share/remmina",
-    // Models and agents.
+    // AI models and agents.
     ".claude/.credentials.json",
     ".codex/auth.json",
     ".gemini/oauth_creds.json",
@@ -146,7 +146,7 @@ pub const SECRET: &[&str] = &[
     ".ethereum",
     ".bitmonero",
     ".config/solana/id.json",
-    // What was typed, passwords included.
+    // History of typed commands, passwords included.
     ".bash_history",
     ".zsh_history",
     ".sh_history",
@@ -165,8 +165,8 @@ pub const SECRET: &[&str] = &[
 
 /// No access in calls; open to processes.
 ///
-/// A project's own programs need these files, so the kernel leaves them open to a confined server, and they are never a reason not
-/// to start one.
+/// A project's own programs need these files, so the kernel leaves them open to a confined server, and they never
+/// prevent one from starting.
 pub const GUARDED: &[&str] = &[
     ".env",
     ".env.*",
@@ -181,24 +181,24 @@ pub const GUARDED: &[&str] = &[
     "terraform.tfstate.backup",
 ];
 
-/// The ends of names that stay open although `.env.*` matches them: templates, made to be shared.
+/// Suffixes that stay open although `.env.*` matches: templates, which are made to be shared.
 pub const TEMPLATES: &[&str] = &[".example", ".sample", ".template", ".dist"];
 
-/// Whether a name is that of a template for a `.env`: `.env.example`, `.env.local.sample`.
+/// Whether a name is a template for a `.env`: `.env.example`, `.env.local.sample`.
 pub(crate) fn is_template(name: &[u8]) -> bool {
     let starts = name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b".env."));
     starts && TEMPLATES.iter().any(|end| ends_with(name, end.as_bytes()))
 }
 
-/// Whether a name ends so, in whatever case.
+/// Whether a name has this suffix, ignoring case.
 pub(crate) fn ends_with(name: &[u8], end: &[u8]) -> bool {
     name.len().checked_sub(end.len()).is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
 }
 
-/// Not for writing.
+/// Closed for writing.
 pub const RUNS_CODE: &[&str] = &[
-    // Git runs hooks, and what its configuration names (githooks(5), git-config(1)); `commondir` says where that lies
-    // (gitrepository-layout(5)).
+    // Git runs hooks and programs that its configuration names (githooks(5), git-config(1)); `commondir` says where the
+    // configuration lies (gitrepository-layout(5)).
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
@@ -240,10 +240,10 @@ pub const RUNS_CODE: &[&str] = &[
     ".config/Claude",
     "Library/Application Support/Claude",
     "AppData/Roaming/Claude",
-    // Package managers: the program that runs scripts, the registry that they come from.
+    // Package managers: the program that runs scripts, and the registry that they come from.
     ".npmrc",
     ".yarnrc.yml",
-    // Editors: tasks, settings that name programs, start-up files.
+    // Editors: tasks, settings that name programs, startup files.
     ".vscode",
     "*.code-workspace",
     ".idea",
@@ -298,7 +298,7 @@ pub const RUNS_CODE: &[&str] = &[
     "Documents/WindowsPowerShell",
     ".pam_environment",
     ".config/environment.d",
-    // Programs that read commands at their start.
+    // Programs that read commands at startup.
     ".tmux.conf",
     ".config/tmux",
     ".screenrc",
@@ -313,7 +313,7 @@ pub const RUNS_CODE: &[&str] = &[
     ".mailcap",
     ".forward",
     ".procmailrc",
-    // Where programs are found, and what starts with the session.
+    // Directories of programs, and what starts with the session.
     ".local/bin",
     ".cargo/bin",
     ".cargo/env",
@@ -358,7 +358,7 @@ mod tests {
         for table in [SECRET, RUNS_CODE, GUARDED] {
             let mut seen = BTreeSet::new();
             for entry in table {
-                assert!(seen.insert(entry.to_ascii_lowercase()), "{entry} is there twice");
+                assert!(seen.insert(entry.to_ascii_lowercase()), "{entry} is a duplicate");
                 let (above, last) = entry.rsplit_once('/').unwrap_or(("", entry));
                 let last = last.strip_prefix('*').or(last.strip_suffix('*')).unwrap_or(last);
                 for component in above.split('/').skip(usize::from(above.is_empty())).chain([last]) {

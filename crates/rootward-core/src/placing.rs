@@ -1,7 +1,7 @@
-//! Finding roots on disk: from what was named to where it really lies.
+//! Finds roots on disk: from the name to the real place.
 //!
-//! Ambient: these functions look anywhere a root's text leads. They are for whoever sets up a guard, never for a path that
-//! a peer asks about.
+//! Ambient: these functions look anywhere a root's path leads. They are for code that sets up a guard, never for a path
+//! from a peer.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -21,27 +21,27 @@ use crate::root::{FileId, Origin, PlacedRoot, Root, RootKind};
 use crate::set::{RefusedRoot, RootSet, WhyRefused};
 use crate::validate::Validation;
 
-/// A root that was found, the links that its path passes, and the names in it that a pattern matched.
+/// A root that was found, the links in its path, and the names in it that a pattern matched.
 struct Found {
     placed: PlacedRoot,
     links: Vec<PathBuf>,
     matched: Vec<PathBuf>,
 }
 
-/// What the links on the way to a root are worth.
+/// Whether the links on the way to a root can be trusted.
 enum Link {
-    /// No link, or none that a confined command could have made.
+    /// There are no links that a confined command could have created.
     Trusted,
-    /// A confined command could have made one, but the place it leads to is open without it.
+    /// A confined command could have created one, but its target is open without it.
     AddsNothing,
-    /// A confined command could have made this one to have more opened.
+    /// A confined command could have created this link to open more.
     Planted(PathBuf),
-    /// A confined command could have made what a pattern matches here.
+    /// A confined command could have created the directory that a pattern matches here.
     PlantedMatch(PathBuf),
 }
 
 impl RootSet {
-    /// Looks each root up. One that cannot be used is kept out with the reason, and costs the others nothing.
+    /// Looks up each root. A root that cannot be used is left out with the reason and does not affect the others.
     pub fn place_ambient(roots: impl IntoIterator<Item = Root>, validation: &Validation) -> RootSet {
         let resolver = Resolver::detect();
         let mut found = Vec::new();
@@ -57,14 +57,14 @@ impl RootSet {
                 refused.push(keep_out(root, reason));
             }
         }
-        // SECURITY: a link that a confined server could have made shares nothing that is not shared without it
+        // SECURITY: a link that a confined server could have created must not share more than is shared without it
         // (test: a_nested_root_that_became_a_link_is_left_out)
         let links = planted_links(&found, || validation.material_ambient());
         let mut placed = Vec::new();
         for (Found { placed: mut root, .. }, link) in found.into_iter().zip(links) {
             match link {
                 Link::Trusted => placed.push(root),
-                // By the place itself, which is open, and not by a link that may lead elsewhere the next time.
+                // Use the place itself, which is open, and not a link that may lead elsewhere next time.
                 Link::AddsNothing => {
                     root.root.path.clone_from(&root.place);
                     placed.push(root);
@@ -72,7 +72,7 @@ impl RootSet {
                 Link::Planted(link) => refused.push(keep_out(root.root, WhyRefused::PlantedLink(link))),
                 Link::PlantedMatch(holder) => {
                     let kept_out = keep_out(as_named(root.root), WhyRefused::PlantedMatch(holder));
-                    // Once for all that it matches there.
+                    // Report each pattern only once per directory.
                     if !refused.contains(&kept_out) {
                         refused.push(kept_out);
                     }
@@ -82,12 +82,12 @@ impl RootSet {
         RootSet::new(placed, refused)
     }
 
-    /// Looks all roots up again, those that were kept out too: one that was missing may have come back, a link may lead
-    /// elsewhere by now.
+    /// Looks up all roots again, including those that were left out: a missing root may have come back, and a link may
+    /// lead elsewhere.
     #[must_use]
     pub fn place_again_ambient(&self, validation: &Validation) -> RootSet {
         let mut known: Vec<Root> = self.roots().iter().map(|placed| as_named(placed.root.clone())).collect();
-        // One pattern found several.
+        // One pattern may have matched several roots.
         known.dedup();
         let kept_out = self.refused().iter().filter_map(|refused| refused.root.clone());
         let unreadable = self.refused().iter().filter(|refused| refused.root.is_none()).cloned();
@@ -116,7 +116,7 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
     };
     let suspect = |(index, one): (usize, &Found)| {
         let link = one.links.iter().find(|link| is_suspect(index, link)).cloned().map(Link::Planted);
-        // SECURITY: a directory that a confined server made must not be a root because a pattern matches it
+        // SECURITY: a directory that a confined server created must not become a root because a pattern matches it
         // (test: a_pattern_matches_nothing_where_a_confined_command_could_have_made_it)
         let planted = || one.matched.iter().find(|name| is_suspect(index, name));
         link.or_else(|| planted().map(|name| Link::PlantedMatch(name.parent().unwrap_or(name).to_owned())))
@@ -136,7 +136,7 @@ fn planted_links(found: &[Found], material: impl FnOnce() -> Material) -> Vec<Li
     judged.collect()
 }
 
-/// The pattern that a root was found by, as a root; another root as it is.
+/// The pattern that matched this root, as a root; other roots stay unchanged.
 fn as_named(root: Root) -> Root {
     match root.pattern {
         Some(Pattern::Matched { by, fixed }) => Root { path: by, pattern: Some(Pattern::Named { fixed }), ..root },
@@ -144,7 +144,7 @@ fn as_named(root: Root) -> Root {
     }
 }
 
-/// The directories that a pattern matches. One that cannot be shared is kept out for itself.
+/// The directories that a pattern matches. A directory that cannot be shared is left out individually.
 fn place_matches(
     resolver: Resolver,
     root: &Root,
@@ -154,7 +154,7 @@ fn place_matches(
 ) -> Result<Vec<Found>, WhyRefused> {
     let (start, names) = pattern::split(&root.path, fixed);
     let (place, links) = lead(resolver, start.as_os_str().as_bytes())?;
-    // SECURITY: as for a saved path (test: a_pattern_matches_no_link)
+    // SECURITY: same rule as for a saved path (test: a_pattern_matches_no_link)
     if root.origin == Origin::Store && start != place {
         return Err(WhyRefused::Linked);
     }
@@ -175,8 +175,8 @@ fn place_matches(
             ..root.clone()
         };
         let lies_at = place.join(&one.below);
-        // SECURITY: a pattern does not say that a secret place is meant, whoever wrote it
-        // (test: what_a_pattern_matches_is_judged_as_a_clients_root)
+        // SECURITY: a pattern does not name a secret place explicitly, no matter who wrote it (test:
+        // what_a_pattern_matches_is_judged_as_a_clients_root)
         let judged = judge(validation, Origin::Client, &shared.path);
         if let Err(reason) = judged.and_then(|()| judge(validation, Origin::Client, &lies_at)) {
             let text = shared.path.display().to_string();
@@ -202,7 +202,7 @@ fn lead(resolver: Resolver, text: &[u8]) -> Result<(PathBuf, Vec<PathBuf>), WhyR
     let mut found = guess(resolver, text, Leaf::Follow, Climb::Anywhere).map_err(lost)?;
     let mut links = Vec::new();
     if found.place != text {
-        // The place and the links that lead there are from one walk: a link that changes meanwhile is seen in both or in neither.
+        // One walk returns both the place and the links, so a concurrent change of a link affects both or neither.
         let (walked, passed) = follow(text).map_err(lost)?;
         found = walked;
         links = passed.into_iter().map(|link| PathBuf::from(OsString::from_vec(link))).collect();
@@ -216,11 +216,11 @@ fn lead(resolver: Resolver, text: &[u8]) -> Result<(PathBuf, Vec<PathBuf>), WhyR
 fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, WhyRefused> {
     judge(validation, root.origin, &root.path)?;
     let (place, links) = lead(resolver, root.path.as_os_str().as_bytes())?;
-    // SECURITY: judged by where it really lies, too: a link may lead into a system place
-    // (test: a_client_root_that_links_to_a_system_place_is_refused)
+    // SECURITY: also judge the resolved place: a link may lead into a system directory (test:
+    // a_client_root_that_links_to_a_system_place_is_refused)
     judge(validation, root.origin, &place)?;
-    // SECURITY: a saved yes is about a place. Whoever can write above it could put a link there and have another place shared
-    // (test: a_saved_root_is_not_followed_through_a_link)
+    // SECURITY: a saved consent is about a place. Anyone who can write above it could put a link there to share another
+    // place (test: a_saved_root_is_not_followed_through_a_link)
     if root.origin == Origin::Store && root.path != place {
         return Err(WhyRefused::Linked);
     }
@@ -233,7 +233,7 @@ fn judge(validation: &Validation, origin: Origin, path: &Path) -> Result<(), Why
     validation.judge(origin, path).map_err(|reason| WhyRefused::NotShareable(reason.to_string()))
 }
 
-/// What lies at a place, and the id of the directory that stands for it.
+/// The kind of a place, and the id of the directory that is pinned for it.
 fn look(resolver: Resolver, place: &Path) -> Result<(Option<RootKind>, FileId), Errno> {
     let slash = os::pin_slash()?;
     let pin = |path: &Path, flags| {

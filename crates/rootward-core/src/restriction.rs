@@ -1,8 +1,8 @@
-//! Places that stay closed, or closed for writing, whatever root holds them.
+//! Places that stay closed, or closed for writing, in every root.
 //!
-//! A restriction belongs to a place: it is matched against the resolved, absolute path and each directory above it, so no
-//! link and no other spelling of a root gets around it. Names are compared without regard to ASCII case, because some
-//! file systems do so, and closing too much is the safe mistake.
+//! A restriction applies to a place: it is matched against the resolved, absolute path and each directory above it, so
+//! neither a link nor another spelling of a root gets around it. Names are compared without regard to ASCII case,
+//! because some file systems do so, and closing too much is the safe mistake.
 
 mod last_names;
 mod pattern;
@@ -20,10 +20,11 @@ use crate::tree::components;
 use last_names::LastNames;
 use pattern::Pattern;
 
-/// Rootward's own settings, store, audit log and cache, at their usual places: never inside a grant, whoever names them.
+/// The default places of Rootward's own settings, store, audit log and cache. They are never inside a grant, no matter
+/// who names them.
 const OWN: &[&str] = &[".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
-/// How far a place is closed.
+/// The degree to which a place is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Closed {
     /// For every access.
@@ -45,7 +46,7 @@ impl Closed {
 /// Why a place is closed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Class {
-    /// It holds secrets.
+    /// It contains secrets.
     Secret,
     /// It runs code for the user.
     RunsCode,
@@ -58,7 +59,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The word for it, in tables and in JSON.
+    /// The word for it in tables and JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Class::Secret => "secret",
@@ -84,10 +85,10 @@ enum Holds {
     UnlessNamedByOperator,
 }
 
-/// One rule.
+/// One restriction.
 #[derive(Clone, Debug)]
 pub struct Restriction {
-    /// As it is shown.
+    /// The pattern to show.
     shown: Cow<'static, str>,
     pattern: Pattern,
     class: Class,
@@ -111,8 +112,8 @@ impl Restriction {
         Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
     }
 
-    /// Closes what `glob` matches below `place`, which is resolved. A glob with a `/` counts from `place`, another matches
-    /// at any depth.
+    /// Closes whatever `glob` matches below `place`, which must be resolved. A glob with a `/` is relative to `place`,
+    /// another matches at any depth.
     pub fn below(place: &Path, glob: &str, closed: Closed) -> Result<Restriction, RestrictionError> {
         let text = place.to_str().ok_or_else(|| RestrictionError::NotUtf8(place.into()))?;
         let anchored = glob.trim_end_matches('/').contains('/');
@@ -125,24 +126,25 @@ impl Restriction {
         Ok(Restriction::new(glob, pattern.map_err(|source| bad(glob, source))?, closed))
     }
 
-    /// Closes one place, which is resolved, and all below it.
+    /// Closes one place and everything below it. The path must be resolved.
     pub fn place(place: &Path, closed: Closed) -> Restriction {
         Restriction::new(&place.display().to_string(), Pattern::place(place), closed)
     }
 
-    /// Closes one of Rootward's own places, which is resolved, and all below it. A wall holds it before it exists, too.
+    /// Closes one of Rootward's own places and everything below it. The path must be resolved. The sandbox protects the
+    /// place even before it exists.
     pub fn own(place: &Path) -> Restriction {
         Restriction { own: Some(place.into()), class: Class::Own, ..Restriction::place(place, Closed::Entirely) }
     }
 
-    /// Closes a link on the way to one of Rootward's own places: a link that leads elsewhere would bring other settings.
+    /// Closes a link on the way to one of Rootward's own places: redirecting the link would load other settings.
     pub fn own_link(link: &Path) -> Restriction {
         let (own, class) = (Some(link.into()), Class::Own);
         Restriction { own, class, reach: Reach::EntryOnly, ..Restriction::place(link, Closed::ForWriting) }
     }
 
-    /// What is closed below any root unless something else is said: secret places, places that run code for the user, guarded files.
-    /// The operator lifts one by naming a root at or below its place; a client cannot.
+    /// The restrictions that apply below any root by default: secret places, places that run code for the user, guarded
+    /// files. The operator lifts one by naming a root at or below its place; a client cannot.
     pub fn standard() -> Vec<Restriction> {
         let rule = |names: &&'static str, class, closed| Restriction {
             shown: Cow::Borrowed(names),
@@ -154,17 +156,18 @@ impl Restriction {
             own: None,
         };
         let secret = places::SECRET.iter().map(|names| rule(names, Class::Secret, Closed::Entirely));
-        // SECURITY: what a project keeps secrets in is read by no call (test: guarded_files)
+        // SECURITY: no call may read the files in which a project keeps secrets (test: guarded_files)
         let guarded = places::GUARDED.iter().map(|names| rule(names, Class::Guarded, Closed::Entirely));
         let code = places::RUNS_CODE.iter().map(|names| rule(names, Class::RunsCode, Closed::ForWriting));
-        // Replacing `.git` itself would replace its hooks: a file `.git` may point to any directory (gitrepository-layout(5)).
+        // Replacing `.git` itself would replace its hooks: a file `.git` may point to any directory
+        // (gitrepository-layout(5)).
         let git = Restriction { reach: Reach::EntryOnly, ..rule(&".git", Class::RunsCode, Closed::ForWriting) };
         let own =
             OWN.iter().map(|names| Restriction { holds: Holds::Always, ..rule(names, Class::Own, Closed::Entirely) });
         secret.chain(code).chain([git]).chain(guarded).chain(own).collect()
     }
 
-    /// The pattern as it was given.
+    /// The pattern as given.
     pub fn pattern(&self) -> &str {
         &self.shown
     }
@@ -174,7 +177,7 @@ impl Restriction {
         self.class
     }
 
-    /// How far its place is closed.
+    /// The degree to which its place is closed.
     pub fn closed(&self) -> Closed {
         self.closed
     }
@@ -185,7 +188,7 @@ impl Restriction {
     }
 }
 
-/// Whether a pattern is plain names.
+/// Whether a pattern consists of plain names.
 fn is_literal(glob: &str) -> bool {
     !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])
         && !glob.split('/').any(|name| name == "." || name == "..")
@@ -195,38 +198,39 @@ fn bad(pattern: &str, source: globset::Error) -> RestrictionError {
     RestrictionError::Glob { pattern: pattern.into(), source }
 }
 
-/// Why a restriction cannot be set up.
+/// Why a restriction is invalid.
 #[derive(Error, Debug)]
 pub enum RestrictionError {
-    /// The pattern is no glob.
+    /// The pattern is not a valid glob.
     #[error("not a usable restriction: `{pattern}` ({source})")]
     Glob {
-        /// As it was given.
+        /// The pattern as given.
         pattern: String,
-        /// What `globset` says.
+        /// The error of `globset`.
         source: globset::Error,
     },
-    /// A place whose name is not UTF-8 cannot be part of a glob.
+    /// A glob cannot contain a path that is not UTF-8.
     #[error("not a usable restriction: `{}` (the name is not UTF-8)", .0.display())]
     NotUtf8(PathBuf),
 }
 
-/// A list of restrictions, ready to be asked.
+/// A list of restrictions, prepared for matching.
 #[derive(Clone, Debug)]
 pub struct Restrictions {
     rules: Vec<Restriction>,
-    /// The rules by the names that their places end in.
+    /// The rules by the last name of their places.
     ends: LastNames,
-    /// The directories that hold such a place, as far as rules name them. Only renaming asks, so they wait for the first to ask.
+    /// The directories that contain such a place, as far as rules name them. Only renaming needs them, so they are
+    /// computed on first use.
     holders: OnceLock<Vec<Pattern>>,
 }
 
-/// Whom a restriction is asked for.
+/// Whom a restriction applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum KeptFrom {
     /// A call that names the path.
     Calls,
-    /// A process, which the kernel confines.
+    /// A process that the kernel confines.
     Processes,
 }
 
@@ -236,7 +240,7 @@ impl KeptFrom {
     }
 }
 
-/// What the restrictions take away at a place, and the first rule that does.
+/// The access that restrictions take away at a place, and the first rule that does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken<'r> {
     pub(crate) access: Access,
@@ -244,25 +248,25 @@ pub(crate) struct Taken<'r> {
 }
 
 impl Restrictions {
-    /// Gets a list ready.
+    /// Prepares a list.
     pub fn new(rules: Vec<Restriction>) -> Restrictions {
         let ends = LastNames::new(rules.iter().map(|rule| &rule.pattern));
         Restrictions { rules, ends, holders: OnceLock::new() }
     }
 
-    /// An empty list: nothing below a root is closed. For those who look after that themselves.
+    /// An empty list: nothing below a root is closed. For callers that check this themselves.
     pub fn none() -> Restrictions {
         Restrictions::new(Vec::new())
     }
 
-    /// The standard list, made once.
+    /// The standard list, created once.
     pub fn standard() -> Arc<Restrictions> {
         static STANDARD: LazyLock<Arc<Restrictions>> =
             LazyLock::new(|| Arc::new(Restrictions::new(Restriction::standard())));
         Arc::clone(&STANDARD)
     }
 
-    /// The rules that hold for processes, too: all but those for guarded files.
+    /// The rules that also apply to processes: all except those for guarded files.
     #[must_use]
     pub fn for_processes(&self) -> Restrictions {
         Restrictions::new(self.rules.iter().filter(|rule| rule.class != Class::Guarded).cloned().collect())
@@ -278,19 +282,21 @@ impl Restrictions {
         self.ends.may_be(name)
     }
 
-    /// Whether a place is a directory that rules name on the way to theirs: what stands there decides what they hold.
+    /// Whether a place is a directory that a rule names on the way to its place. What lies there determines what the
+    /// rule closes.
     pub(crate) fn may_hold(&self, place: &[u8]) -> bool {
         let names: Vec<&[u8]> = components(place).map(|(name, _)| name).collect();
         let holders = || self.rules.iter().flat_map(|rule| rule.pattern.holders()).collect();
         self.holders.get_or_init(holders).iter().any(|holder| holder.matches(place, &names))
     }
 
-    /// What is taken away at `rest` below `root`, counting places strictly below the root. `rest` is resolved.
+    /// The access taken away at `rest` below `root`, by rules about places strictly below the root. `rest` must be
+    /// resolved.
     pub(crate) fn taken_below(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
         self.kept_from(KeptFrom::Calls, root, rest)
     }
 
-    /// The same for processes, from which guarded files are not kept.
+    /// The same for processes, to which guarded files stay open.
     pub(crate) fn taken_from_processes(&self, root: &[u8], rest: &[u8]) -> Taken<'_> {
         self.kept_from(KeptFrom::Processes, root, rest)
     }
@@ -305,17 +311,17 @@ impl Restrictions {
         self.taken(&place, above, |rule, leaf| (leaf || rule.reach == Reach::Below) && kept_from.counts(rule))
     }
 
-    /// What is taken away everywhere in a root because it lies at or below a closed place.
+    /// The access taken away in a whole root because it lies at or below a closed place.
     pub(crate) fn taken_at_root(&self, root: &[u8], kind: RootKind, origin: Origin) -> Taken<'_> {
         self.taken(root, 0, |rule, leaf| {
             let covers = rule.reach == Reach::Below || leaf && kind == RootKind::File;
-            // SECURITY: only the operator lifts a restriction by naming what lies in it, never a client
-            // (test: a_client_cannot_lift_a_restriction_by_naming_it)
+            // SECURITY: only the operator lifts a restriction by naming a root inside its place, never a client (test:
+            // a_client_cannot_lift_a_restriction_by_naming_it)
             covers && (rule.holds == Holds::Always || origin == Origin::Client)
         })
     }
 
-    /// What is taken away by the rules that match `place` or a directory on the way to it, past the first `above` names.
+    /// The access taken away by rules that match `place` or a directory above it, ignoring the first `above` names.
     fn taken(&self, place: &[u8], above: usize, counts: impl Fn(&Restriction, bool) -> bool) -> Taken<'_> {
         let mut taken = Taken { access: Access::NONE, rule: None };
         let names: Vec<(&[u8], usize)> = components(place).collect();
@@ -347,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_down_is_plain_names() {
+    fn standard_patterns_are_plain_names() {
         for rule in Restriction::standard() {
             let names: Vec<&str> = rule.pattern().split('/').collect();
             assert!(names.iter().all(|name| !matches!(*name, "" | "." | ".." | "*")), "{}", rule.pattern());
@@ -447,16 +453,16 @@ mod tests {
         check(below("/secrets"), "secrets/a", true);
         check(Restriction::anywhere("private/keys", Closed::Entirely).unwrap(), "x/private/keys/k", true);
         let place = vec![Restriction::place(Path::new("/h/own"), Closed::Entirely)];
-        assert_ne!(taken(place, "/", "h/own/x"), "none", "also where `/` itself is the root");
+        assert_ne!(taken(place, "/", "h/own/x"), "none", "also if `/` itself is the root");
         let glob = vec![Restriction::below(Path::new("/h"), "own/*", Closed::Entirely).unwrap()];
-        assert_ne!(taken(glob, "/", "h/own/x"), "none", "also where `/` itself is the root");
+        assert_ne!(taken(glob, "/", "h/own/x"), "none", "also if `/` itself is the root");
         check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely), "a[1]/x", true);
         check(Restriction::place(Path::new("/p/a[1]"), Closed::Entirely), "a1/x", false);
         assert!(Restriction::anywhere("a[", Closed::Entirely).is_err());
     }
 
     #[test]
-    fn what_may_hold_a_closed_place() {
+    fn directories_that_may_contain_a_closed_place() {
         let mut rules = Restriction::standard();
         rules.push(Restriction::below(Path::new("/p"), "keys/*/private", Closed::Entirely).unwrap());
         rules.push(Restriction::anywhere("*.pem", Closed::Entirely).unwrap());

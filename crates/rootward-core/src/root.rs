@@ -32,13 +32,13 @@ pub enum Origin {
     Fallback,
 }
 
-/// How a root was spelled by whoever supplied it.
+/// How a root was spelled by its source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spelling {
     /// As a `file:` URI.
     Uri,
-    /// As a bare path. The protocol asks for URIs; some clients send paths all the same.
+    /// As a bare path. The protocol requires URIs, but some clients send paths.
     Path,
 }
 
@@ -47,15 +47,15 @@ pub enum Spelling {
 pub struct Root {
     /// The absolute path as named, without trailing separators.
     pub path: PathBuf,
-    /// The name to show, if one was given.
+    /// The display name, if one was given.
     pub name: Option<String>,
-    /// What may be done below it.
+    /// The access it gives.
     pub access: Access,
     /// Who supplied it.
     pub origin: Origin,
     /// How it was spelled.
     pub spelling: Spelling,
-    /// What its entry carried besides (`_meta`), as JSON: passed on with the root, and never read here.
+    /// Additional data of its entry (`_meta`), as JSON. It is passed on with the root and never read here.
     pub meta: Option<Box<str>>,
     /// Whether its path is a pattern, or was found by one.
     pub pattern: Option<Pattern>,
@@ -64,38 +64,38 @@ pub struct Root {
 /// Why a text or path cannot be a root.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
 pub enum RootError {
-    /// The text names no path.
+    /// The text is not a path.
     #[error("not a usable root: `{}` ({reason})", Shown::new(text))]
     Text {
-        /// As it was given.
+        /// The text as given.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: TextError,
     },
-    /// Not absolute, where there is nothing to be relative to.
+    /// Not absolute, and there is no base to resolve it against.
     #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     Relative {
-        /// As it was given.
+        /// The text as given.
         text: String,
     },
-    /// A pattern that means nothing.
+    /// An invalid pattern.
     #[error("not a usable root: `{}` ({reason})", Shown::new(text))]
     Pattern {
-        /// As it was given.
+        /// The text as given.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: PatternError,
     },
-    /// `.` or `..`, which mean different places to whoever wrote it and whoever reads it.
+    /// It contains `.` or `..`, which may mean different places to its writer and its reader.
     #[error("not a usable root: `{}` ({})", Shown::new(text), self.reason())]
     DotSegment {
-        /// As it was given.
+        /// The text as given.
         text: String,
     },
 }
 
 impl RootError {
-    /// The root as it was given.
+    /// The root as given.
     pub fn text(&self) -> &str {
         match self {
             RootError::Text { text, .. }
@@ -105,7 +105,7 @@ impl RootError {
         }
     }
 
-    /// What is wrong with it, without the text.
+    /// The problem, without the text.
     pub fn reason(&self) -> String {
         match self {
             RootError::Text { reason, .. } => reason.to_string(),
@@ -117,13 +117,13 @@ impl RootError {
 }
 
 impl Root {
-    /// What to call it: its name, else its last part, else its path. A root always has a name.
+    /// The display name: its name, else its last component, else its path. A root always has one.
     pub fn title(&self) -> String {
         let last = || self.path.file_name().unwrap_or(self.path.as_os_str());
         self.name.clone().unwrap_or_else(|| Shown::new(last()).to_string())
     }
 
-    /// A root by its absolute path, which may be any bytes but a NUL.
+    /// A root by its absolute path, which may contain any bytes except NUL.
     pub fn from_path(path: impl Into<PathBuf>, origin: Origin) -> Result<Root, RootError> {
         let path = path.into();
         let bytes = path.as_os_str().as_bytes();
@@ -139,14 +139,15 @@ impl Root {
         }
     }
 
-    /// A root as a client sends it: a `file:` URI or, marked so, a bare absolute path, `~` or `~/…`. It takes nothing away from what
-    /// the operator grants; without an operator's word, [`RootSet::combine`](crate::RootSet::combine) leaves it no execute.
+    /// A root as a client sends it: a `file:` URI, or a bare absolute path, `~` or `~/…`; `spelling` records which. It
+    /// has all access, so that it does not reduce what the operator grants. If the operator grants nothing,
+    /// [`RootSet::combine`](crate::RootSet::combine) removes execute.
     pub fn from_client(text: &str, home: Option<&Path>) -> Result<Root, RootError> {
         let given = || text.to_owned();
         match PathText::read(text.as_bytes(), PathStyle::NATIVE, home.map(bytes)) {
             Err(reason) => Err(RootError::Text { text: given(), reason }),
             Ok(PathText::Relative(_)) => Err(RootError::Relative { text: given() }),
-            // SECURITY: a client's `..` is never resolved, neither by text nor on disk (test: from_a_client)
+            // SECURITY: never resolve a client's `..`, neither in the text nor on disk (test: from_a_client)
             Ok(PathText::Absolute(path)) if has_dot_segment(&path) => Err(RootError::DotSegment { text: given() }),
             Ok(PathText::Absolute(path)) => {
                 let root = Root::new(Path::new(OsStr::from_bytes(&path)), Origin::Client, spelling(text.as_bytes()));
@@ -155,13 +156,14 @@ impl Root {
         }
     }
 
-    /// A root as a person types it: a URI or a path, absolute, in the home or relative to `base`, and at the very end an optional
-    /// `:ro`, `:rw`, `:add` or `:rwx`. Only one suffix is taken: a directory really called `dir:ro` is `dir:ro:rw`.
+    /// A root as a person types it: a URI or a path, absolute, starting with `~`, or relative to `base`, with an
+    /// optional `:ro`, `:rw`, `:add` or `:rwx` at the end. Only one suffix is removed: a directory that is really
+    /// called `dir:ro` is `dir:ro:rw`.
     ///
-    /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link it
-    /// leads elsewhere than the text says. URIs have neither.
+    /// `.` is dropped. `..` is kept in `path`, for the file system to resolve when the root is looked up: after a link
+    /// it leads elsewhere than the text says. URIs have neither.
     ///
-    /// A `*` in a path makes it a [`Pattern`]; in a URI it is a character.
+    /// A `*` in a path makes it a [`Pattern`]; in a URI it is a normal character.
     pub fn from_typed(text: &OsStr, base: &Path, home: Option<&Path>, origin: Origin) -> Result<Root, RootError> {
         let root = Root::from_typed_literally(text, base, home, origin)?;
         let (named, _) = split_suffix(text.as_bytes());
@@ -173,7 +175,7 @@ impl Root {
         Ok(Root { pattern, ..root })
     }
 
-    /// The same without patterns: a `*` is a character.
+    /// The same without patterns: a `*` is a normal character.
     pub fn from_typed_literally(
         text: &OsStr,
         base: &Path,
@@ -197,7 +199,7 @@ impl Root {
     }
 
     fn new(path: &Path, origin: Origin, spelling: Spelling) -> Root {
-        // Collected anew: without double and trailing separators and without `.`.
+        // Rebuilding the path removes double and trailing separators and `.`.
         let path = path.components().collect();
         Root { path, name: None, access: Access::READ_WRITE, origin, spelling, meta: None, pattern: None }
     }
@@ -208,19 +210,19 @@ impl Root {
         Root { access, ..self }
     }
 
-    /// The same root with a name to show.
+    /// The same root with a display name.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Root {
         Root { name: Some(name.into()), ..self }
     }
 
-    /// The same root with what its entry carried besides, as JSON.
+    /// The same root with additional data of its entry, as JSON.
     #[must_use]
     pub fn with_meta(self, meta: impl Into<Box<str>>) -> Root {
         Root { meta: Some(meta.into()), ..self }
     }
 
-    /// The pattern that it is, or that it was found by, as it was written.
+    /// The pattern that this root is or was found by, as written.
     pub fn pattern(&self) -> Option<&Path> {
         match self.pattern.as_ref()? {
             Pattern::Named { .. } => Some(&self.path),
@@ -228,7 +230,7 @@ impl Root {
         }
     }
 
-    /// The root as a URI; none where the path is not UTF-8 or has a `..`. Such a root is never announced.
+    /// The root as a URI; `None` if the path is not UTF-8 or has a `..`. Such a root is never announced.
     pub fn uri(&self) -> Option<RootUri> {
         RootUri::from_path(&self.path, PathStyle::NATIVE).ok()
     }
@@ -246,7 +248,7 @@ fn has_dot_segment(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."))
 }
 
-/// What stands before the access suffix, and the access.
+/// The text before the access suffix, and the access.
 fn split_suffix(text: &[u8]) -> (&[u8], Option<Access>) {
     let Some(colon) = text.iter().rposition(|byte| *byte == b':') else {
         return (text, None);
@@ -263,18 +265,18 @@ fn split_suffix(text: &[u8]) -> (&[u8], Option<Access>) {
 pub enum RootKind {
     /// Everything below it is shared.
     Directory,
-    /// It alone is shared.
+    /// Only the file is shared.
     File,
 }
 
-/// Which object on disk: device, inode, and when it was made, because inodes are given out again.
+/// Identifies an object on disk: device, inode, and birth time, because inodes are reused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileId {
-    /// The device it lies on.
+    /// The device.
     pub device: u64,
-    /// Its inode there.
+    /// The inode.
     pub inode: u64,
-    /// When it was made, in seconds and nanoseconds, where the file system knows.
+    /// The birth time in seconds and nanoseconds, if the file system knows it.
     pub born: Option<(i64, u32)>,
 }
 
@@ -283,7 +285,7 @@ pub struct FileId {
 pub struct PlacedRoot {
     /// The root as it was named.
     pub root: Root,
-    /// Where it really lies: absolute, without links or dot segments.
+    /// Its resolved place: absolute, without links or dot segments.
     pub place: PathBuf,
     /// A directory or a file.
     pub kind: RootKind,

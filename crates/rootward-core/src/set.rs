@@ -1,7 +1,7 @@
-//! A root set: the roots that were found on disk, in the order in which they were named, and those that were kept out.
+//! A root set: the roots that were found on disk, in the order in which they were named, and those that were left out.
 //!
-//! Plain values, no handles and no file system: a guard is built from one. What holds here holds for every place:
-//! the deepest root that holds it decides ([`RootSet::governing`]), and two sets are combined so that this stays true
+//! A set holds plain values, no handles, and does not use the file system; a guard is built from one. The deepest root
+//! that contains a place decides about it ([`RootSet::governing`]). Combining two sets preserves this
 //! ([`RootSet::combine`]).
 
 mod difference;
@@ -24,8 +24,8 @@ use crate::shown::Shown;
 pub use difference::{Change, Difference};
 pub use mode::{Mode, UnknownMode};
 
-/// An ordered list of roots found on disk, no two at the same place, and the roots that were kept out. Cheap to clone:
-/// thousands of sessions may hold the same.
+/// An ordered list of roots found on disk, no two at the same place, and the roots that were left out. Cheap to clone,
+/// because thousands of sessions may share one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RootSet {
     roots: Arc<[PlacedRoot]>,
@@ -33,70 +33,70 @@ pub struct RootSet {
     others: Arc<[OtherRoot]>,
 }
 
-/// A root of another scheme than `file`, such as `https://api.example.com/v1/`. It is kept and told on, and opens nothing: no path
-/// lies in it.
+/// A root with a scheme other than `file`, such as `https://api.example.com/v1/`. It is kept and passed on, but it
+/// opens nothing: no path lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OtherRoot {
-    /// As it was named.
+    /// The URI as named.
     pub uri: String,
-    /// The name to show, if one was given.
+    /// The display name, if one was given.
     pub name: Option<String>,
-    /// What its entry carried besides (`_meta`), as JSON.
+    /// Additional data of its entry (`_meta`), as JSON.
     pub meta: Option<Box<str>>,
 }
 
 impl OtherRoot {
-    /// What to call it: its name, else its URI.
+    /// The display name: its name, else its URI.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)
     }
 }
 
-/// A root that was named and kept out.
+/// A root that was named and left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RefusedRoot {
-    /// As it was named.
+    /// The text as named.
     pub text: String,
-    /// What the text meant, where it could be read.
+    /// The root that the text names, if it is valid.
     pub root: Option<Root>,
-    /// Why it was kept out.
+    /// Why it was left out.
     pub reason: WhyRefused,
 }
 
-/// Why a root was kept out.
+/// Why a root was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum WhyRefused {
-    /// Its text names no place: the reason of whoever read it.
+    /// Its text does not name a place, for this reason.
     #[error("not a usable root: {0}")]
     Unusable(String),
-    /// Nothing is there. It comes back when something is.
+    /// It does not exist. It comes back when it appears.
     #[error("does not exist")]
     Missing,
-    /// Something is in the way.
+    /// It cannot be reached.
     #[error("cannot be reached: {0}")]
     Unreachable(io::ErrorKind),
-    /// A system or secret place, and whoever named it may not share those.
+    /// A system directory or secret place that its source may not share.
     #[error("cannot be shared: {0}")]
     NotShareable(String),
     /// A device, FIFO or socket.
     #[error("is neither a file nor a directory")]
     Special,
-    /// A saved root that is reached by a link: what lies there is not what the user said yes to.
+    /// A saved root that is now reached through a link: it is not the place that the user agreed to share.
     #[error("a link leads elsewhere from there")]
     Linked,
     /// A pattern that no directory matches.
     #[error("no directory matches")]
     NoMatch,
-    /// A pattern that too many directories match, or that has too many entries to look through.
+    /// A pattern that matches too many directories, or has too many entries to search.
     #[error("more than {MOST_MATCHES} directories match, or there are too many entries to look through")]
     TooManyMatches,
-    /// A pattern in a place that a confined command could write: it chooses what matches.
+    /// A pattern in a place that a confined command could write, so that the command would choose what matches.
     #[error(
         "a confined server could have made directories in `{}`, so no pattern is used there; name the directories one by one",
         Shown::new(.0)
     )]
     PlantedMatch(PathBuf),
-    /// The path passes a link in a place that a confined command could write.
+    /// The path goes through a link in a place that a confined command could write.
     #[error(
         "`{}` is a link that a confined server could have made; name its target, or run `rootward roots add`",
         Shown::new(.0)
@@ -111,8 +111,8 @@ impl fmt::Display for RefusedRoot {
 }
 
 impl RootSet {
-    /// A set of these roots, in this order. Roots at the same place become one, where the first of them stands: it keeps
-    /// its path, takes the first name that was given, and gets the lesser access.
+    /// A set of these roots, in this order. Roots at the same place are merged at the position of the first: the result
+    /// has its path, the first name that was given, and the access that both give.
     pub fn new(roots: impl IntoIterator<Item = PlacedRoot>, refused: impl IntoIterator<Item = RefusedRoot>) -> RootSet {
         let mut positions = HashMap::new();
         let mut kept: Vec<PlacedRoot> = Vec::new();
@@ -124,9 +124,9 @@ impl RootSet {
                 }
                 Entry::Occupied(position) => {
                     let first = &mut kept[*position.get()];
-                    // SECURITY: an operator may share secret places and a client may not, so of two origins the client's
-                    // is the one that earns less; taking the first would let a client's root ride on an operator's
-                    // standing (test: a_place_named_twice_is_one_root)
+                    // SECURITY: an operator may share secret places and a client may not, so the merged root counts as
+                    // the client's; otherwise a client's root would inherit the operator's privileges (test:
+                    // a_place_named_twice_is_one_root)
                     let origin = if root.root.origin == Origin::Client { Origin::Client } else { first.root.origin };
                     let access = first.root.access & root.root.access;
                     *first = at_one_place(first.clone(), &root, access, origin);
@@ -152,12 +152,12 @@ impl RootSet {
         &self.roots
     }
 
-    /// The roots that were kept out.
+    /// The roots that were left out.
     pub fn refused(&self) -> &[RefusedRoot] {
         &self.refused
     }
 
-    /// How many roots there are, those kept out not counted.
+    /// The number of roots, without those that were left out.
     pub fn len(&self) -> usize {
         self.roots.len()
     }
@@ -167,31 +167,31 @@ impl RootSet {
         self.roots.is_empty()
     }
 
-    /// Whether roots were named at all, usable or not. A ceiling whose directories have all gone still is a ceiling, one
-    /// that lets nothing through; only a ceiling nobody named is none.
+    /// Whether any roots were named, usable or not. A ceiling whose directories are all gone is still a ceiling, and
+    /// allows nothing; it is not the same as no ceiling.
     pub fn names_any(&self) -> bool {
         !(self.roots.is_empty() && self.refused.is_empty() && self.others.is_empty())
     }
 
-    /// The root that relative paths of a peer start from.
+    /// The root that a peer's relative paths start from.
     pub fn first_directory(&self) -> Option<&PlacedRoot> {
         self.roots.iter().find(|root| root.kind == RootKind::Directory)
     }
 
-    /// The roots that were kept out because nothing is there. Whoever owns the set looks again: they come back when they
-    /// appear.
+    /// The roots that were left out because they do not exist. The owner of the set checks again later: they come back
+    /// when they appear.
     pub fn missing(&self) -> impl Iterator<Item = &RefusedRoot> {
         self.refused.iter().filter(|refused| refused.reason == WhyRefused::Missing)
     }
 
-    /// The deepest root that holds `place` (resolved, absolute): the one whose access counts there. This is the
-    /// definition; it looks at every root, where a guard has a tree.
+    /// The deepest root that contains `place` (resolved, absolute); its access applies there. This is the definition
+    /// and checks every root; a guard uses a tree.
     pub fn governing(&self, place: &Path) -> Option<&PlacedRoot> {
         self.roots.iter().filter(|root| root.holds(place)).max_by_key(|root| root.place.components().count())
     }
 }
 
-/// One root for two that lie at the same place; the path is that of `first`.
+/// Merges two roots at the same place; the path is that of `first`.
 fn at_one_place(mut first: PlacedRoot, second: &PlacedRoot, access: Access, origin: Origin) -> PlacedRoot {
     first.root.access = access;
     first.root.origin = origin;
@@ -199,9 +199,9 @@ fn at_one_place(mut first: PlacedRoot, second: &PlacedRoot, access: Access, orig
         first.root.name.clone_from(&second.root.name);
     }
     if first.kind != second.kind {
-        // SECURITY: a file for one look and a directory for the other: it changed in between, and which of them the
-        // sharing was meant for cannot be told. Closed with all that lies below, rather than left out, because a root
-        // above it may grant more (test: a_place_that_changed_its_kind_is_closed)
+        // SECURITY: one lookup found a file and the other a directory: it changed in between, and it is unknown which
+        // one was meant. Close it with everything below it, rather than leave it out, because a root above it may grant
+        // more (test: a_place_that_changed_its_kind_is_closed)
         first.root.access = Access::NONE;
         if first.kind == RootKind::File {
             first.kind = second.kind;
@@ -211,8 +211,8 @@ fn at_one_place(mut first: PlacedRoot, second: &PlacedRoot, access: Access, orig
     first
 }
 
-/// The roots of a set by place: what [`RootSet::governing`] says, at a cost that depends on the depth of the place and
-/// not on the number of roots.
+/// The roots of a set by place. Finds the same root as [`RootSet::governing`], but the cost depends on the depth of the
+/// place and not on the number of roots.
 struct ByPlace<'a> {
     roots: &'a [PlacedRoot],
     positions: HashMap<&'a Path, usize>,
@@ -229,7 +229,7 @@ impl<'a> ByPlace<'a> {
         self.positions.get(place).map(|position| &self.roots[*position])
     }
 
-    /// The position of the deepest root that holds `place`.
+    /// The position of the deepest root that contains `place`.
     fn governing_position(&self, place: &Path) -> Option<usize> {
         place
             .ancestors()
@@ -237,7 +237,7 @@ impl<'a> ByPlace<'a> {
             .find(|position| self.roots[*position].holds(place))
     }
 
-    /// The deepest root that holds `place`.
+    /// The deepest root that contains `place`.
     fn governing(&self, place: &Path) -> Option<&'a PlacedRoot> {
         self.governing_position(place).map(|position| &self.roots[position])
     }
@@ -300,7 +300,7 @@ mod tests {
         let (a, b) = (&set.roots()[0], &set.roots()[1]);
         assert_eq!((a.root.path.as_path(), a.root.access), (Path::new("/link"), RO));
         assert_eq!(a.root.name.as_deref(), Some("again"));
-        // However they are ordered, the client's origin stays.
+        // In either order, the client's origin stays.
         assert_eq!((a.root.origin, b.root.origin), (Origin::Client, Origin::Flag));
         let set = of([directory("/a", RW, Origin::Client), directory("/a", RW, Origin::Flag)]);
         assert_eq!(set.roots()[0].root.origin, Origin::Client);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_out_is_kept_in_mind() {
+    fn refused_roots_are_kept() {
         let gone = refused("/gone", WhyRefused::Missing);
         let secret = refused("/root/.ssh", WhyRefused::NotShareable("a secret place".to_owned()));
         let set = RootSet::new([file("/f", RO, Origin::Flag)], [secret.clone(), gone.clone()]);

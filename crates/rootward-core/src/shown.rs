@@ -1,4 +1,5 @@
-//! Text of a peer, or a name on disk, in a message: nothing in it moves the cursor, reverses the line or gets lost.
+//! Displays a peer's text or a file name safely: nothing in it can move the cursor or reverse the line, and no byte is
+//! lost.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
@@ -6,12 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde::{Serialize, Serializer};
 
-/// Shows any bytes on one line: control and bidirectional characters are escaped, bytes that are no UTF-8 become `\xNN`.
+/// Shows any bytes on one line: control and bidirectional characters are escaped, bytes that are not UTF-8 become
+/// `\xNN`.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'t>(&'t [u8]);
 
 impl<'t> Shown<'t> {
-    /// Shows a path, a name or a text.
+    /// Wraps a path, a name or a text.
     pub fn new<T: AsRef<OsStr> + ?Sized>(text: &'t T) -> Shown<'t> {
         Shown(text.as_ref().as_bytes())
     }
@@ -22,7 +24,7 @@ impl Display for Shown<'_> {
         for chunk in self.0.utf8_chunks() {
             let mut rest = chunk.valid();
             while !rest.is_empty() {
-                // Most of it stands for itself, and goes as a whole: this is in every line of the record.
+                // Write the plain part at once: this runs for every line of the audit log.
                 let plain = rest.bytes().take_while(|byte| matches!(byte, b' '..=b'~')).count();
                 let (plain, behind) = rest.split_at(plain);
                 f.write_str(plain)?;

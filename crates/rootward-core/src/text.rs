@@ -1,7 +1,8 @@
-//! How the text of a path is read: the first step of every decision.
+//! Parses the text of a path: the first step of every decision.
 //!
-//! Only what the text *is* gets decided here: a URI, absolute, in the home, relative, or nothing that can be meant. Nothing is
-//! trimmed, unquoted or normalised, so that what is checked is what is opened. Plain text costs no allocation.
+//! This only determines the form of the text: a URI, absolute, starting with `~`, relative, or invalid. Nothing is
+//! trimmed, unquoted or normalized, so that the path that is checked is the path that is opened. Plain text is not
+//! copied.
 
 use std::borrow::Cow;
 
@@ -11,32 +12,32 @@ use crate::style::PathStyle;
 use crate::uri::{LONGEST_PATH, RootUri, UriError};
 use crate::windows;
 
-/// Why a text names no path.
+/// Why a text is not a path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Error)]
 pub enum TextError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("empty")]
     Empty,
-    /// A NUL byte, where the kernel would stop reading.
+    /// It contains a NUL byte, where the kernel would stop reading.
     #[error("a NUL byte")]
     Nul,
-    /// Longer than any path.
+    /// It is longer than any path.
     #[error("longer than {LONGEST_PATH} bytes")]
     TooLong,
-    /// `~other`.
-    #[error("`~` with a name: only one's own home is known")]
+    /// It starts with `~other`.
+    #[error("`~` with a user name is not supported")]
     OtherHome,
-    /// `~`, but no home is known.
+    /// It starts with `~`, but no home is known.
     #[error("`~`, but no home directory is known")]
     NoHome,
-    /// A `file:` URI that is not usable.
+    /// An invalid `file:` URI.
     #[error(transparent)]
     Uri(UriError),
-    /// A path of another system.
+    /// A path of another operating system.
     #[error("a path of another system")]
     Foreign,
     /// A URI with this scheme, which is not `file`.
-    #[error("scheme `{0}`, only `file` is known")]
+    #[error("scheme `{0}`, only `file` is supported")]
     Scheme(String),
     /// Windows: relative to a drive or to the current one (`C:x`, `\x`), or a host without a share.
     #[error("no drive and no share, or relative to one")]
@@ -50,8 +51,8 @@ pub enum TextError {
     /// Windows: a name that ends in a dot or a space, which the system drops.
     #[error("a name that ends in a dot or a space")]
     TrailingDot,
-    /// Windows: a character that no name can hold.
-    #[error("a character that no file name can hold")]
+    /// Windows: a character that is not allowed in names.
+    #[error("a character that is not allowed in file names")]
     Character,
 }
 
@@ -64,20 +65,20 @@ impl From<UriError> for TextError {
     }
 }
 
-/// A path text that was read.
+/// A parsed path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PathText<'t> {
     /// Absolute, in the native style.
     Absolute(Cow<'t, [u8]>),
-    /// To be joined to a base.
+    /// Must be joined to a base.
     Relative(&'t [u8]),
 }
 
 impl<'t> PathText<'t> {
-    /// Reads a path text. `home` is what `~` stands for; where it is none, `~` is refused.
+    /// Parses a path. `home` is the directory that `~` means; without it, `~` is refused.
     pub fn read(text: &'t [u8], style: PathStyle, home: Option<&[u8]>) -> Result<PathText<'t>, TextError> {
         let first = *text.first().ok_or(TextError::Empty)?;
-        // Escapes make a URI longer than its path; it has a limit of its own.
+        // Escapes make a URI longer than its path, so it has its own limit.
         if is_file_uri(text) {
             return read_uri(text, style);
         }
@@ -106,7 +107,7 @@ impl<'t> PathText<'t> {
     }
 }
 
-/// Starts with `file:` in any case.
+/// Whether it starts with `file:`, ignoring case.
 pub(crate) fn is_file_uri(text: &[u8]) -> bool {
     text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:"))
 }
@@ -115,20 +116,20 @@ fn read_uri<'t>(text: &[u8], style: PathStyle) -> Result<PathText<'t>, TextError
     let text = std::str::from_utf8(text).map_err(|_| TextError::Uri(UriError::NotUtf8))?;
     let uri = RootUri::parse(text, style)?;
     if style == PathStyle::Windows {
-        // SECURITY: a URI must not reach a device or stream that a path may not (test: windows_refused)
+        // SECURITY: a URI must not reach a device or stream that a path cannot (test: windows_refused)
         windows::read(uri.path().as_bytes())?;
     }
     Ok(PathText::Absolute(Cow::Owned(uri.path().as_bytes().to_vec())))
 }
 
-/// `rest` is what follows the `~`.
+/// `rest` is the part after the `~`.
 fn expand_home<'t>(rest: &[u8], style: PathStyle, home: Option<&[u8]>) -> Result<PathText<'t>, TextError> {
     let is_separator = |byte: &u8| *byte == b'/' || (style == PathStyle::Windows && *byte == b'\\');
     if !rest.first().is_none_or(is_separator) {
         return Err(TextError::OtherHome);
     }
     let home = home.ok_or(TextError::NoHome)?;
-    // SECURITY: joined to anything but an absolute path, `~/x` would be relative to who knows what (test: homes)
+    // SECURITY: joined to a home that is not absolute, `~/x` would be relative to an unknown directory (test: homes)
     let absolute = match style {
         PathStyle::Posix => home.starts_with(b"/") && !home.contains(&0),
         PathStyle::Windows => windows::read(home) == Ok(windows::Kind::Absolute),
@@ -149,7 +150,7 @@ fn expand_home<'t>(rest: &[u8], style: PathStyle, home: Option<&[u8]>) -> Result
     Ok(PathText::Absolute(Cow::Owned(path)))
 }
 
-/// The scheme of `scheme://…` (RFC 3986, 3.1). One letter is a drive, not a scheme.
+/// The scheme of `scheme://…` (RFC 3986, 3.1). A single letter is a drive, not a scheme.
 fn other_scheme(text: &[u8]) -> Option<String> {
     let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let end = text.iter().position(|byte| !is_scheme(byte))?;

@@ -1,7 +1,7 @@
-//! The names directly in `/`: an absolute path whose first name is not among them leads nowhere on this machine.
+//! The names directly in `/`. An absolute path whose first name is not among them does not exist on this machine.
 //!
-//! What lies outside the roots is never described to a peer. Which names exist directly in `/` is the exception: they are the same on
-//! almost every machine, and they tell a string such as `/facebook/react` from a path.
+//! A peer is never told what exists outside the roots. The names directly in `/` are the exception: they are the same
+//! on almost every machine, and they tell a string such as `/facebook/react` from a path.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::{os, pinned};
 
-/// The names directly in `/`, as they were when they were read.
+/// The names directly in `/` at the time they were read.
 #[derive(Debug)]
 pub struct TopNames {
     slash: OwnedFd,
@@ -20,26 +20,27 @@ pub struct TopNames {
 }
 
 impl TopNames {
-    /// Reads them. Only the directory itself is read, so that a mount that does not answer holds nobody up.
+    /// Reads the names. It only reads the directory itself, so that a hanging mount does not block.
     pub fn read_ambient() -> io::Result<TopNames> {
         let slash = os::pin_slash()?;
         let listed = pinned::names_in(slash.as_fd())?;
         Ok(TopNames { slash, listed })
     }
 
-    /// The names that the directory lists, in no order.
+    /// The listed names, in no particular order.
     pub fn listed(&self) -> impl Iterator<Item = &OsStr> {
         self.listed.iter().map(OsString::as_os_str)
     }
 
-    /// Whether nothing answers to this name now, in this spelling. A directory need not list every name that it answers to: some file
-    /// systems ignore case, and some make a name when somebody asks for it. No link is followed; what cannot be asked for is not missing.
+    /// Whether this name, in this spelling, does not exist now. A directory may contain names that it does not list:
+    /// some file systems ignore case, and some create a name on lookup. No link is followed. A name that cannot be
+    /// looked up does not count as missing.
     pub fn lacks(&self, name: &OsStr) -> bool {
         let name = name.as_bytes();
         if name.contains(&b'/') || matches!(name, b"" | b"." | b"..") {
             return false;
         }
-        // SECURITY: a name that cannot be looked at may well be there (test: what_cannot_be_asked_for_is_not_missing)
+        // SECURITY: a name that cannot be looked up may exist (test: what_cannot_be_asked_for_is_not_missing)
         matches!(os::status_of_child(self.slash.as_fd(), name), Err(Errno::NOENT))
     }
 }

@@ -1,7 +1,7 @@
-//! Finds the deepest root that a path leads into.
+//! Finds the deepest root that contains a path.
 //!
-//! A tree of components: the cost depends on how deep the path is, not on how many roots there are. Each root stands in
-//! it twice where it was named through a link: under the path as named and under the place where it really lies.
+//! It is a tree of components: the cost depends on the depth of the path, not on the number of roots. A root that was
+//! named through a link is in the tree twice: under the path as named and under its resolved place.
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 use crate::root::PlacedRoot;
 
-/// Which root of the guard's set.
+/// The index of a root in the guard's set.
 pub(crate) type RootIndex = u32;
 
 #[derive(Default, Debug)]
 struct Node {
-    /// The root whose place this is.
+    /// The root that lies here.
     placed: Option<RootIndex>,
     /// The root that was named by this path.
     named: Option<RootIndex>,
@@ -26,14 +26,14 @@ pub(crate) struct RootTree {
     nodes: Vec<Node>,
     /// The node of each root's place.
     places: Vec<usize>,
-    /// What all roots have in common: nearly every path inside begins with these very bytes, and one comparison is faster
-    /// than a look at each component.
+    /// The common prefix of all roots. Nearly every path inside a root begins with these bytes, and one comparison is
+    /// faster than looking up each component.
     trunk: Vec<u8>,
-    /// The node that the trunk leads to: the first that is a root or where ways part.
+    /// The node that the trunk leads to: the first one that is a root or has several children.
     trunk_end: usize,
 }
 
-/// The components of a path with the position behind each; empty ones and `.` are passed over.
+/// The components of a path, each with the position after it; skips empty ones and `.`.
 pub(crate) fn components(path: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
     let mut end = 0;
     path.split(|byte| *byte == b'/').filter_map(move |component| {
@@ -44,8 +44,8 @@ pub(crate) fn components(path: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
 }
 
 impl RootTree {
-    /// The tree of these roots. `known` paths are no roots and yet stand in it: missing roots, which may come back, and
-    /// where paths start.
+    /// The tree of these roots. `known` paths are not roots but are included: missing roots, which may come back, and
+    /// the directories where paths start.
     pub(crate) fn new<'k>(roots: &[PlacedRoot], known: impl IntoIterator<Item = &'k Path>) -> RootTree {
         let places = Vec::with_capacity(roots.len());
         let mut tree = RootTree { nodes: vec![Node::default()], places, trunk: Vec::new(), trunk_end: 0 };
@@ -53,7 +53,7 @@ impl RootTree {
             let place = tree.node(&root.place);
             tree.nodes[place].placed.get_or_insert(index);
             tree.places.push(place);
-            // A path with `..` says where it leads only to the file system; it was followed when the root was placed.
+            // Only the file system knows where a path with `..` leads; it was followed when the root was placed.
             if !has_parent_component(&root.root.path) {
                 let named = tree.node(&root.root.path);
                 tree.nodes[named].named.get_or_insert(index);
@@ -79,10 +79,10 @@ impl RootTree {
         }
     }
 
-    /// Where the search in an absolute path can begin: a node, and how much of the path leads to it.
+    /// Where to start searching an absolute path: a node, and how much of the path leads to it.
     fn beginning(&self, path: &[u8]) -> (usize, usize) {
         match path.strip_prefix(self.trunk.as_slice()) {
-            // The whole last component, not the beginning of a longer one.
+            // The prefix must end at a whole component.
             Some([] | [b'/', ..]) => (self.trunk_end, self.trunk.len()),
             _ => (0, 0),
         }
@@ -104,21 +104,22 @@ impl RootTree {
         node
     }
 
-    /// The deepest root that the components of an absolute path lead into, by either spelling, and what follows it.
+    /// The deepest root that the components of an absolute path lead into, by either spelling, and the rest of the
+    /// path.
     pub(crate) fn deepest<'p>(&self, path: &'p [u8]) -> Option<(RootIndex, &'p [u8])> {
         let (start, from) = self.beginning(path);
         let (root, behind) = self.descend(start, path, from, |node| node.placed.or(node.named))?;
         Some((root, &path[behind..]))
     }
 
-    /// The deepest root whose place holds `place`, which is resolved and absolute, and what follows it.
+    /// The deepest root that contains `place`, which must be resolved and absolute, and the rest of the path.
     pub(crate) fn deepest_place<'p>(&self, place: &'p [u8]) -> Option<(RootIndex, &'p [u8])> {
         let (start, from) = self.beginning(place);
         let (root, behind) = self.descend(start, place, from, |node| node.placed)?;
         Some((root, &place[behind..]))
     }
 
-    /// A root deeper than `root` that `rest`, links apart, leads into, and the position behind it.
+    /// A root deeper than `root` that `rest` leads into, ignoring links, and the position after it.
     pub(crate) fn deeper(&self, root: RootIndex, rest: &[u8]) -> Option<(RootIndex, usize)> {
         let node = self.places[root as usize];
         if self.nodes[node].children.is_empty() {
@@ -127,12 +128,12 @@ impl RootTree {
         self.descend(node, rest, 0, |node| node.placed).filter(|(deeper, _)| *deeper != root)
     }
 
-    /// Whether a resolved, absolute place is a root or a known path, or leads to one.
+    /// Whether a resolved, absolute place is a root or a known path, or an ancestor of one.
     pub(crate) fn leads_to_a_known_path(&self, place: &[u8]) -> bool {
         self.find(0, place).is_some()
     }
 
-    /// Whether the place `rest` of `root` is what another root was named by: a link.
+    /// Whether the place `rest` below `root` is a link by which another root was named.
     pub(crate) fn names_a_root(&self, root: RootIndex, rest: &[u8]) -> bool {
         self.find(self.places[root as usize], rest).is_some_and(|node| self.nodes[node].named.is_some())
     }
@@ -141,7 +142,7 @@ impl RootTree {
         components(path).try_fold(start, |node, (component, _)| self.nodes[node].children.get(component).copied())
     }
 
-    /// The roots whose places lie strictly below the place `rest` of `root`.
+    /// The roots that lie strictly below the place `rest` of `root`.
     pub(crate) fn roots_below(&self, root: RootIndex, rest: &[u8]) -> Vec<RootIndex> {
         let Some(node) = self.find(self.places[root as usize], rest) else { return Vec::new() };
         let mut found = Vec::new();
@@ -164,7 +165,7 @@ impl RootTree {
         let mut found = root_at(node).map(|root| (root, from));
         let mut ahead = components(&path[from..]);
         while !node.children.is_empty() {
-            // `..` is not collapsed: where it leads, only the kernel knows. No node is called `..`.
+            // `..` is not collapsed: only the kernel knows where it leads. No node is called `..`.
             let Some((component, behind)) = ahead.next() else { break };
             let Some(child) = node.children.get(component) else { break };
             node = &self.nodes[*child];
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_roots_have_in_common_is_taken_whole() {
+    fn the_common_prefix_is_compared_at_once() {
         let check = |roots: &[(&str, &str)], trunk: &str, path: &str, expect: Option<(RootIndex, &str)>| {
             let tree = tree(roots);
             assert_eq!(tree.trunk, trunk.as_bytes());

@@ -1,8 +1,8 @@
-//! A root as a `file:` URI, read strictly (RFC 8089, RFC 3986).
+//! A root as a `file:` URI, parsed strictly (RFC 8089, RFC 3986).
 //!
-//! URL libraries follow browsers: they repair what they are given, and a repaired root is a wider one
-//! (`file:///home/me/c#-proj` cut at the `#` shares `/home/me/c`). This reader repairs nothing: a text either names one path
-//! in one way, or it is refused with the reason.
+//! URL libraries follow browsers and repair their input, and a repaired root may be wider (`file:///home/me/c#-proj`
+//! cut at the `#` shares `/home/me/c`). This parser repairs nothing: a text either names exactly one path, or it is
+//! refused with a reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,14 +14,14 @@ use thiserror::Error;
 
 use crate::style::PathStyle;
 
-/// The longest path, in bytes: `PATH_MAX` of Linux (limits.h).
+/// The longest path in bytes: `PATH_MAX` of Linux (limits.h).
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// The longest text of a URI: every byte of the longest path escaped, and room for the scheme and a host (RFC 1035, 2.3.4).
+/// The longest URI: every byte of the longest path escaped, plus the scheme and a host (RFC 1035, 2.3.4).
 const LONGEST_TEXT: usize = 3 * LONGEST_PATH + "file://".len() + LONGEST_HOST;
 const LONGEST_HOST: usize = 255;
 
-/// What stands escaped in a URI we write: all but `pchar` (RFC 3986, 3.3) and the separator.
+/// The characters that are escaped when writing a URI: everything except `pchar` (RFC 3986, 3.3) and the separator.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -45,16 +45,16 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 /// Why a text is not a usable `file:` URI, or a path cannot be written as one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Error)]
 pub enum UriError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("empty")]
     Empty,
-    /// Longer than any path.
+    /// It is longer than any path.
     #[error("longer than {LONGEST_PATH} bytes")]
     TooLong,
     /// Not a `file:` URI.
     #[error("not a `file:` URI")]
     Scheme,
-    /// A host that is not this one, or (Windows) no name of a host; a port or a user name as well.
+    /// A host other than this one, or (Windows) an invalid host name; also a port or a user name.
     #[error("names another host")]
     Host,
     /// A query.
@@ -66,23 +66,23 @@ pub enum UriError {
     /// An encoded `/`.
     #[error("encoded `/` in a path segment")]
     EncodedSlash,
-    /// An encoded `\`, which separates on Windows.
+    /// An encoded `\`, which is a separator on Windows.
     #[error("encoded `\\` in a path segment")]
     EncodedBackslash,
-    /// A `\` as it is, which some read as a separator and some do not.
+    /// An unencoded `\`, which only some programs treat as a separator.
     #[error("raw `\\`: in a name it is written `%5C`")]
     RawBackslash,
-    /// A NUL, encoded or raw.
+    /// A NUL, encoded or not.
     #[error("a NUL byte")]
     Nul,
-    /// A control character as it is.
+    /// An unencoded control character.
     #[error("a raw control character")]
     Control,
-    /// White space at either end.
-    #[error("white space at the start or the end")]
+    /// Whitespace at either end.
+    #[error("whitespace at the start or the end")]
     WhiteSpace,
     /// A `%` without two hexadecimal digits.
-    #[error("a `%` that starts no escape")]
+    #[error("a `%` without two hexadecimal digits")]
     Escape,
     /// Bytes that are not UTF-8.
     #[error("not UTF-8")]
@@ -90,7 +90,7 @@ pub enum UriError {
     /// `.` or `..` as a segment, encoded or not.
     #[error("a dot segment")]
     DotSegment,
-    /// No absolute path.
+    /// It does not name an absolute path.
     #[error("no absolute path")]
     Relative,
     /// Windows: neither a drive with a root nor a host with a share.
@@ -101,7 +101,7 @@ pub enum UriError {
     Foreign,
 }
 
-/// A `file:` URI and the path it names.
+/// A `file:` URI and its path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RootUri {
     text: String,
@@ -109,9 +109,9 @@ pub struct RootUri {
 }
 
 impl RootUri {
-    /// Reads a URI. What the path looks like follows the style: `/a/b`, `C:\a\b`, `\\server\share\a`.
+    /// Parses a URI. The form of the path depends on the style: `/a/b`, `C:\a\b`, `\\server\share\a`.
     ///
-    /// Double and trailing separators are kept as written.
+    /// Double and trailing separators are kept.
     pub fn parse(text: &str, style: PathStyle) -> Result<RootUri, UriError> {
         let rest = after_scheme(text)?;
         let path = match style {
@@ -124,9 +124,9 @@ impl RootUri {
         Ok(RootUri { text: text.to_owned(), path })
     }
 
-    /// Writes an absolute path as a URI; parsing that gives the same path.
+    /// Writes an absolute path as a URI. Parsing the result gives the same path.
     ///
-    /// Refused beside what is relative, not UTF-8 or holds a NUL: dot segments, which no URI of ours carries.
+    /// Refuses paths that are relative, not UTF-8, or contain a NUL or dot segments.
     pub fn from_path(path: &Path, style: PathStyle) -> Result<RootUri, UriError> {
         let path = path.to_str().ok_or(UriError::NotUtf8)?;
         let escaped = |path| utf8_percent_encode(path, ESCAPED);
@@ -156,22 +156,22 @@ impl RootUri {
                 }
             }
         };
-        // Judged by the reader, so that nothing is written that would not be read.
+        // Parse the result, so that nothing is written that could not be parsed.
         RootUri::parse(&text, style)
     }
 
-    /// The URI as it was written.
+    /// The URI as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The path it names, decoded.
+    /// The decoded path.
     pub fn path(&self) -> &str {
         &self.path
     }
 }
 
-/// What follows `file:`, free of everything that no URI of ours may hold anywhere.
+/// The part after `file:`, checked for everything that is not allowed anywhere.
 fn after_scheme(text: &str) -> Result<&str, UriError> {
     if text.is_empty() {
         return Err(UriError::Empty);
@@ -182,7 +182,7 @@ fn after_scheme(text: &str) -> Result<&str, UriError> {
     if text.contains('\0') {
         return Err(UriError::Nul);
     }
-    // SECURITY: browsers drop tabs and newlines and trim; then two texts name one path (test: refused)
+    // SECURITY: browsers drop tabs and newlines and trim, so that two texts would name one path (test: refused)
     if text.contains(char::is_control) {
         return Err(UriError::Control);
     }
@@ -193,7 +193,7 @@ fn after_scheme(text: &str) -> Result<&str, UriError> {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file:") => rest,
         _ => return Err(UriError::Scheme),
     };
-    // SECURITY: cut at a `?` or `#`, the path would be a wider one (test: refused)
+    // SECURITY: cutting at a `?` or `#` would make the path wider (test: refused)
     match rest.bytes().find(|byte| matches!(byte, b'?' | b'#')) {
         Some(b'?') => Err(UriError::Query),
         Some(_) => Err(UriError::Fragment),
@@ -201,7 +201,7 @@ fn after_scheme(text: &str) -> Result<&str, UriError> {
     }
 }
 
-/// `//authority/path`, or `/path` with no authority (RFC 8089, 2). The path starts with a separator.
+/// Splits `//authority/path`, or `/path` without an authority (RFC 8089, 2). The path starts with a separator.
 fn split_authority<'t>(rest: &'t str, separators: &[char]) -> Result<(Option<&'t str>, &'t str), UriError> {
     let Some(after) = rest.strip_prefix("//") else {
         return if rest.starts_with('/') { Ok((None, rest)) } else { Err(UriError::Relative) };
@@ -215,7 +215,8 @@ fn posix_path(rest: &str) -> Result<String, UriError> {
         return Err(UriError::RawBackslash);
     }
     let (authority, path) = split_authority(rest, &['/'])?;
-    // SECURITY: neither decoded nor folded beyond ASCII, or another host would pass for this one (test: posix_refused)
+    // SECURITY: not decoded, and only ASCII case is folded, or another host could pass for this one (test:
+    // posix_refused)
     let named_local = match authority {
         None | Some("") => false,
         Some(host) if host.eq_ignore_ascii_case("localhost") => true,
@@ -223,8 +224,8 @@ fn posix_path(rest: &str) -> Result<String, UriError> {
     };
     let below = path.strip_prefix('/').ok_or(UriError::Relative)?;
     let first = below.split_once('/').map_or(below, |(first, _)| first);
-    // A drive of another system, not a directory `c:` of this one. Where there is such a directory, its URI says both that this
-    // host is meant and that the colon is part of a name: `file://localhost/c%3A/x`.
+    // A drive of another system, not a directory `c:` of this one. The URI of such a directory names this host and
+    // encodes the colon: `file://localhost/c%3A/x`.
     let is_name = named_local && !first.contains(':');
     if is_old_drive(first) || (!is_name && is_drive(&decode(first, PathStyle::Posix)?)) {
         return Err(UriError::Foreign);
@@ -251,11 +252,12 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
             if !is_host(host) {
                 return Err(UriError::Host);
             }
-            // SECURITY: without a share there is no directory that could bound anything (test: windows_refused)
+            // SECURITY: without a share there is no directory that limits access (test: windows_refused)
             if path.len() < 2 || path[1..].starts_with(separators) {
                 return Err(UriError::NoDrive);
             }
-            // `file://server/c:/x` is a drive of that host (RFC 8089, E.2), and to browsers once a drive of this one: no share.
+            // `file://server/c:/x` is a drive of that host (RFC 8089, E.2), and older browsers read it as a drive of
+            // this one. It is not a share.
             let share = path[1..].split(separators).next().unwrap_or_default();
             if is_old_drive(share) || is_drive(&decode(share, PathStyle::Windows)?) {
                 return Err(UriError::Host);
@@ -275,7 +277,7 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
             below
         }
     };
-    // SECURITY: `C:` without a separator is where that drive happens to stand, not its top (test: windows_refused)
+    // SECURITY: `C:` without a separator is the current directory of that drive, not its top (test: windows_refused)
     let below = below.strip_prefix(separators).ok_or(UriError::NoDrive)?;
     for segment in below.split(separators) {
         decoded.push('\\');
@@ -284,9 +286,9 @@ fn windows_path(rest: &str) -> Result<String, UriError> {
     Ok(decoded)
 }
 
-/// One segment without its escapes.
+/// Decodes one segment.
 fn decode(segment: &str, style: PathStyle) -> Result<Cow<'_, str>, UriError> {
-    // SECURITY: split first, then decoded and looked at, never the other way round (CVE-2026-6321) (test: posix_refused)
+    // SECURITY: split first, then decode and check, never the other way round (CVE-2026-6321) (test: posix_refused)
     let mut rest = segment.as_bytes();
     while let Some(start) = rest.iter().position(|byte| *byte == b'%') {
         match (rest.get(start + 1), rest.get(start + 2)) {
@@ -317,7 +319,7 @@ fn starts_with_drive(path: &str) -> bool {
     path.get(..2).is_some_and(is_drive) && path[2..].starts_with('/')
 }
 
-/// A name of a host as it is: no escapes, no port, no user, no address in brackets, none of `\\?\` and `\\.\`.
+/// A plain host name: no escapes, port, user, or address in brackets, and not `\\?\` or `\\.\`.
 fn is_host(host: &str) -> bool {
     host.len() <= LONGEST_HOST
         && host.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')

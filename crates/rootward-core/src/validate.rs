@@ -1,7 +1,7 @@
-//! Which roots may be named, and by whom.
+//! Who may name which roots.
 //!
-//! What the user or operator writes down is taken at its word. A client speaks for a model that may have been talked into
-//! something: it may not name a system or secret place. A saved choice may only where it was insisted on.
+//! The user and the operator may name anything. A client may relay a model that was manipulated, so it cannot name a
+//! system directory or secret place. A saved choice can only if the user forced it.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,40 +15,40 @@ use crate::root::Origin;
 use crate::style::PathStyle;
 use crate::windows;
 
-/// Why a place is not for sharing.
+/// Why a place cannot be shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Error)]
 pub enum Unshareable {
     /// `/`, or the top of a drive.
-    #[error("the top of the file system holds every system and secret place")]
+    #[error("the top of the file system contains every system and secret place")]
     Top,
-    /// A directory of the system, or something in it.
+    /// A system directory, or something in it.
     #[error("in `{0}`, which belongs to the system")]
     System(&'static str),
     /// Windows: a share that only administrators see (`c$`).
     #[error("an administrative share belongs to the system")]
     AdministrativeShare,
-    /// The directory that holds the homes.
-    #[error("`{0}` holds the homes of all users")]
+    /// The directory that contains all homes.
+    #[error("`{0}` contains the homes of all users")]
     Homes(&'static str),
-    /// A home that is not one's own.
+    /// Another user's home.
     #[error("in the home of another user")]
     OtherHome,
     /// A secret place, or something in it.
     #[error("in `{0}`, which holds secrets")]
     Secret(&'static str),
-    /// Not absolute: what it is cannot be said.
+    /// A relative path, which cannot be judged.
     #[error("not an absolute path")]
     Relative,
 }
 
-/// Whether a saved choice may name what a client may not.
+/// Whether a saved choice may name places that a client may not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Store {
     Judged,
     Forced,
 }
 
-/// What is needed to judge a root.
+/// The settings for judging a root.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Validation {
     homes: Vec<PathBuf>,
@@ -57,7 +57,7 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// `home` is one's own; without it, every home is another's.
+    /// `home` is the user's own; without it, every home counts as another user's.
     pub fn new(home: Option<PathBuf>) -> Validation {
         Validation { homes: home.into_iter().collect(), store: Store::Judged, record: None }
     }
@@ -67,20 +67,22 @@ impl Validation {
         Validation { record: directories.writable_record(), ..Validation::new(directories.home.clone()) }
     }
 
-    /// What confined commands could write, as the record says now. A record that cannot be read trusts nothing.
+    /// What confined commands could write, according to the current record. If the record cannot be read, nothing is
+    /// trusted.
     pub fn material_ambient(&self) -> Material {
         let Some(record) = &self.record else { return Material::default() };
         record.read_ambient().unwrap_or_else(|_| Material::everything())
     }
 
-    /// Another spelling of one's own home: where it really lies, if `/home` or the home is a link (`/var/home` on some systems).
+    /// Adds another spelling of the user's own home: its resolved path, if `/home` or the home is a link (`/var/home`
+    /// on some systems).
     #[must_use]
     pub fn with_home(mut self, home: PathBuf) -> Validation {
         self.homes.push(home);
         self
     }
 
-    /// Lets a saved choice name any place: `--force`. A client still may not.
+    /// Lets a saved choice name any place (`--force`). A client still may not.
     #[must_use]
     pub fn forced(self) -> Validation {
         Validation { store: Store::Forced, ..self }
@@ -88,7 +90,7 @@ impl Validation {
 
     /// Whether this origin may name this path.
     ///
-    /// Links and `..` are not followed here: the caller asks twice, for the path as it was named and for the place where it lies.
+    /// This does not follow links or `..`: the caller asks twice, for the path as named and for the resolved place.
     pub fn judge(&self, origin: Origin, path: &Path) -> Result<(), Unshareable> {
         match origin {
             Origin::Flag | Origin::Env | Origin::Config | Origin::Fallback => Ok(()),
@@ -101,7 +103,7 @@ impl Validation {
     }
 }
 
-/// Directories of the system at the top, as they are and, on macOS, below `/private`.
+/// System directories at the top, plain and, on macOS, below `/private`.
 const SYSTEM: &[(&str, &str)] = &[
     ("etc", "/etc"),
     ("usr", "/usr"),
@@ -121,14 +123,14 @@ const SYSTEM: &[(&str, &str)] = &[
     ("System", "/System"),
 ];
 
-/// Directories that hold homes. `/usr/home` is where the BSDs keep them.
+/// Directories that contain homes. `/usr/home` is used by the BSDs.
 const HOMES: &[(&[&str], &str)] =
     &[(&["home"], "/home"), (&["Users"], "/Users"), (&["var", "home"], "/var/home"), (&["usr", "home"], "/usr/home")];
 
 /// Temporary directories in `/var`.
 const TEMPORARY: &[&[&str]] = &[&["var", "tmp"], &["var", "folders"]];
 
-/// Directories of the system at the top of any drive.
+/// System directories at the top of any drive.
 const WINDOWS_SYSTEM: &[&str] = &[
     "Windows",
     "Program Files",
@@ -146,13 +148,13 @@ const WINDOWS_SYSTEM: &[&str] = &[
     "$SysReset",
 ];
 
-/// Directories of a drive that hold homes; the second is the old name of the first.
+/// Directories of a drive that contain homes; the second is the old name of the first.
 const WINDOWS_HOMES: &[&str] = &["Users", "Documents and Settings"];
 
-/// Whether a place may be shared by those who may not name any.
+/// Judges a place for an origin that may not name every place.
 pub(crate) fn judge_place(path: &[u8], homes: &[&[u8]], style: PathStyle) -> Result<(), Unshareable> {
     let names = components(path, style).ok_or(Unshareable::Relative)?;
-    // SECURITY: before homes, which open much but not this (test: secret)
+    // SECURITY: check before homes: the user's own home does not open its secret places (test: secret)
     if let Some(place) = SECRET.iter().find(|place| occurs(place, &names)) {
         return Err(Unshareable::Secret(place));
     }
@@ -164,7 +166,7 @@ pub(crate) fn judge_place(path: &[u8], homes: &[&[u8]], style: PathStyle) -> Res
     }
 }
 
-/// `home` is there where the place lies in it.
+/// `home` is set if the place lies in it.
 fn judge_posix(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unshareable> {
     let Some(top) = names.first() else {
         return Err(Unshareable::Top);
@@ -176,7 +178,8 @@ fn judge_posix(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unshareabl
         if below(homes) {
             return match home {
                 _ if names.len() == homes.len() => Err(Unshareable::Homes(shown)),
-                // SECURITY: a "home" that is `/` or `/home` would make every other home one's own (test: odd_homes)
+                // SECURITY: a "home" that is `/` or `/home` would make every other home the user's own (test:
+                // odd_homes)
                 Some(home) if home.len() > homes.len() => Ok(()),
                 _ => Err(Unshareable::OtherHome),
             };
@@ -185,8 +188,8 @@ fn judge_posix(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unshareabl
     if below(&["root"]) {
         return if home.is_some_and(|home| !home.is_empty()) { Ok(()) } else { Err(Unshareable::OtherHome) };
     }
-    // The homes of services lie anywhere in `/var`; a home elsewhere in the system (`/usr/sbin`, `/dev`: passwd(5) of many
-    // systems) opens nothing.
+    // Service accounts have homes anywhere in `/var`. A home elsewhere in the system (`/usr/sbin`, `/dev`: passwd(5) on
+    // many systems) opens nothing.
     let served = below(&["var"]) && home.is_some_and(|home| home.len() > 1);
     if served || TEMPORARY.iter().any(|place| below(place)) {
         return Ok(());
@@ -228,7 +231,7 @@ fn judge_windows(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unsharea
     }
 }
 
-/// The names in an absolute path: without empty ones and `.`; `/private/var` of macOS as the `/var` it is.
+/// The names in an absolute path, without empty ones and `.`; macOS's `/private/var` becomes `/var`.
 fn components(path: &[u8], style: PathStyle) -> Option<Vec<&[u8]>> {
     let is_kept = |name: &&[u8]| !matches!(*name, b"" | b".");
     match style {
@@ -258,7 +261,7 @@ fn starts_with(names: &[&[u8]], place: &[&[u8]], style: PathStyle) -> bool {
     names.len() >= place.len() && names.iter().zip(place).all(|(one, other)| same(one, other))
 }
 
-/// Whether the components of `place` follow each other somewhere in `names`.
+/// Whether the components of `place` occur in sequence in `names`.
 fn occurs(place: &str, names: &[&[u8]]) -> bool {
     let count = place.split('/').count();
     names

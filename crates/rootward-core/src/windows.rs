@@ -1,17 +1,17 @@
-//! The rules of Windows for path texts, as pure functions.
+//! The rules of Windows for paths, as pure functions.
 //!
-//! Windows gives meaning to texts that elsewhere are plain names: devices in every directory, streams after a colon, dots and
-//! spaces that vanish at the end. All of them make one name stand for another object, so all of them are refused.
-//! <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>
+//! Windows gives special meaning to names that are plain elsewhere: devices in every directory, streams after a colon,
+//! trailing dots and spaces that are dropped. All of these make one name refer to another object, so all of them are
+//! refused. <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>
 
 use crate::text::TextError;
 
-/// What a text that keeps the rules is.
+/// The kind of a valid path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// With a drive, or a host and share.
     Absolute,
-    /// To be joined to a base.
+    /// Must be joined to a base.
     Relative,
 }
 
@@ -25,14 +25,14 @@ pub(crate) fn has_drive(text: &[u8]) -> bool {
     matches!(text, [letter, b':', separator, ..] if letter.is_ascii_alphabetic() && is_separator(*separator))
 }
 
-/// Whether two names are one name to the system: case does not count.
+/// Whether Windows treats two names as equal: it ignores case.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
-    // The system folds character by character (the `$UpCase` table of NTFS).
+    // Windows folds character by character (the `$UpCase` table of NTFS).
     let folded = |letter: char| {
         let mut upper = letter.to_uppercase();
         match (upper.next(), upper.next()) {
-            // SECURITY: Unicode would make `ı` an `I` and `ſ` an `S`; to the system they are letters of their own.
-            // (test: case_does_not_count)
+            // SECURITY: Unicode would map `ı` to `I` and `ſ` to `S`; to Windows they are different letters. (test:
+            // case_does_not_count)
             (Some(one), None) if letter.is_ascii() == one.is_ascii() => one,
             _ => letter,
         }
@@ -40,13 +40,13 @@ pub(crate) fn same_name(one: &str, other: &str) -> bool {
     one.chars().map(folded).eq(other.chars().map(folded))
 }
 
-/// Reads a text that is no URI and has no `~`.
+/// Parses a path that is not a URI and has no `~`.
 pub(crate) fn read(text: &[u8]) -> Result<Kind, TextError> {
     let (kind, below) = match text {
         [] => return Err(TextError::Empty),
-        // `//server/share` means a share to some programs and a POSIX path to others.
+        // `//server/share` is a share to some programs and a POSIX path to others.
         [b'/', ..] => return Err(TextError::Foreign),
-        // SECURITY: `\\?\` and `\\.\` go around every other rule (test: devices)
+        // SECURITY: `\\?\` and `\\.\` bypass every other rule (test: devices)
         [b'\\', b'\\', b'?' | b'.', separator, ..] if is_separator(*separator) => return Err(TextError::Device),
         [b'\\', b'\\', b'?' | b'.'] => return Err(TextError::Device),
         [b'\\', b'\\', share @ ..] => (Kind::Absolute, below_host(share)?),
@@ -75,7 +75,7 @@ fn below_host(text: &[u8]) -> Result<&[u8], TextError> {
     Ok(&text[host.len() + 1..])
 }
 
-/// Whether a component is a plain name, empty (a double separator), `.` or `..`.
+/// Checks that a component is a plain name, empty (a double separator), `.` or `..`.
 fn check_name(name: &[u8]) -> Result<(), TextError> {
     if matches!(name, b"" | b"." | b"..") {
         return Ok(());
@@ -91,7 +91,7 @@ fn check_name(name: &[u8]) -> Result<(), TextError> {
     if is_device(name) {
         return Err(TextError::Device);
     }
-    // SECURITY: dropped by the system: `.ssh.` is `.ssh`, `.. ` is `..` (test: trailing)
+    // SECURITY: Windows drops these: `.ssh.` is `.ssh`, `.. ` is `..` (test: trailing)
     if matches!(name, [.., b'.' | b' ']) {
         return Err(TextError::TrailingDot);
     }

@@ -1,11 +1,11 @@
-//! Deciding a path on the common way allocates nothing.
+//! Deciding a path does not allocate in the common case.
 //!
-//! A binary of its own, because counting takes over the allocator of the whole program. Not in oracle builds: asking the
-//! kernel allocates.
+//! This is a separate binary, because counting replaces the allocator of the whole program. Not in oracle builds:
+//! asking the kernel allocates.
 
 #![cfg(not(rootward_oracle))]
-#![expect(clippy::disallowed_methods, reason = "the tree that is decided on")]
-#![expect(clippy::unwrap_used, reason = "a test that cannot make its tree must fail")]
+#![expect(clippy::disallowed_methods, reason = "builds the tree for the test")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot build its tree must fail")]
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn guard(roots: impl IntoIterator<Item = impl AsRef<Path>>) -> Guard {
 }
 
 #[test]
-fn a_decision_on_the_common_way_allocates_nothing() {
+fn a_common_decision_allocates_nothing() {
     let top = tempfile::tempdir().unwrap();
     let directory = top.path().canonicalize().unwrap().join("project/a/b/c/d/e");
     let project = directory.ancestors().nth(5).unwrap();
@@ -30,7 +30,7 @@ fn a_decision_on_the_common_way_allocates_nothing() {
     let nested = guard([project.parent().unwrap(), project, &directory]);
 
     let check = |guard: &Guard, path: &Path, access: Access| {
-        // The first decision opens the root's handle, which is kept.
+        // The first decision opens the root's handle, which is then kept.
         guard.check(path, access).unwrap();
         let counted = allocation_counter::measure(|| drop(guard.check(path, access).unwrap()));
         assert_eq!(counted.count_total, 0, "{}", path.display());

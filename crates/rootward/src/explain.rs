@@ -144,7 +144,7 @@ impl Told<'_> {
             Step::Absent { .. } => ("exists", "not yet: reading says \"not found\", writing may create it".to_owned()),
             Step::Blocked { .. } => ("exists", "no, and it cannot: something on the way is not a directory".to_owned()),
             Step::MagicLink { place } => {
-                ("resolved", format!("`{}` is a link that jumps to an object, which is never followed", shown(place)))
+                ("resolved", format!("`{}` is a magic link, which is never followed", shown(place)))
             }
             Step::Climbs { place } => {
                 ("resolved", format!("it climbs by `..` from `{}`, which is outside every root", shown(place)))

@@ -212,7 +212,7 @@ impl Settings {
             [] | [_] => Ok(()),
             _ => Err(Hinted {
                 says: format!("settings contradict each other: {}", on.join(", ")),
-                hint: "each of them says alone whose roots count: keep one, and set the others to `false`".to_owned(),
+                hint: "only one of them can be set: set the others to `false`".to_owned(),
             }),
         }
     }

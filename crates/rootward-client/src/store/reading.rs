@@ -317,7 +317,7 @@ mod tests {
         check(&root("name = 'x'"), 2, 1, "missing key `path`");
         check(&root("path = 'src'"), 3, 8, "`src` (not an absolute path)");
         check(&root("path = '/a/../b'"), 3, 8, "a dot segment");
-        check(&root("path = '~other'"), 3, 8, "only one's own home is known");
+        check(&root("path = '~other'"), 3, 8, "with a user name is not supported");
         check(&root("path = 'http://x'"), 3, 8, "scheme `http`");
         check(&root("path = '/a'\naccess = 'some'"), 4, 10, "`some` (expected `ro`");
         check(&root("path = '/a'\nacces = 'ro'"), 4, 1, "unknown key `acces`, expected one of `path`");

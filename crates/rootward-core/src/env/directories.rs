@@ -1,4 +1,4 @@
-//! Where the user's home and Rootward's own files are: from the environment, never from the working directory.
+//! Where the user's home and Rootward's own files are. Read from the environment, never from the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ use crate::restriction::Restriction;
 
 use super::Environment;
 
-/// Where Rootward's own files usually are, as the standard restrictions call these places.
+/// The default places of Rootward's own files, as in the standard restrictions.
 pub const OWN_USUAL: [&str; 3] = [".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
-/// The places of one user.
+/// The directories of one user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Directories {
-    /// What `~` means.
+    /// The directory that `~` means.
     pub home: Option<PathBuf>,
     /// Rootward's settings and saved roots.
     pub settings: Option<PathBuf>,
-    /// What Rootward keeps of its own accord: the audit log.
+    /// What Rootward records: the audit log.
     pub state: Option<PathBuf>,
-    /// What Rootward can make again: packages that servers were started from.
+    /// What Rootward can recreate: packages that servers were started from.
     pub cache: Option<PathBuf>,
 }
 
 impl Directories {
-    /// Those that the environment names.
+    /// The directories that the environment names.
     pub fn new(environment: &Environment) -> Directories {
         let home = environment.directory("HOME");
         let below = |variable, usual: &str| {
@@ -62,26 +62,26 @@ impl Directories {
         Some(WritableRecord::in_state_directory(self.state.as_ref()?))
     }
 
-    /// The places that are Rootward's own, and never inside a grant.
+    /// Rootward's own directories. They are never inside a grant.
     pub fn own(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.settings, &self.state, &self.cache].into_iter().flatten()
     }
 
-    /// These places closed, wherever the environment puts them, as spelled and where that leads, before they exist, too; and
-    /// the links on the way.
+    /// Restrictions that close these directories wherever the environment puts them: as spelled, where that leads, and
+    /// the links on the way. Directories that do not exist yet are closed as well.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
         let mut rules = Vec::new();
-        // SECURITY: a variable of one session does not open what sessions without it obey
-        // (test: the_usual_places_are_closed_where_a_variable_moves_them)
+        // SECURITY: a variable set in one session must not open what other sessions rely on (test:
+        // the_usual_places_are_closed_where_a_variable_moves_them)
         let usual = self.home.iter().flat_map(|home| OWN_USUAL.map(|usual| home.join(usual)));
         let usual: Vec<PathBuf> = usual.filter(|usual| !self.own().any(|own| own == usual)).collect();
         for place in self.own().chain(&usual) {
-            // SECURITY: a server that can write Rootward's settings chooses its own roots
-            // (test: rootwards_own_places_are_closed)
+            // SECURITY: a server that can write Rootward's settings chooses its own roots (test:
+            // rootwards_own_places_are_closed)
             let spellings = spellings_ambient(place, resolver)?;
             rules.extend(spellings.iter().map(|place| Restriction::own(place)));
-            // SECURITY: a link inside a root on the way to the settings could be made to lead to others
-            // (test: a_link_on_the_way_to_rootwards_own_places_is_closed)
+            // SECURITY: somebody could redirect a link inside a root that lies on the way to the settings (test:
+            // a_link_on_the_way_to_rootwards_own_places_is_closed)
             rules.extend(links_to(place).iter().map(|link| Restriction::own_link(link)));
         }
         for file in [self.settings_file(), self.saved_roots()].into_iter().flatten() {
@@ -89,8 +89,8 @@ impl Directories {
             if links.is_empty() {
                 continue;
             }
-            // SECURITY: a settings file may be a link to a file inside a root, as in a repository of dotfiles
-            // (test: a_settings_file_that_is_a_link_is_closed_where_it_leads)
+            // SECURITY: a settings file may be a link to a file inside a root, for example a dotfiles repository (test:
+            // a_settings_file_that_is_a_link_is_closed_where_it_leads)
             let spellings = spellings_ambient(&file, resolver)?;
             rules.extend(spellings.iter().map(|place| Restriction::own(place)));
             rules.extend(links.iter().map(|link| Restriction::own_link(link)));
@@ -99,7 +99,7 @@ impl Directories {
     }
 }
 
-/// Every link on the way to a place: if one is replaced, the place leads elsewhere.
+/// Every link on the way to a place. Replacing one of them redirects the place.
 fn links_to(place: &Path) -> Vec<PathBuf> {
     follow_ambient(place).map(|followed| followed.links).unwrap_or_default()
 }

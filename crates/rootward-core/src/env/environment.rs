@@ -1,4 +1,4 @@
-//! A process's environment as plain values: whoever sets up a session passes it in.
+//! A process's environment as plain values, passed in by the code that sets up a session.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,24 +12,24 @@ use super::{ALL, PREFIX};
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// A variable; one that is set to nothing counts as not set.
+    /// A variable. An empty one counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// A directory; a relative one counts as not set, as the XDG base directory specification has it.
+    /// A directory. A relative one counts as not set, as the XDG base directory specification requires.
     pub fn directory(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// Variables that look like settings and are none.
+    /// Variables with Rootward's prefix that are not settings.
     pub fn unknown_settings(&self) -> impl Iterator<Item = String> {
         let names = self.0.keys().map(|name| name.to_string_lossy());
         names.filter(|name| name.starts_with(PREFIX) && !ALL.contains(&&**name)).map(Cow::into_owned)
     }
 }
 
-/// What [`std::env::vars_os`] yields, for one.
+/// Takes the items of [`std::env::vars_os`], for example.
 impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Environment {
         Environment(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())

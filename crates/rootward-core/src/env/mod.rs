@@ -1,7 +1,7 @@
-//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`, and what
-//! they mean.
+//! The environment variables that Rootward reads: one list of names for every crate, the documentation and `doctor`,
+//! and their values.
 //!
-//! The core reads no environment: it is passed in, as [`Environment`]. A variable that is set to nothing counts as not set.
+//! The core does not read the environment; callers pass it in as [`Environment`]. An empty variable counts as not set.
 
 mod directories;
 mod environment;
@@ -11,45 +11,45 @@ pub use directories::{Directories, OWN_USUAL};
 pub use environment::Environment;
 pub use said::{EnvironmentError, NamedRoot, Said};
 
-/// The roots the operator sets: a list like `PATH`, without access suffixes.
+/// The operator's roots: a list like `PATH`, without access suffixes.
 pub const ROOTS: &str = "ROOTWARD_ROOTS";
 /// How client roots and the ceiling combine: `narrow`, `replace` or `union`.
 pub const MODE: &str = "ROOTWARD_MODE";
-/// Only the client's own roots give access.
+/// If true, only the client's own roots give access.
 pub const STRICT: &str = "ROOTWARD_STRICT";
-/// The ceiling alone, whatever the client says.
+/// If true, only the ceiling counts and the client's roots are ignored.
 pub const IGNORE_CLIENT: &str = "ROOTWARD_IGNORE_CLIENT";
-/// The directory that stands in where nobody named a root.
+/// The directory to use if nobody names a root.
 pub const FALLBACK_DIR: &str = "ROOTWARD_FALLBACK_DIR";
-/// The fallback directory alone.
+/// If true, only the fallback directory counts.
 pub const FALLBACK_ONLY: &str = "ROOTWARD_FALLBACK_ONLY";
-/// How long a client's list holds, in milliseconds.
+/// How long a client's list is valid, in milliseconds.
 pub const ROOTS_TTL_MS: &str = "ROOTWARD_ROOTS_TTL_MS";
-/// How long the list of a client that announces changes holds, in milliseconds.
+/// How long the list of a client that announces changes is valid, in milliseconds.
 pub const ROOTS_TTL_ANNOUNCED_MS: &str = "ROOTWARD_ROOTS_TTL_ANNOUNCED_MS";
 /// How long a client may take to answer, in milliseconds.
 pub const ROOTS_TIMEOUT_MS: &str = "ROOTWARD_ROOTS_TIMEOUT_MS";
-/// How long announcements of changed roots must be quiet before the client is asked, in milliseconds.
+/// How long to wait after the last announcement of changed roots before asking the client, in milliseconds.
 pub const DEBOUNCE_MS: &str = "ROOTWARD_DEBOUNCE_MS";
-/// How long a wrapped server may take to finish its calls after one of its roots was removed, in milliseconds.
+/// How long a wrapped server may finish its calls after one of its roots was removed, in milliseconds.
 pub const REVOKED_GRACE_MS: &str = "ROOTWARD_REVOKED_GRACE_MS";
-/// The token that HTTP clients must show.
+/// The token that HTTP clients must send.
 pub const TOKEN: &str = "ROOTWARD_TOKEN";
-/// What is logged.
+/// The log filter.
 pub const LOG: &str = "ROOTWARD_LOG";
 
-// Not settings: by these, Rootward tells a process of its own what to connect to. Arguments could be read by every user.
+// Not settings: Rootward passes these to its own child process. Every user could read arguments.
 /// The address of a remote server.
 pub const CONNECT_URL: &str = "ROOTWARD_CONNECT_URL";
-/// A header of every request to it, as `Name: value`. A number follows, from 1 on.
+/// A header for every request to it, as `Name: value`. The name ends in a number, from 1.
 pub const CONNECT_HEADER: &str = "ROOTWARD_CONNECT_HEADER_";
-/// Set if it may be reached without TLS wherever it is.
+/// Set if any address may be reached without TLS.
 pub const CONNECT_PLAIN_HTTP: &str = "ROOTWARD_CONNECT_PLAIN_HTTP";
 
-/// What all the names begin with.
+/// The prefix of all names.
 pub const PREFIX: &str = "ROOTWARD_";
 
-/// All of them.
+/// All names.
 pub const ALL: [&str; 13] = [
     ROOTS,
     MODE,

@@ -1,4 +1,4 @@
-//! What the environment says about roots. Nothing is guessed: a value that means nothing is an error.
+//! The roots and settings in the environment. An invalid value is an error; nothing is guessed.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,64 +15,65 @@ use crate::shown::Shown;
 use super::Environment;
 
 /// A value and the variable it came from.
-type From<T> = Option<(T, &'static str)>;
+type FromVariable<T> = Option<(T, &'static str)>;
 
-/// A root as somebody wrote it.
+/// A root as a user wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedRoot {
-    /// As it was written.
+    /// The text as written.
     pub text: String,
-    /// What it means.
+    /// The root that it names.
     pub root: Root,
 }
 
 impl NamedRoot {
-    /// A root in the environment or a settings file. Whoever wrote it was in no directory, so it is absolute or in the home.
+    /// Parses a root from the environment or a settings file. It must be absolute or start with `~`, because there is
+    /// no working directory to resolve it against.
     pub fn read(text: &OsStr, home: Option<&Path>, origin: Origin) -> Result<NamedRoot, RootError> {
         let root = Root::from_typed(text, Path::new(""), home, origin)?;
         Ok(NamedRoot { text: Shown::new(text).to_string(), root })
     }
 }
 
-/// A variable whose value means nothing, or variables that contradict each other.
+/// A variable with an invalid value, or variables that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{says}; {hint}")]
 pub struct EnvironmentError {
-    /// What is wrong.
+    /// The problem.
     pub says: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: String,
 }
 
 /// The settings that variables name, each with its variable.
 #[derive(Default, Debug)]
 pub struct Said {
-    /// The roots that the operator sets.
-    pub roots: From<Vec<NamedRoot>>,
+    /// The operator's roots.
+    pub roots: FromVariable<Vec<NamedRoot>>,
     /// How client roots and the ceiling combine.
-    pub mode: From<Mode>,
-    /// Only the client's own roots give access.
-    pub strict: From<bool>,
-    /// The ceiling alone.
-    pub ignore_client: From<bool>,
-    /// The directory that stands in where nobody named a root.
-    pub fallback_dir: From<NamedRoot>,
-    /// The fallback directory alone.
-    pub fallback_only: From<bool>,
-    /// How long a client's list holds.
-    pub roots_ttl: From<Duration>,
-    /// How long the list of a client that announces changes holds.
-    pub roots_ttl_announced: From<Duration>,
+    pub mode: FromVariable<Mode>,
+    /// Whether only the client's own roots give access.
+    pub strict: FromVariable<bool>,
+    /// Whether only the ceiling counts.
+    pub ignore_client: FromVariable<bool>,
+    /// The directory to use if nobody names a root.
+    pub fallback_dir: FromVariable<NamedRoot>,
+    /// Whether only the fallback directory counts.
+    pub fallback_only: FromVariable<bool>,
+    /// How long a client's list is valid.
+    pub roots_ttl: FromVariable<Duration>,
+    /// How long the list of a client that announces changes is valid.
+    pub roots_ttl_announced: FromVariable<Duration>,
     /// How long a client may take to answer.
-    pub roots_timeout: From<Duration>,
-    /// How long announcements of changes must be quiet.
-    pub debounce: From<Duration>,
-    /// How long a wrapped server may take to finish its calls after one of its roots was removed.
-    pub revoked_grace: From<Duration>,
+    pub roots_timeout: FromVariable<Duration>,
+    /// How long to wait after the last announcement of changes.
+    pub debounce: FromVariable<Duration>,
+    /// How long a wrapped server may finish its calls after one of its roots was removed.
+    pub revoked_grace: FromVariable<Duration>,
 }
 
 impl Said {
-    /// Reads the variables; `home` is what `~` means.
+    /// Parses the variables; `home` is the directory that `~` means.
     pub fn read(environment: &Environment, home: Option<&Path>) -> Result<Said, EnvironmentError> {
         let reader = Reader { environment };
         Ok(Said {
@@ -93,7 +94,7 @@ impl Said {
         })
     }
 
-    /// Whose roots count: `strict`, `ignore_client` and `fallback_only` are three answers to one question.
+    /// Whose roots count. `strict`, `ignore_client` and `fallback_only` exclude each other.
     pub fn follow(&self) -> Result<Follow, EnvironmentError> {
         let switches = [
             (&self.strict, Follow::Strict),
@@ -112,15 +113,15 @@ impl Said {
                     "settings contradict each other: {}",
                     several.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
                 ),
-                hint: "each of them says alone whose roots count: keep one, and unset the others".to_owned(),
+                hint: "only one of them can be set: unset the others".to_owned(),
             }),
         }
     }
 
-    /// The settings of a session, where nobody else says anything.
+    /// The settings of a session that has no other source of settings.
     pub fn policy(&self) -> Result<Policy, EnvironmentError> {
         let default = Policy::default();
-        let value = |setting: &From<Duration>| setting.map(|(time, _)| time);
+        let value = |setting: &FromVariable<Duration>| setting.map(|(time, _)| time);
         let debounce = value(&self.debounce).unwrap_or(default.debounce);
         Ok(Policy {
             mode: self.mode.map_or(default.mode, |(mode, _)| mode),
@@ -148,33 +149,33 @@ impl Reader<'_> {
         &self,
         name: &'static str,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<From<T>, EnvironmentError> {
+    ) -> Result<FromVariable<T>, EnvironmentError> {
         let Some(value) = self.environment.get(name) else { return Ok(None) };
         let read = value.to_str().ok_or_else(|| "not UTF-8".to_owned()).and_then(read);
         read.map(|value| Some((value, name))).map_err(|reason| wrong(name, value, &reason, "correct it or unset it"))
     }
 
-    /// A list like `PATH`. Its entries hold no colon, so they carry no access suffix.
-    fn roots(&self, home: Option<&Path>) -> Result<From<Vec<NamedRoot>>, EnvironmentError> {
+    /// Parses a list like `PATH`. Its entries cannot contain a colon, so they have no access suffix.
+    fn roots(&self, home: Option<&Path>) -> Result<FromVariable<Vec<NamedRoot>>, EnvironmentError> {
         let Some(value) = self.environment.get(super::ROOTS) else { return Ok(None) };
         let entries: Vec<_> = std::env::split_paths(value).filter(|entry| !entry.as_os_str().is_empty()).collect();
         let mut roots = Vec::new();
         for entry in &entries {
             let named = NamedRoot::read(entry.as_os_str(), home, Origin::Env).map_err(|error| {
                 let hint = "a list like `PATH` of absolute paths, separated by `:`; access suffixes such as `:ro` and `file:` \
-                            URIs have their place in `--root` and in the settings file";
+                            URIs belong in `--root` and in the settings file";
                 wrong_root(super::ROOTS, &error, hint)
             })?;
             roots.push(named);
         }
         if roots.is_empty() {
-            // What was to name the ceiling came out empty: to go on without one would widen what it holds down.
+            // The variable was meant to set the ceiling. Ignoring it would remove the ceiling.
             return Err(wrong(super::ROOTS, value, "names no root", "name the roots or unset it"));
         }
         Ok(Some((roots, super::ROOTS)))
     }
 
-    fn fallback(&self, home: Option<&Path>) -> Result<From<NamedRoot>, EnvironmentError> {
+    fn fallback(&self, home: Option<&Path>) -> Result<FromVariable<NamedRoot>, EnvironmentError> {
         let Some(value) = self.environment.get(super::FALLBACK_DIR) else { return Ok(None) };
         let named = NamedRoot::read(value, home, Origin::Fallback);
         named
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn one_switch_at_the_most() {
+    fn at_most_one_switch() {
         let follow = |variables: Environment| Said::read(&variables, None).unwrap().follow();
         assert_eq!(follow([("ROOTWARD_STRICT", "1")].into()), Ok(Follow::Strict));
         assert_eq!(
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!((read.lifetime, read.lifetime_announced), (Some(milliseconds(7)), Some(milliseconds(7))));
         assert_eq!((read.debounce, read.debounce_limit), (milliseconds(9000), milliseconds(9000)));
         assert_eq!(read.revoked_grace, Duration::ZERO);
-        // Each lifetime is a setting; the one for all clients counts where the other is not set.
+        // Each lifetime has its own setting; the general one applies if the other is not set.
         let announced = policy([("ROOTWARD_ROOTS_TTL_ANNOUNCED_MS", "6")].into());
         assert_eq!(
             (announced.lifetime, announced.lifetime_announced),
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
+    fn invalid_values_are_refused() {
         let check = |name: &str, value: &str, expect: &str| {
             assert_eq!(refused(name, value), format!("environment variable {name}: {expect}"));
         };
@@ -288,10 +289,6 @@ mod tests {
         check("ROOTWARD_ROOTS", "/a:ro", "not a usable root: `ro` (not an absolute path)");
         check("ROOTWARD_ROOTS", ":", "`:` (names no root)");
         check("ROOTWARD_ROOTS", "src", "not a usable root: `src` (not an absolute path)");
-        check(
-            "ROOTWARD_FALLBACK_DIR",
-            "~other",
-            "not a usable root: `~other` (`~` with a name: only one's own home is known)",
-        );
+        check("ROOTWARD_FALLBACK_DIR", "~other", "not a usable root: `~other` (`~` with a user name is not supported)");
     }
 }

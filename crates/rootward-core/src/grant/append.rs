@@ -1,4 +1,4 @@
-//! Adding to the end of a file.
+//! Appending to a file.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -12,18 +12,18 @@ use crate::access::Access;
 use crate::os;
 
 impl Grant {
-    /// Adds `contents` to the end of the file, or creates it. A full disk leaves the file as it was, where its file system can tell
-    /// beforehand; where a part was added all the same, the error is of the kind [`ErrorKind::WriteZero`].
+    /// Appends `contents` to the file, or creates it. If the disk is full, the file stays unchanged if the file system
+    /// can reserve space in advance; if a part was written anyway, the error kind is [`ErrorKind::WriteZero`].
     pub fn append(&self, contents: &[u8]) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         if !self.exists() {
             match self.create_new(contents) {
-                // Somebody was first: both are added to the same file.
+                // Somebody else created it first: append to that file.
                 Err(error) if error.io_kind() == Some(ErrorKind::AlreadyExists) => {}
                 created => return created,
             }
         }
-        // SECURITY: between opening and writing, a replacement would take the name, and what is added would be lost
+        // SECURITY: a replacement between opening and writing would take the name, and the appended bytes would be lost
         // (test: an_append_is_not_lost_to_an_edit)
         let _turn = self.turn();
         let made;
@@ -34,7 +34,7 @@ impl Grant {
                 &made
             }
         };
-        // Looked at before it is opened: opening a device may already do something.
+        // Check before opening: opening a device may already have an effect.
         self.regular(pinned)?;
         let handle = self.reopen(os::WRITE.union(OFlags::APPEND))?;
         let found = self.regular(&handle)?;

@@ -1,13 +1,13 @@
-//! Where tests step in between two system calls of a verb, to force an interleaving that takes luck otherwise.
+//! Lets tests run code between two system calls of a verb, to force an interleaving that is otherwise rare.
 
 /// A moment between two system calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moment {
-    /// `append` opened the file and has not written to it.
+    /// `append` opened the file and has not written to it yet.
     OpenedToAppend,
-    /// The new contents are written, and do not have their name yet.
+    /// The new contents are written, but do not have their name yet.
     Written,
-    /// `replace_version` found the version it expected, and has not replaced the file.
+    /// `replace_version` found the expected version and has not replaced the file yet.
     VersionChecked,
     /// A file was created in place and is still empty.
     CreatedInPlace,
@@ -50,18 +50,18 @@ mod test {
         }
     }
 
-    /// The thread that steps in.
+    /// The thread that runs in between.
     pub(in crate::grant) struct Other(JoinHandle<()>);
 
     impl Other {
-        /// Waits for its end. Fails if the moment never came.
+        /// Waits for the thread to end. Fails if the moment never came.
         pub(in crate::grant) fn join(self) -> thread::Result<()> {
             NEXT.take();
             self.0.join()
         }
     }
 
-    /// When this thread reaches `moment`, runs `act` in another thread until it is done or waits for its turn.
+    /// When this thread reaches `moment`, runs `act` in another thread until it finishes or waits for its turn.
     pub(in crate::grant) fn meanwhile(moment: Moment, act: impl FnOnce() + Send + 'static) -> Other {
         let (start, started) = mpsc::channel();
         let (end, ended) = mpsc::channel::<()>();

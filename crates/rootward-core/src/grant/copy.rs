@@ -11,17 +11,18 @@ use rustix::io::Errno;
 use super::{Grant, GrantError, Replace};
 use crate::access::Access;
 
-/// How much is copied at a time.
+/// How many bytes to copy at a time.
 const PIECE: u64 = 8 << 20;
 
 impl Grant {
-    /// Copies the file to `target`, all or nothing; a new file gets the permission bits of this one, less what the user's
-    /// mask takes away. Needs read here and write there. Returns the number of bytes.
+    /// Copies the file to `target`, all or nothing. A new file gets the permission bits of this one, minus the umask.
+    /// Needs read access here and write access there. Returns the number of bytes.
     pub fn copy_to(&self, target: &Grant, replace: Replace) -> Result<u64, GrantError> {
         self.copy_to_while(target, replace, |_| Ok(()))
     }
 
-    /// The same for a file that may be large: `goes_on` is told of every piece, and where it fails nothing is left behind.
+    /// The same for a file that may be large: calls `goes_on` after every piece. If `goes_on` fails, nothing is left
+    /// behind.
     pub fn copy_to_while(
         &self,
         target: &Grant,
@@ -43,8 +44,8 @@ impl Grant {
     }
 }
 
-/// Copies what the file held when it was opened, however it grows meanwhile; how much that is. Holes stay holes: a file of a terabyte
-/// may take no space at all, and its copy must not fill the disk.
+/// Copies the bytes that the file had when it was opened, even if it grows meanwhile, and returns their number. Keeps
+/// holes: a sparse file of a terabyte must not fill the disk.
 fn copy(from: &mut File, end: u64, to: &mut File, goes_on: &mut impl FnMut(u64) -> io::Result<()>) -> io::Result<u64> {
     let mut place = 0;
     while let Some(data) = data(from, place, end)? {
@@ -54,7 +55,7 @@ fn copy(from: &mut File, end: u64, to: &mut File, goes_on: &mut impl FnMut(u64) 
         while place < data.end {
             let piece = io::copy(&mut (&mut *from).take(PIECE.min(data.end - place)), to)?;
             if piece == 0 {
-                // Somebody cut it off.
+                // Somebody truncated it.
                 return Ok(place);
             }
             place += piece;
@@ -64,10 +65,10 @@ fn copy(from: &mut File, end: u64, to: &mut File, goes_on: &mut impl FnMut(u64) 
     Ok(end)
 }
 
-/// The next part that is no hole, from `place` on; lseek(2). All of it where the file system cannot tell.
+/// The next range at or after `place` that is not a hole (lseek(2)). The whole rest if the file system cannot tell.
 fn data(file: &File, place: u64, end: u64) -> io::Result<Option<Range<u64>>> {
     if place >= end {
-        // Some files have contents and no size (proc(5)).
+        // Some files have contents but no size (proc(5)).
         return Ok((place == 0).then_some(0..u64::MAX));
     }
     let start = match seek(file, rustix::fs::SeekFrom::Data(place)) {

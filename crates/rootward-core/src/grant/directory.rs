@@ -1,4 +1,4 @@
-//! Making directories.
+//! Creating directories.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -14,7 +14,7 @@ use crate::root::RootKind;
 use crate::tree::components;
 
 impl Grant {
-    /// Makes the directory; its parent must be there.
+    /// Creates the directory; its parent must exist.
     pub fn create_directory(&self) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         self.not_a_file_root()?;
@@ -28,7 +28,7 @@ impl Grant {
         os::make_directory(&parent, name).map_err(|error| self.failed(error))
     }
 
-    /// Makes the directory and those above it that are missing; one that is there already is fine.
+    /// Creates the directory and its missing parents. Succeeds if it exists already.
     pub fn create_directory_all(&self) -> Result<(), GrantError> {
         self.need(Access::WRITE)?;
         self.not_a_file_root()?;
@@ -46,7 +46,7 @@ impl Grant {
         let root = self.root_handle()?;
         let mut here = self.guard.open_directory(&root, b"").map_err(|error| self.reopening(error))?;
         for (name, behind) in components(names) {
-            // A link of that name is refused here, whoever put it there.
+            // A link of that name is refused here, no matter who put it there.
             let step = |here: &OwnedFd| os::open_child(here.as_fd(), name, os::PIN.union(OFlags::DIRECTORY));
             here = match step(&here) {
                 Err(Errno::NOENT) => {

@@ -1,4 +1,4 @@
-//! What can go wrong with a granted path.
+//! The errors of operations on a grant.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,34 +8,34 @@ use thiserror::Error;
 use crate::denial::Denial;
 use crate::shown::Shown;
 
-/// Why an operation on a grant did not happen.
+/// Why an operation on a grant failed.
 #[derive(Error, Debug)]
 pub enum GrantError {
-    /// It is refused.
+    /// The guard refused it.
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// It is allowed, and the system could not do it.
+    /// It is allowed, but the system could not do it.
     #[error("`{}`: {source}", Shown::new(path))]
     Io {
-        /// The path it was about.
+        /// The path concerned.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is no longer what the caller has read.
+    /// The file has changed since the caller read it.
     #[error("`{}` was changed by somebody else meanwhile", Shown::new(path))]
     Changed {
-        /// The path it is about.
+        /// The path concerned.
         path: PathBuf,
     },
-    /// The file is larger than the caller takes.
+    /// The file is larger than the caller's limit.
     #[error("`{}` has {size} bytes, the limit is {limit}", Shown::new(path))]
     TooLarge {
-        /// The path it is about.
+        /// The path concerned.
         path: PathBuf,
         /// The size of the file.
         size: u64,
-        /// The most the caller takes.
+        /// The caller's limit.
         limit: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Opening a program to be run, or the directory to run one in.
+//! Opening a program to run, or the directory to run one in.
 
 use std::os::fd::OwnedFd;
 
@@ -10,7 +10,8 @@ use crate::access::Access;
 use crate::os;
 
 impl Grant {
-    /// A handle of the program, for `execveat(2)` or `/proc/self/fd`: whoever runs the handle runs what was decided on.
+    /// A handle of the program, for `execveat(2)` or `/proc/self/fd`. Running the handle runs the file that was decided
+    /// on.
     pub fn open_executable(&self) -> Result<OwnedFd, GrantError> {
         self.need(Access::EXECUTE)?;
         self.object()?;
@@ -22,14 +23,15 @@ impl Grant {
         Ok(handle)
     }
 
-    /// A handle of the directory, for a command that starts there and runs nothing of it.
+    /// A handle of the directory, for a command that starts there but runs nothing from it.
     pub fn open_directory(&self) -> Result<OwnedFd, GrantError> {
         self.need(Access::READ)?;
         self.object()?;
         self.reopen(os::PIN.union(OFlags::DIRECTORY))
     }
 
-    /// A handle of the directory, for `fchdir(2)`: whoever starts there starts where it was decided.
+    /// A handle of the directory, for `fchdir(2)`. A command that starts there starts in the directory that was decided
+    /// on.
     pub fn open_working_directory(&self) -> Result<OwnedFd, GrantError> {
         self.need(Access::EXECUTE)?;
         self.object()?;

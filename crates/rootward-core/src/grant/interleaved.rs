@@ -1,6 +1,6 @@
-//! Calls at the same time, in the order that loses one of them unless a verb sees to it.
+//! Concurrent calls, in the order that would lose one of them if a verb did not prevent it.
 
-#![expect(clippy::disallowed_methods, reason = "builds trees and looks at what became of them")]
+#![expect(clippy::disallowed_methods, reason = "builds trees and checks the results")]
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,7 +23,7 @@ impl Scene {
         Scene::of(|top| top)
     }
 
-    /// The same file as a root of its own.
+    /// The same file as a root itself.
     fn of_a_file() -> Scene {
         Scene::of(|top| top.join("a.txt"))
     }
@@ -46,7 +46,7 @@ impl Scene {
         fs::read_to_string(self.directory.path().join(name)).unwrap()
     }
 
-    /// The names there are, unfinished files included.
+    /// All names, unfinished files included.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory.path()).unwrap().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
@@ -55,7 +55,7 @@ impl Scene {
     }
 }
 
-/// Both calls found no file. One creates it, the other appends meanwhile.
+/// Both calls found no file. One creates it while the other appends.
 #[test]
 fn an_append_that_creates_the_file_writes_over_nothing() {
     let scene = Scene::new();
@@ -78,7 +78,7 @@ fn an_append_that_creates_a_shared_file_writes_over_nothing() {
     assert_eq!(scene.text("a.txt"), "first\nsecond\n");
 }
 
-/// The same with another process, which waits for nobody's turn.
+/// The same with another process, which does not wait for its turn.
 #[test]
 fn what_another_process_adds_to_a_new_shared_file_stays() {
     let scene = Scene::of_a_file();
@@ -101,7 +101,7 @@ fn of_two_that_create_a_file_one_is_told() {
     assert_eq!(scene.names(), ["a.txt", "new"]);
 }
 
-/// An append opened the file; the edit that replaces it waits, and then finds that it was changed.
+/// An append opened the file. The edit that replaces it waits, and then finds that the file has changed.
 #[test]
 fn an_append_is_not_lost_to_an_edit() {
     let scene = Scene::new();
@@ -116,7 +116,7 @@ fn an_append_is_not_lost_to_an_edit() {
     assert_eq!(scene.text("a.txt"), "old added");
 }
 
-/// An edit found the version that it expects: no other verb comes before the new file has the name.
+/// An edit found the version that it expects. No other verb runs before the new file has the name.
 #[test]
 fn nothing_comes_between_the_check_of_a_version_and_the_new_file() {
     type Act = fn(&Grant, &Grant);
@@ -124,7 +124,7 @@ fn nothing_comes_between_the_check_of_a_version_and_the_new_file() {
         ("append", |file, _| file.append(b" added").unwrap(), "edited added", &["a.txt"]),
         ("replace", |file, _| file.replace(b"replaced").unwrap(), "replaced", &["a.txt"]),
         ("remove", |file, _| file.remove().unwrap(), "", &[]),
-        // It was decided on the old file, so it is refused; moved or not, the edit stays.
+        // The rename was decided on the old file, so it is refused. The edit stays either way.
         ("rename", |file, to| drop(file.rename_to(to, Replace::No)), "edited", &["a.txt"]),
     ];
     for (name, act, expect, names) in acts {
@@ -141,7 +141,7 @@ fn nothing_comes_between_the_check_of_a_version_and_the_new_file() {
     }
 }
 
-/// Moving to another disk copies the file and then removes it: not if somebody added to it in between.
+/// Moving to another disk copies the file and then removes it, but not if somebody appended in between.
 #[test]
 fn what_is_added_to_a_file_that_moves_to_another_disk_is_not_removed() {
     let scene = Scene::new();
@@ -152,7 +152,7 @@ fn what_is_added_to_a_file_that_moves_to_another_disk_is_not_removed() {
     other.join().unwrap();
     assert_eq!(scene.text("a.txt"), "old added");
     assert_eq!(scene.text("b.txt"), "old");
-    // Undisturbed, it moves.
+    // Without interference, it moves.
     let to = scene.grant("c.txt");
     scene.grant("a.txt").copy_and_remove(&to, Replace::No).unwrap();
     assert_eq!(scene.names(), ["b.txt", "c.txt"]);

@@ -16,12 +16,12 @@ use crate::tree::RootIndex;
 pub struct Entry {
     /// Its name.
     pub name: OsString,
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: FileKind,
 }
 
 impl Grant {
-    /// The entries, in no particular order, without those that may not be read.
+    /// The entries that may be read, in no particular order.
     pub fn list(&self) -> Result<Vec<Entry>, GrantError> {
         self.need(Access::READ)?;
         let mut entries = Vec::new();
@@ -35,13 +35,13 @@ impl Grant {
 }
 
 impl Guard {
-    /// Whether an entry of a directory that may be read may be read itself.
+    /// Whether an entry of a readable directory may be read itself.
     pub(crate) fn shows_entry(&self, root: RootIndex, entry: &Rest, name: &[u8]) -> bool {
-        // SECURITY: it is judged where it lies, by its own root and restrictions
-        // (test: closed_places_are_neither_listed_nor_walked)
+        // SECURITY: judge the entry at its own place, by its own root and restrictions (test:
+        // closed_places_are_neither_listed_nor_walked)
         match self.0.tree.deeper(root, entry.as_bytes()) {
             Some((deeper, behind)) => self.permits(deeper, entry.behind(behind), Access::READ).is_ok(),
-            // Its directory passed; only a rule that ends in this very name can close it.
+            // Its directory passed, so only a rule that ends in this name can close it.
             None if !self.0.restrictions.may_end_in(name) => true,
             None => self.permits(root, entry.as_bytes(), Access::READ).is_ok(),
         }

@@ -1,4 +1,4 @@
-//! What is known about an object without opening it.
+//! Metadata of an object that is not opened.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use super::{Grant, GrantError};
 use crate::access::Access;
 use crate::os;
 
-/// What kind of object.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -17,9 +17,9 @@ pub enum FileKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link; seen only where links are not followed.
+    /// A symbolic link; only seen where links are not followed.
     Link,
-    /// A device, FIFO or socket: can be seen, never opened.
+    /// A device, FIFO or socket. It is listed but never opened.
     Special,
 }
 
@@ -34,10 +34,10 @@ impl From<FileType> for FileKind {
     }
 }
 
-/// What is known about an object.
+/// Metadata of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Metadata {
-    /// What kind of object.
+    /// Its kind.
     pub kind: FileKind,
     /// Its size in bytes.
     pub size: u64,
@@ -45,21 +45,21 @@ pub struct Metadata {
     pub mode: u32,
     /// When it was last changed.
     pub modified: Option<SystemTime>,
-    /// When it was last read, as far as the system keeps track.
+    /// When it was last read, if the system tracks that.
     pub accessed: Option<SystemTime>,
-    /// When it was made, where the file system knows.
+    /// When it was created, if the file system knows.
     pub created: Option<SystemTime>,
 }
 
 impl Grant {
-    /// What kind of object was pinned; none where there was none. Whatever the access: what cannot be opened can be told
-    /// before it is tried.
+    /// The kind of the pinned object; `None` if there is none. Needs no access, so that callers can tell beforehand
+    /// what cannot be opened.
     pub fn kind(&self) -> Option<FileKind> {
         let status = os::status(self.object().ok()?).ok()?;
         Some(os::type_of(&status).into())
     }
 
-    /// Describes the object; needs read access.
+    /// The object's metadata; needs read access.
     pub fn metadata(&self) -> Result<Metadata, GrantError> {
         self.need(Access::READ)?;
         let seen = os::details(self.object()?).map_err(|error| self.failed(error))?;

@@ -1,7 +1,7 @@
-//! A grant: permission to act on one path, and the only door through which anything is opened.
+//! A grant: permission to act on one path, and the only way to open anything.
 //!
-//! One file per verb. Each acts relative to handles, on a bare last name; none takes a path. The access that was asked for
-//! is the access the grant gives: a grant to read does not write.
+//! One file per verb. Each verb acts relative to handles, on a bare last name; none takes a path. A grant gives exactly
+//! the access that was asked for: a grant to read cannot write.
 
 mod append;
 mod between;
@@ -61,23 +61,23 @@ pub struct Grant {
 /// What the path names.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// An object, pinned.
+    /// An existing object, pinned.
     Object(OwnedFd),
-    /// Nothing yet; its place is known all the same.
+    /// Nothing yet, but its place is known.
     Absent(Absence),
 }
 
 /// Why there is no object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Absence {
-    /// Something on the way is missing, and no link stands before it.
+    /// A component is missing, and no link comes before it.
     NotFound,
-    /// Something on the way is no directory.
+    /// A component is not a directory.
     NotADirectory,
 }
 
 impl Target {
-    /// Whether this is the object with that id, or nothing where there is none.
+    /// Whether this is the object with that id, or absent if `id` is `None`.
     pub(crate) fn is(&self, id: Option<FileId>) -> bool {
         match self {
             Target::Object(handle) => os::identity(handle).is_ok_and(|found| Some(found) == id),
@@ -94,12 +94,12 @@ impl Grant {
         Grant { guard, root, rest, access, target }
     }
 
-    /// The path: resolved, absolute.
+    /// The resolved, absolute path.
     pub fn path(&self) -> PathBuf {
         self.rest.below(&self.root().place)
     }
 
-    /// The path to show to a peer: as the root was named, not where that really lies.
+    /// The path to show to a peer: below the root as it was named, not where the root really lies.
     pub fn named_path(&self) -> PathBuf {
         self.rest.below(&self.root().root.path)
     }
@@ -109,12 +109,12 @@ impl Grant {
         self.rest.as_path()
     }
 
-    /// The root it lies in.
+    /// The root that contains the path.
     pub fn root(&self) -> &PlacedRoot {
         self.guard.placed(self.root)
     }
 
-    /// What was asked for, and is given.
+    /// The access that was asked for, which is the access it gives.
     pub fn access(&self) -> Access {
         self.access
     }
@@ -124,17 +124,17 @@ impl Grant {
         &self.guard
     }
 
-    /// Whether there was an object when the path was decided.
+    /// Whether the object existed when the path was decided.
     pub fn exists(&self) -> bool {
         matches!(self.target, Target::Object(_))
     }
 
-    /// Whether something on the way was no directory when the path was decided: nothing can be there.
+    /// Whether a component was not a directory when the path was decided, so that nothing can exist here.
     pub fn is_blocked(&self) -> bool {
         matches!(self.target, Target::Absent(Absence::NotADirectory))
     }
 
-    /// The pinned object, or the error for there being none.
+    /// The pinned object, or an error if there is none.
     fn object(&self) -> Result<&OwnedFd, GrantError> {
         match &self.target {
             Target::Object(handle) => Ok(handle),
@@ -150,7 +150,7 @@ impl Grant {
     }
 
     fn need(&self, access: Access) -> Result<(), GrantError> {
-        // SECURITY: what was not asked for is not given (test: a_grant_gives_only_what_was_asked_for)
+        // SECURITY: a grant gives only what was asked for (test: a_grant_gives_only_what_was_asked_for)
         if self.access.contains(access) {
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl Grant {
         GrantError::Io { path: self.named_path(), source }
     }
 
-    /// The directory that holds the entry, opened now and where the place says, and the entry's bare name.
+    /// Opens the directory that contains the entry, and returns it with the entry's bare name.
     fn parent(&self) -> Result<(OwnedFd, &[u8]), GrantError> {
         let placed = self.guard.placed(self.root);
         let flags = os::PIN.union(OFlags::DIRECTORY);
@@ -183,7 +183,7 @@ impl Grant {
         Ok((parent.map_err(|error| self.reopening(error))?, name))
     }
 
-    /// Opens the object anew, for more than being named: below its root, following no link, so at the same place.
+    /// Opens the object again with these flags: below its root and without following links, so at the same place.
     fn reopen(&self, flags: OFlags) -> Result<OwnedFd, GrantError> {
         let placed = self.guard.placed(self.root);
         let names = match (placed.kind, placed.place.file_name()) {
@@ -199,14 +199,14 @@ impl Grant {
 
     fn reopening(&self, error: Errno) -> GrantError {
         match error {
-            // A link stands where none was when the path was decided.
+            // There is now a link where there was none when the path was decided.
             Errno::LOOP | Errno::XDEV | Errno::AGAIN => self.refused(Code::OutsideRoots, Cause::Unsettled),
             Errno::NXIO | Errno::NODEV => self.refused(Code::SpecialFile, Cause::Plain),
             error => self.failed(error),
         }
     }
 
-    /// Refuses what is no regular file.
+    /// Refuses everything but a regular file.
     fn regular(&self, handle: &OwnedFd) -> Result<rustix::fs::Stat, GrantError> {
         let status = os::status(handle).map_err(|error| self.failed(error))?;
         // SECURITY: a device, FIFO or socket is never read, written or run (test: guard_passes_the_escape_corpus)

@@ -1,19 +1,19 @@
-//! While a directory is moved nothing is created, and the other way round.
+//! A lock that keeps moving a directory and creating entries apart.
 //!
-//! Creating a name is allowed by the place of its directory; a directory that is moved at that moment, by another grant,
-//! would take the new name along to a place where it is not allowed. One lock for the whole process: moving directories is
-//! rare, and guards share the disk. Other processes are not held by it.
+//! The guard allows a new name based on the place of its directory. If another grant moved the directory at that
+//! moment, the new name would end up where it is not allowed. There is one lock for the whole process: moving
+//! directories is rare, and guards share the disk. Other processes do not respect it.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 static MOVES: RwLock<()> = RwLock::new(());
 
-/// No directory is moved while this is held. Not to be taken twice by one thread.
+/// While this is held, no directory moves. A thread must not take it twice.
 pub(super) fn nothing_moves() -> RwLockReadGuard<'static, ()> {
     MOVES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Nothing is created while this is held.
+/// While this is held, nothing is created.
 pub(super) fn a_directory_moves() -> RwLockWriteGuard<'static, ()> {
     MOVES.write().unwrap_or_else(PoisonError::into_inner)
 }

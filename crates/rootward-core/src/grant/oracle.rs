@@ -1,7 +1,7 @@
-//! The kernel's opinion on every grant, asked in builds with `--cfg rootward_oracle`.
+//! Compares every grant with the kernel, in builds with `--cfg rootward_oracle`.
 //!
-//! Right after a grant is made, `/proc/self/fd` must say that its handle lies where the grant says it does. Not for tests
-//! that move things about meanwhile.
+//! Right after a grant is made, `/proc/self/fd` must say that its handle lies where the grant says. Not for tests that
+//! move things concurrently.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::{Grant, Target};
 use crate::os;
 
-/// Panics where the kernel disagrees.
+/// Panics if the kernel disagrees.
 #[expect(clippy::panic, reason = "a disagreement is what this build looks for")]
 pub(crate) fn compare(grant: &Grant) {
     let Target::Object(handle) = &grant.target else { return };

@@ -1,4 +1,4 @@
-//! Reading: whole, a range, or as a stream. How much is too much, the caller says.
+//! Reading a file: whole, a range, or as a stream. The caller sets the limit.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::access::Access;
 use crate::denial::{Code, Denial};
 use crate::os;
 
-/// How much is read at a time where the length is unknown.
+/// How much to read at a time if the length is unknown.
 const PIECE: usize = 1 << 20;
 
 /// A regular file, open for reading.
@@ -33,9 +33,9 @@ impl Grant {
         self.open_unasked()
     }
 
-    /// Opens the file for reading, on the grant's own account.
+    /// Opens the file for reading without checking for read access.
     pub(super) fn open_unasked(&self) -> Result<OpenFile, GrantError> {
-        // Looked at before it is opened: opening a FIFO wakes whoever waits to write to it.
+        // Check before opening: opening a FIFO wakes up a process that waits to write to it.
         self.regular(self.object()?)?;
         OpenFile::from_regular(self.reopen(os::READ)?, self.named_path())
     }
@@ -45,14 +45,14 @@ impl Grant {
         self.open()?.read_whole(limit)
     }
 
-    /// Reads at most `length` bytes from `offset` on; fewer at the end of the file.
+    /// Reads at most `length` bytes from `offset`; fewer at the end of the file.
     pub fn read_range(&self, offset: u64, length: usize) -> Result<Vec<u8>, GrantError> {
         self.open()?.read_range(offset, length)
     }
 }
 
 impl OpenFile {
-    /// A handle that was opened for reading, if it is a regular file.
+    /// Wraps a handle that was opened for reading, if it is a regular file.
     pub(crate) fn from_regular(handle: OwnedFd, path: PathBuf) -> Result<OpenFile, GrantError> {
         let status =
             os::status(&handle).map_err(|error| GrantError::Io { path: path.clone(), source: error.into() })?;
@@ -66,7 +66,7 @@ impl OpenFile {
         }
     }
 
-    /// Takes over the handle of a grant that was opened for reading when the path was decided.
+    /// Takes the handle of a grant that was opened for reading when the path was decided.
     pub(crate) fn from_opened(grant: Grant) -> Result<OpenFile, GrantError> {
         let path = grant.named_path();
         match grant.target {
@@ -85,7 +85,7 @@ impl OpenFile {
         self.size
     }
 
-    /// Which file, and in which state, when it was opened: for [`Grant::replace_version`].
+    /// Identifies the file and its state when it was opened, for [`Grant::replace_version`].
     pub fn version(&self) -> Version {
         self.version
     }
@@ -107,7 +107,7 @@ impl OpenFile {
         }
     }
 
-    /// Reads at most `length` bytes from `offset` on; fewer at the end of the file.
+    /// Reads at most `length` bytes from `offset`; fewer at the end of the file.
     pub fn read_range(&self, offset: u64, length: usize) -> Result<Vec<u8>, GrantError> {
         self.try_range(offset, length).map_err(|source| GrantError::Io { path: self.path.clone(), source })
     }
@@ -116,7 +116,7 @@ impl OpenFile {
         let mut contents = Vec::new();
         reserve(&mut contents, self.size.saturating_sub(offset).min(length as u64))?;
         while contents.len() < length {
-            // The size is no limit: some files have contents and no size.
+            // Do not stop at the size: some files have contents but no size.
             let filled = contents.len();
             let piece = PIECE.min(length - filled);
             reserve(&mut contents, piece as u64)?;
@@ -125,7 +125,7 @@ impl OpenFile {
             let read = loop {
                 match self.file.read_at(&mut contents[filled..], from) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    // Past the greatest offset there is nothing.
+                    // Nothing can be past the largest offset.
                     Err(error) if error.kind() == io::ErrorKind::InvalidInput => break 0,
                     read => break read?,
                 }
@@ -156,7 +156,7 @@ impl Seek for OpenFile {
     }
 }
 
-/// Makes room, or says that there is none: what a file claims to hold is no reason to end the process.
+/// Allocates, or returns an error: a file that claims a huge size must not abort the process.
 fn reserve(contents: &mut Vec<u8>, more: u64) -> io::Result<()> {
     let more = usize::try_from(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     contents.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory.into())

@@ -14,12 +14,12 @@ use crate::denial::{Cause, Code};
 use crate::os;
 use crate::resolve::{Rest, open};
 
-/// Whether something that stands in the way is replaced.
+/// Whether to replace an existing target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Replace {
-    /// It is replaced.
+    /// Replace it.
     Yes,
-    /// Then nothing happens, and the answer is "exists already".
+    /// Do nothing and fail with "already exists".
     No,
 }
 
@@ -33,11 +33,12 @@ impl Replace {
 }
 
 impl Grant {
-    /// Moves the entry to `target`. Needs delete here and write there; a link is moved, not what it leads to.
+    /// Moves the entry to `target`. Needs delete access here and write access there. A link itself is moved, not its
+    /// target.
     ///
-    /// A move that would carry a closed place or another root along, or bring something into a closed place, is refused.
-    /// Between file systems only a file can be moved: it is copied and then removed. If it changed meanwhile, both stay, and the
-    /// answer is [`GrantError::Changed`].
+    /// A move that would carry along a closed place or another root, or bring something into a closed place, is
+    /// refused. Between file systems only a file can be moved: it is copied and then removed. If it changes meanwhile,
+    /// both stay, and the error is [`GrantError::Changed`].
     pub fn rename_to(&self, target: &Grant, replace: Replace) -> Result<(), GrantError> {
         self.need(Access::DELETE)?;
         target.need(Access::WRITE)?;
@@ -73,8 +74,8 @@ impl Grant {
     fn rename_checked(&self, target: &Grant, object: &OwnedFd, kind: FileType, replace: Replace) -> Result<(), Moved> {
         let (from, name) = self.parent()?;
         let (to, new_name) = target.parent()?;
-        // SECURITY: what is checked is what has the name now, and what was decided on
-        // (test: what_is_moved_is_what_was_checked, a_file_that_became_a_directory_is_checked_before_it_moves)
+        // SECURITY: the object that has the name now must be the one that was decided on (test:
+        // what_is_moved_is_what_was_checked, a_file_that_became_a_directory_is_checked_before_it_moves)
         let now = os::open_child(from.as_fd(), name, os::PIN)?;
         if os::identity(&now)? != os::identity(object)? {
             return Err(self.refused(Code::OutsideRoots, Cause::Unsettled).into());
@@ -94,13 +95,13 @@ impl Grant {
         let mut source = opened.into_file();
         target.rewrite(Mode::from_raw_mode(mode), replace.into(), |file| std::io::copy(&mut source, file).map(drop))?;
         between::reached(Moment::Copied);
-        // What was added since is not in the copy.
+        // Keep the source if somebody wrote to it after the copy.
         self.remove_version(version)
     }
 
     fn carries_nothing_along(&self, target: &Grant, directory: &OwnedFd) -> Result<(), GrantError> {
-        // SECURITY: rules belong to places; a move would slip what is below the directory out of theirs, or into others
-        // (test: guard_passes_the_escape_corpus)
+        // SECURITY: rules belong to places; moving the directory would take its contents out of their rules or into
+        // others (test: guard_passes_the_escape_corpus)
         for grant in [self, target] {
             if let Some(root) = grant.guard.0.tree.roots_below(grant.root, grant.rest.as_bytes()).first() {
                 let place = grant.guard.placed(*root).place.clone();
@@ -129,19 +130,20 @@ impl Grant {
         Ok(())
     }
 
-    /// Whether a link, at `below` or the moved entry itself, may come to stand where it would.
+    /// Checks that a link may be moved to its new place. `below` is empty if the link is the moved entry itself.
     fn link_may_move(&self, target: &Grant, below: &Rest) -> Result<(), GrantError> {
         let place = below.below(&target.path());
         let bytes = place.as_os_str().as_bytes();
-        // SECURITY: where a link stands, what it leads to stands as well: no closed place and no root is made by moving one
-        // (test: a_link_that_is_moved_brings_nothing_into_a_closed_place, a_peer_cannot_make_a_missing_root_appear_elsewhere)
+        // SECURITY: a link makes its target appear at its own place, so moving one must not create a closed place or a
+        // root (test: a_link_that_is_moved_brings_nothing_into_a_closed_place,
+        // a_peer_cannot_make_a_missing_root_appear_elsewhere)
         if target.guard.0.restrictions.may_hold(bytes) || target.guard.0.tree.leads_to_a_known_path(bytes) {
             return Err(self.refused(Code::Restricted, Cause::CarriesAlong(place)));
         }
         Ok(())
     }
 
-    /// What restrictions take away at a place below this one, whose directory has passed.
+    /// The access that restrictions take away at a place below this one, if its directory passed.
     fn taken_at(&self, below: &Rest, name: &[u8]) -> Access {
         if !self.guard.0.restrictions.may_end_in(name) {
             return Access::NONE;

@@ -1,4 +1,4 @@
-//! Replacing a file's contents at once: the old file or the new one, never half of either.
+//! Replacing a file's contents atomically: readers see the old file or the new one, never a mix.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -18,28 +18,29 @@ use crate::denial::{Cause, Code};
 use crate::os;
 use crate::root::RootKind;
 
-/// Tells this process's temporary files apart.
+/// Makes the names of this process's temporary files unique.
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 impl Grant {
-    /// Writes the file anew, or creates it.
+    /// Replaces the contents of the file, or creates it.
     ///
-    /// The contents go to a new file beside the old one, which then takes its name: a reader sees all or nothing, and a
-    /// failure leaves the old file as it was. Mode and, where the system allows, owner are kept; other names of the old
-    /// file (hard links) keep the old contents. A root that is a single file is written in place, because the directory
-    /// beside it is not shared.
+    /// The contents go to a new file in the same directory, which then takes the name: a reader sees all or nothing,
+    /// and a failure leaves the old file unchanged. The mode is kept, and the owner if the system allows it. Hard links
+    /// to the old file keep the old contents. A root that is a single file is written in place, because its directory
+    /// is not shared.
     pub fn replace(&self, contents: &[u8]) -> Result<(), GrantError> {
         self.replace_with(|file| file.write_all(contents))
     }
 
-    /// The same, with contents that `write` produces. If it fails, the old file stays.
+    /// The same, with contents that `write` produces. If `write` fails, the old file stays.
     pub fn replace_with(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), GrantError> {
         self.rewrite(NEW_FILE, Existing::Replaced, write)
     }
 
-    /// Writes the file anew if it is still the one that was read: what somebody else wrote meanwhile is not lost.
+    /// Replaces the contents if the file is still the version that was read, so that other writes are not lost.
     ///
-    /// No other verb in this process comes between the check and the new file. Another process still can, within microseconds.
+    /// No other verb in this process runs between the check and the replacement. Another process still can, within
+    /// microseconds.
     pub fn replace_version(&self, version: Version, contents: &[u8]) -> Result<(), GrantError> {
         self.rewrite(NEW_FILE, Existing::Expected(version), |file| file.write_all(contents))
     }
@@ -62,7 +63,7 @@ impl Grant {
             return self.write_in_place(old.is_some(), existing, write);
         }
         let (parent, name) = self.parent()?;
-        // Not readable for more people than the old file, not even for a moment.
+        // Never readable by more users than the old file, not even briefly.
         let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { mode };
         let (mut file, temporary) = self.temporary(parent.as_fd(), mode)?;
         let written = write(&mut file)
@@ -79,8 +80,9 @@ impl Grant {
     /// Gives the new file its name.
     fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], existing: Existing) -> Result<(), GrantError> {
         let _turn = self.turn();
-        // SECURITY: the directory may have been moved while the file was written, and the name be closed where it is now
-        // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place, a_grant_older_than_a_move_creates_nothing_in_a_closed_place)
+        // SECURITY: the directory may have moved while the file was written, to a place where the name is closed (test:
+        // a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place,
+        // a_grant_older_than_a_move_creates_nothing_in_a_closed_place)
         let _still = nothing_moves();
         let (now, _) = self.parent()?;
         let id = |handle| os::identity(handle).map_err(|error| self.failed(error));
@@ -117,7 +119,7 @@ impl Grant {
         }
     }
 
-    /// The contents are produced elsewhere first: whatever goes wrong there leaves the file alone.
+    /// Writes the contents elsewhere first, so that a failure of `write` leaves the file unchanged.
     fn write_in_place(
         &self,
         exists: bool,
@@ -141,15 +143,15 @@ impl Grant {
         if let Existing::Expected(version) = existing {
             self.expect(version, &found)?;
         }
-        // A full disk is found out before the old contents are touched.
+        // Detect a full disk before touching the old contents.
         make_room(&handle, 0, length).map_err(|error| self.failed(error))?;
         let mut file = File::from(handle);
         let written = io::copy(&mut aside, &mut file).and_then(|_| file.set_len(length));
         written.map_err(|source| self.failed_with(source))
     }
 
-    /// Creates the file under its own name and fills it. Another process that finds it empty may add to it: nothing is written
-    /// over and nothing cut off.
+    /// Creates the file under its own name and fills it. Another process may append to the file before that, so this
+    /// only appends and never truncates.
     fn create_in_place(&self, contents: &mut File, length: u64) -> Result<(), GrantError> {
         let (parent, name) = self.parent()?;
         let handle = os::create_child(parent.as_fd(), name, OFlags::APPEND, NEW_FILE);
@@ -159,12 +161,12 @@ impl Grant {
         io::copy(contents, &mut File::from(handle)).map(drop).map_err(|source| self.failed_with(source))
     }
 
-    /// The file that was not there, made now, or as somebody else has made it meanwhile.
+    /// Creates the missing file, or opens it if somebody else created it meanwhile.
     fn make_or_open(&self) -> Result<OwnedFd, GrantError> {
         let (parent, name) = self.parent()?;
         match os::create_child(parent.as_fd(), name, OFlags::empty(), NEW_FILE) {
             Err(Errno::EXIST) => {
-                // Looked at before it is opened: opening a device may already do something.
+                // Check before opening: opening a device may already have an effect.
                 self.regular(&self.reopen(os::PIN)?)?;
                 self.reopen(os::WRITE)
             }
@@ -173,7 +175,7 @@ impl Grant {
     }
 }
 
-/// Sets space aside for so many bytes from `start` on, where the file system can.
+/// Reserves `length` bytes from `start`, if the file system can.
 pub(super) fn make_room(file: &OwnedFd, start: u64, length: u64) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
@@ -184,14 +186,14 @@ pub(super) fn make_room(file: &OwnedFd, start: u64, length: u64) -> Result<(), E
     }
 }
 
-/// What becomes of a file that has the name.
+/// What to do with a file that has the name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Existing {
-    /// It is replaced.
+    /// Replace it.
     Replaced,
-    /// It is replaced if it is this one.
+    /// Replace it if it is this version.
     Expected(Version),
-    /// It stays, and the answer is "exists already".
+    /// Keep it and fail with "already exists".
     Kept,
 }
 
@@ -204,16 +206,16 @@ impl From<Replace> for Existing {
     }
 }
 
-/// Gives the new file the owner and the permission bits of the old one.
+/// Gives the new file the owner and permission bits of the old one.
 fn keep(file: &File, old: &Stat) -> Result<(), Errno> {
     let new = os::status(file)?;
     let mut mode = old.st_mode & 0o777;
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
-        // Only a privileged process may give files away; for others the file becomes the writer's, as in a shell.
+        // Only a privileged process may give files away. Otherwise the writer owns the file, as in a shell.
         let group = Some(Gid::from_raw(old.st_gid));
         match fchown(file, Some(Uid::from_raw(old.st_uid)), group).or_else(|_| fchown(file, None, group)) {
             Ok(()) => {}
-            // What one group was allowed is not for another.
+            // Do not give one group's permissions to another group.
             Err(Errno::PERM) => mode &= !0o070,
             Err(error) => return Err(error),
         }

@@ -1,7 +1,8 @@
-//! Changes to one file happen one after another, as far as this process makes them.
+//! Changes to one file happen one after another within this process.
 //!
-//! Several verbs are two system calls: check the version, then rename; open, then append. Another verb between the two would be
-//! lost. The kernel has no call that does both, so each verb waits for its turn at the place it changes. Other processes do not wait.
+//! Several verbs take two system calls: check the version, then rename; open, then append. Another verb between the two
+//! would be lost. The kernel has no call that does both, so each verb waits for its turn at the place it changes. Other
+//! processes do not wait.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
@@ -9,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::Grant;
 
-/// Places share locks by their hash: memory stays bounded, and a write that hangs holds up few other places.
+/// Places share locks by hash: memory stays bounded, and a write that hangs blocks few other places.
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
-/// The turn at a place, until it is dropped. Taken before the lock in `moves.rs`; never twice by one thread.
+/// The turn at a place, until dropped. Take it before the lock in `moves.rs`, and never twice in one thread.
 pub(super) type Turn = MutexGuard<'static, ()>;
 
 impl Grant {
@@ -24,7 +25,7 @@ impl Grant {
     /// Waits for the turn at both places.
     pub(super) fn turn_with(&self, other: &Grant) -> (Turn, Option<Turn>) {
         let (one, two) = (self.lock_number(), other.lock_number());
-        // In one order for every pair, or two threads could wait for each other.
+        // Always in the same order, or two threads could deadlock.
         (wait(one.min(two)), (one != two).then(|| wait(one.max(two))))
     }
 

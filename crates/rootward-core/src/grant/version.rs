@@ -1,4 +1,4 @@
-//! Which file a name stands for, and in which state: to tell whether somebody else was there meanwhile.
+//! Identifies a file and its state, to detect that somebody else changed it.
 
 use rustix::fs::Stat;
 
@@ -6,20 +6,21 @@ use super::{Grant, GrantError, Target};
 use crate::access::Access;
 use crate::os;
 
-/// A file in one state. Another file under the same name has another, and so has the same file once its contents or its
-/// permissions were changed, as finely as the file system keeps time: of two changes within one tick of its clock, the second is
-/// seen only where it changes the size.
+/// A file in one state. It changes if another file takes the name, or if the contents or permissions change. Precision
+/// is limited by the file system's clock: of two changes within one tick, the second is only seen if it changes the
+/// size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Version {
     device: u64,
     inode: u64,
     size: i64,
-    /// The time that nobody can set (`stat(2)`: `st_ctime`).
+    /// The change time, which nobody can set (`stat(2)`: `st_ctime`).
     changed: (i64, i64),
 }
 
 impl Grant {
-    /// The state of the object when the path was decided, a directory's as well; none where there was no object. Needs read access.
+    /// The state of the object, file or directory, when the path was decided; `None` if there was no object. Needs read
+    /// access.
     pub fn version(&self) -> Result<Option<Version>, GrantError> {
         self.need(Access::READ)?;
         match &self.target {

@@ -1,7 +1,8 @@
-//! What a kernel's own fence is built from: the roots as pinned handles, what they give, and the closed places that exist
+//! The input for a kernel sandbox: the roots as pinned handles, the access they give, and the closed places that exist
 //! below them.
 //!
-//! The guard decides each path anew; a fence is set up once. Whoever sets one up needs to know what it cannot express.
+//! The guard decides each path when it is used; a sandbox is set up once. The code that sets one up must know what the
+//! sandbox cannot express.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,17 +21,17 @@ use crate::resolve::open;
 use crate::restriction::Closed;
 use crate::root::RootKind;
 
-/// A name below a place that no rule knows: what is taken away there is taken by rules about the place.
+/// A name that no rule matches. Access that is taken away at this name is taken by rules about its parent.
 const INNOCENT: &[u8] = b"/\x01";
 
 /// A closed place that exists below a root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClosedPlace {
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub place: PathBuf,
     /// The pattern of the restriction that closes it.
     pub pattern: String,
-    /// What is taken away there.
+    /// The access that is taken away there.
     pub taken: Access,
     /// Whose files are protected.
     pub protects: Protects,
@@ -39,33 +40,33 @@ pub struct ClosedPlace {
 /// Whose files a closed place protects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Protects {
-    /// The user's: secrets, and what runs code for the user.
+    /// The user's: secrets, and files that run code for the user.
     User,
-    /// Rootward's own. Such a place is named whether or not it exists.
+    /// Rootward's own. Such a place is listed even if it does not exist.
     Rootward,
 }
 
-/// The closed places below a root, as far as it was looked through.
+/// The closed places below a root, as far as it was scanned.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ClosedPlaces {
-    /// The topmost place of each kind on each way down.
+    /// The topmost place of each kind on each branch.
     pub found: Vec<ClosedPlace>,
-    /// How much of the root was seen.
+    /// How much of the root was scanned.
     pub extent: Extent,
 }
 
-/// How much of a root was looked through.
+/// How much of a root was scanned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Extent {
-    /// All that this user can list.
+    /// Everything that this user can list.
     #[default]
     Whole,
-    /// There were more entries than were asked for.
+    /// The scan stopped at the maximum number of entries.
     Part,
 }
 
 impl Guard {
-    /// The root with this number as a handle, verified to be the object that was found when the set was placed.
+    /// A handle of the root with this number, verified to be the object that was found when the set was placed.
     pub fn pin_root(&self, root: usize) -> io::Result<OwnedFd> {
         let index = self.index(root)?;
         let handle = self.handle(index).map_err(|trouble| match trouble {
@@ -79,15 +80,15 @@ impl Guard {
         }
     }
 
-    /// What the root with this number gives, less what restrictions take away because of where it lies.
+    /// The access that the root with this number gives, minus what restrictions take away because of where it lies.
     pub fn access_of_root(&self, root: usize) -> Access {
         let Ok(index) = self.index(root) else { return Access::NONE };
         self.placed(index).root.access.without(self.0.taken_at_root[index as usize].0)
     }
 
-    /// The closed places that exist below the root with this number, after looking at no more than `most` entries, and Rootward's
-    /// own places below it whether or not they exist. What lies in another root of the set is left to that root. Directories that
-    /// cannot be listed are passed over: what cannot be listed by this user is not listed by its processes either.
+    /// The closed places that exist below the root with this number, and Rootward's own places even if they do not
+    /// exist. Scans at most `most` entries. Skips what lies in another root of the set, and directories that cannot be
+    /// listed: this user's processes cannot list them either.
     pub fn closed_places_below(&self, root: usize, most: usize) -> io::Result<ClosedPlaces> {
         let placed = self.placed(self.index(root)?);
         if placed.kind == RootKind::File {
@@ -100,8 +101,8 @@ impl Guard {
         for (rule, place) in own {
             let rest = place.strip_prefix(&placed.place).ok().filter(|rest| !rest.as_os_str().is_empty());
             let Some(rest) = rest else { continue };
-            // SECURITY: what is not there yet must not be made by whoever is held from it; what is there, or may be, is secret
-            // (test: own_places_are_closed_before_they_exist)
+            // SECURITY: a confined process must not create a place that does not exist yet; an existing place, or one
+            // that may exist, is secret (test: own_places_are_closed_before_they_exist)
             let taken = match open(self.0.resolver, start.as_fd(), rest.as_os_str().as_bytes(), os::PIN) {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Closed::ForWriting.access(),
                 _ => rule.closed().access(),
@@ -112,11 +113,11 @@ impl Guard {
         Ok(closed_places)
     }
 
-    /// The closed places that are found below a directory.
+    /// The closed places that exist below a directory.
     fn existing_below(&self, top: &[u8], start: BorrowedFd<'_>, most: usize) -> ClosedPlaces {
         let mut closed_places = ClosedPlaces::default();
         let mut looked_at = 0;
-        // The names below the root, and what is already known to be taken away there.
+        // The path below the root, and the access already known to be taken away there.
         let mut waiting = vec![(Vec::new(), Access::NONE)];
         while let Some((rest, taken_above)) = waiting.pop() {
             let flags = os::PIN.union(OFlags::DIRECTORY);
@@ -135,7 +136,7 @@ impl Guard {
                 }
                 let mut taken = taken_above;
                 if self.0.restrictions.may_end_in(&name) {
-                    // A guarded file is not among them: a project's own programs need it.
+                    // Guarded files are not included: a project's own programs need them.
                     let closed = self.0.restrictions.taken_from_processes(top, &below);
                     if let (Some(rule), false) = (closed.rule, taken_above.contains(closed.access)) {
                         let pattern = rule.pattern().to_owned();
@@ -143,7 +144,7 @@ impl Guard {
                         let (taken, protects) = (closed.access, Protects::User);
                         closed_places.found.push(ClosedPlace { place, pattern, taken, protects });
                     }
-                    // Some rules are about the entry alone: what they take is not taken from what lies in it.
+                    // Some rules are about the entry alone and do not apply to what it contains.
                     taken = self.0.restrictions.taken_from_processes(top, &[&below, INNOCENT].concat()).access;
                 }
                 if kind == FileType::Directory && taken != Access::ALL {
@@ -202,10 +203,10 @@ mod tests {
         assert_eq!(found, expect);
         assert_eq!(places.extent, Extent::Whole);
         assert_eq!(whole.closed_places_below(0, 3).unwrap().extent, Extent::Part);
-        // What another root holds is that root's, and the operator may share a secret place by naming it.
+        // Whatever lies in another root belongs to that root. The operator may share a secret place by naming it.
         let two = guard(&[&top, &top.join("own"), &top.join("own/.aws")]);
         assert_eq!(two.closed_places_below(1, 1000).unwrap().found, []);
-        assert_eq!(two.closed_places_below(0, 1000).unwrap().found.len(), 5, "all but what lies in the others");
+        assert_eq!(two.closed_places_below(0, 1000).unwrap().found.len(), 5, "all except those in the other roots");
         assert!(two.closed_places_below(3, 1000).is_err());
     }
 
@@ -221,7 +222,7 @@ mod tests {
         let own = ["there/rootward", "a/b/rootward", "there/gone", "link/rootward"].map(|place| top.join(place));
         let mut rules: Vec<_> = own.iter().map(|place| Restriction::own(place)).collect();
         rules.push(Restriction::own_link(&top.join("link")));
-        // Closed by the user, and absent: nothing to hold.
+        // Closed by the user but absent: nothing to close.
         rules.push(Restriction::place(&top.join("secrets"), Closed::Entirely));
         let found = |root: &std::path::Path| {
             let root = Root::from_path(root, Origin::Flag).unwrap();
@@ -256,7 +257,7 @@ mod tests {
         let guard = guard(&[&top]);
         let found = guard.closed_places_below(0, 1000).unwrap().found;
         let places: Vec<_> = found.iter().map(|found| found.place.strip_prefix(&top).unwrap()).collect();
-        assert_eq!(places, [std::path::Path::new("dir.pem/.ssh")], "what lies in a guarded directory is looked at");
+        assert_eq!(places, [std::path::Path::new("dir.pem/.ssh")], "a guarded directory is scanned");
         for file in [".env", ".env.local", "key.pem", "id_rsa", "terraform.tfstate", "dir.pem/x"] {
             let refused = guard.check(file, Access::READ).unwrap_err();
             assert_eq!(refused.code(), crate::Code::Restricted, "{file}");
@@ -279,6 +280,6 @@ mod tests {
         let late = guard(&[&one]);
         std::fs::rename(&one, directory.path().join("two")).unwrap();
         std::fs::create_dir(&one).unwrap();
-        assert!(late.pin_root(0).is_err(), "another directory that took its place is not the root");
+        assert!(late.pin_root(0).is_err(), "a directory that replaced the root is not the root");
     }
 }

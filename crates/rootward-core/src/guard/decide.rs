@@ -1,5 +1,5 @@
-//! How a path is decided, in the five steps of the design: read the text, find the root, resolve below it with the kernel,
-//! check access and restrictions where the result lies, hand out a grant.
+//! How a path is decided, in five steps: parse the text, find the root, resolve below it with the kernel, check access
+//! and restrictions at the resulting place, return a grant.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -24,10 +24,10 @@ use crate::root::RootKind;
 use crate::text::PathText;
 use crate::tree::{RootIndex, components};
 
-/// How often a path that keeps changing is resolved anew before it is refused.
+/// How often to resolve a path that keeps changing before refusing it.
 const ATTEMPTS: usize = 16;
 
-/// What is asked of a guard.
+/// A question to a guard.
 #[derive(Debug)]
 pub(crate) struct Ask<'t> {
     text: &'t OsStr,
@@ -36,16 +36,16 @@ pub(crate) struct Ask<'t> {
     opening: Opening,
 }
 
-/// What kind of handle is wanted.
+/// The kind of handle to open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Opening {
-    /// One that names the object.
+    /// One that pins the object.
     Pin,
-    /// One that reads it.
+    /// One for reading.
     Read,
 }
 
-/// Where a path was found to lead: a root, and the names below it.
+/// Where a path leads: a root, and the names below it.
 #[derive(Clone, Copy)]
 struct Spot<'n> {
     root: RootIndex,
@@ -54,7 +54,7 @@ struct Spot<'n> {
 
 enum Opened {
     Found(Target),
-    /// A link stands in the way: the text is not the place.
+    /// There is a link on the way, so the text is not the resolved path.
     Link,
 }
 
@@ -117,7 +117,7 @@ impl Guard {
         }
     }
 
-    /// The components lead into a root.
+    /// Decides a path whose components lead into a root.
     fn below<T: Trace>(
         &self,
         ask: &Ask<'_>,
@@ -135,13 +135,13 @@ impl Guard {
             return self.grant(ask, spot, target, trace);
         }
         match self.placed(root).kind {
-            // The pinned root is where the path starts, whatever its name leads to by now.
+            // The path starts at the pinned root, even if the root's name leads elsewhere by now.
             RootKind::Directory => self.through_links(ask, &join(&self.placed(root).place, rest), escape(rest), trace),
             RootKind::File => self.through_links(ask, path, escape(rest), trace),
         }
     }
 
-    /// The common case: no link, no `..`, one call of the kernel. `None` where there is one after all.
+    /// The common case: no link, no `..`, one system call. `None` if there is one.
     fn direct<'n, T: Trace>(
         &self,
         ask: &Ask<'_>,
@@ -164,7 +164,7 @@ impl Guard {
         }
     }
 
-    /// Links, `..` or another spelling: guess where the path leads, then prove it by opening.
+    /// Handles links, `..` and other spellings: guess where the path leads, then prove it by opening.
     fn through_links<T: Trace>(
         &self,
         ask: &Ask<'_>,
@@ -172,7 +172,7 @@ impl Guard {
         escape: Code,
         trace: &mut T,
     ) -> Result<Grant, Denial> {
-        // An entry is meant itself, also where a slash behind it asks for a directory.
+        // A trailing slash asks for a directory, but the entry itself is meant.
         let (path, as_directory) = match ask.leaf {
             Leaf::Follow => (path, false),
             Leaf::Keep => (trim_slashes(path), path.ends_with(b"/")),
@@ -199,8 +199,8 @@ impl Guard {
             let mut buffer = NameBuffer::new();
             let Some(rest) = Names::plain(rest, &mut buffer) else { break };
             let spot = Spot { root, rest: if as_directory { rest.as_a_directory() } else { rest } };
-            // SECURITY: the guess is only text by now, and proves nothing; the object is opened anew below its root
-            // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
+            // SECURITY: the guess is only text and proves nothing, so the object is opened again below its root (test:
+            // nothing_outside_is_reached_while_directories_and_links_are_swapped)
             match self.open_told(ask, &spot, trace)? {
                 Opened::Found(target) if target.is(guess.id) => return self.grant(ask, spot, target, trace),
                 // It moved meanwhile.
@@ -210,8 +210,8 @@ impl Guard {
         Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled))
     }
 
-    /// Whether a peer may read at a place, or it is on the way to a root, the base or the home: no secret, then, that it is
-    /// there.
+    /// Whether a peer may know that a place exists: it may read there, or the place is on the way to a root, the base
+    /// or the home.
     fn is_known_to_exist(&self, place: &[u8]) -> bool {
         self.is_readable(place) || self.0.tree.leads_to_a_known_path(place)
     }
@@ -223,7 +223,7 @@ impl Guard {
         })
     }
 
-    /// A path that leads nowhere.
+    /// The denial for a path that cannot be resolved.
     fn lost(&self, ask: &Ask<'_>, lost: &Lost) -> Denial {
         let outside = |cause: fn(PathBuf) -> Cause| ask.denial(Code::OutsideRoots).because(cause(to_path(&lost.at)));
         let error = match lost.why {
@@ -232,8 +232,8 @@ impl Guard {
             Why::MagicLink => return outside(Cause::MagicLink),
         };
         let code = match error {
-            // SECURITY: what the system says of a place outside is not for a peer: one code for all of it
-            // (test: guard_passes_the_escape_corpus)
+            // SECURITY: a peer must not see system errors about places outside, so all of them get one code (test:
+            // guard_passes_the_escape_corpus)
             _ if !self.is_readable(&lost.at) => Code::OutsideRoots,
             Errno::ACCESS | Errno::PERM => Code::AccessDenied,
             _ => Code::InvalidPath,
@@ -265,8 +265,8 @@ impl Guard {
         };
         let flags = self.flags(ask, spot);
         match open(self.0.resolver, handle.as_fd(), names, flags) {
-            // SECURITY: a file was shared; what lies below a directory that took its name was not
-            // (test: a_directory_in_the_place_of_a_file_root_is_not_shared)
+            // SECURITY: the file was shared, not a directory that replaced it (test:
+            // a_directory_in_the_place_of_a_file_root_is_not_shared)
             Ok(object) if placed.kind == RootKind::File && may_be_directory(&object) => {
                 Err(ask.denial(Code::OutsideRoots).because(Cause::RootChanged))
             }
@@ -279,15 +279,15 @@ impl Guard {
             Err(Errno::NAMETOOLONG) => {
                 Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind())))
             }
-            // SECURITY: a lookup that keeps failing is refused, never tried in a weaker way
-            // (test: endless_again_is_a_refusal)
+            // SECURITY: a lookup that keeps failing is refused, never retried in a weaker way (test:
+            // endless_again_is_a_refusal)
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
     }
 
     fn flags(&self, ask: &Ask<'_>, spot: &Spot<'_>) -> OFlags {
-        // A place that will be refused is not opened, only looked at.
+        // If access will be refused, only pin the object instead of opening it.
         let flags = match ask.opening {
             Opening::Read if self.verdict(ask.access, spot).is_ok() => os::READ,
             Opening::Read | Opening::Pin => os::PIN,
@@ -297,7 +297,7 @@ impl Guard {
         flags.union(leaf).union(shape)
     }
 
-    /// Steps four and five: access and restrictions where the object lies, then the grant.
+    /// Steps four and five: check access and restrictions at the object's place, then make the grant.
     fn grant<T: Trace>(&self, ask: &Ask<'_>, spot: Spot<'_>, target: Target, trace: &mut T) -> Result<Grant, Denial> {
         if let Target::Absent(absence) = target {
             trace.step(|| match absence {
@@ -309,8 +309,8 @@ impl Guard {
             let root = &self.placed(spot.root).root;
             Step::Governed { root: root.path.clone(), gives: root.access, asked: ask.access }
         });
-        // SECURITY: decided where the object was opened, not where the text pointed
-        // (test: guard_passes_the_escape_corpus)
+        // SECURITY: decide by where the object was opened, not by where the text pointed (test:
+        // guard_passes_the_escape_corpus)
         let verdict = self.verdict(ask.access, &spot);
         trace.steps(|| {
             let (takes, pattern) = self.taken(spot.root, spot.rest.as_bytes());
@@ -340,7 +340,7 @@ impl Guard {
         Ok(())
     }
 
-    /// What restrictions take away at a place, and the pattern of one that does.
+    /// The access that restrictions take away at a place, and the pattern of one that does.
     fn taken(&self, root: RootIndex, rest: &[u8]) -> (Access, Option<&str>) {
         let (at_root, pattern) = &self.0.taken_at_root[root as usize];
         let place = self.placed(root).place.as_os_str().as_bytes();
@@ -357,7 +357,7 @@ impl Guard {
     }
 }
 
-/// What to call it when a path that begins in a root ends outside: a link's doing, unless `..` stands in the text.
+/// The code for a path that begins in a root and ends outside: a link is the cause, unless the text contains `..`.
 fn escape(rest: &[u8]) -> Code {
     if Names::plain(rest, &mut NameBuffer::new()).is_some() { Code::SymlinkEscape } else { Code::OutsideRoots }
 }
@@ -366,13 +366,13 @@ fn may_be_directory(object: &OwnedFd) -> bool {
     os::status(object).map_or(true, |status| os::type_of(&status).is_dir())
 }
 
-/// A path without the slashes at its end.
+/// A path without its trailing slashes.
 fn trim_slashes(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
     &path[..end.max(1)]
 }
 
-/// Whether a text ends in `.` or `..`: that is a directory, but no entry that could be created, removed or renamed.
+/// Whether a text ends in `.` or `..`. That is a directory, but not an entry that could be created, removed or renamed.
 fn names_no_entry(text: &[u8]) -> bool {
     let last = text.split(|byte| *byte == b'/').rfind(|component| !component.is_empty());
     matches!(last, Some(b"." | b".."))

@@ -1,4 +1,4 @@
-//! A decision, step by step, for a person who wants to know why.
+//! The steps of a decision, for a person who wants to know why.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use serde::{Serialize, Serializer};
 use crate::access::Access;
 use crate::shown::Shown;
 
-/// One step on the way to a decision. They come in the order in which they were taken.
+/// One step of a decision. Steps are listed in order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    /// The text was read as a path.
+    /// The text was parsed as a path.
     Text {
-        /// What kind of text it is.
+        /// The form of the text.
         form: TextForm,
-        /// The path it means, not yet resolved.
+        /// The path it names, not yet resolved.
         #[serde(serialize_with = "as_text")]
         path: PathBuf,
     },
@@ -24,85 +24,86 @@ pub enum Step {
         /// The root's path as it was named.
         #[serde(serialize_with = "as_text")]
         root: PathBuf,
-        /// Where it really lies.
+        /// Its resolved path.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// The components lead into no root; where links lead remains to be seen.
+    /// The components lead into no root; links may still lead into one.
     NoRootByText,
-    /// The object was opened below the root in one go: no link stands in the way.
+    /// The object was opened below the root in one call, so there is no link on the way.
     Direct {
-        /// Where it lies.
+        /// Its place.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// Links or `..` stand in the way; followed, they lead here.
+    /// There are links or `..` on the way; following them leads here.
     Followed {
-        /// Where they lead.
+        /// The resulting place.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// What the path names does not exist (yet).
+    /// The path names something that does not exist (yet).
     Absent {
-        /// Where it would lie.
+        /// Where it would be.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// What the path names cannot exist: something on the way is no directory.
+    /// The path names something that cannot exist, because a component is not a directory.
     Blocked {
-        /// Where it would lie.
+        /// Where it would be.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// The path goes over a link of `/proc` that jumps to an object, which is refused wherever it leads.
+    /// The path goes through a magic link of `/proc`, which is always refused.
     MagicLink {
-        /// Where the link is.
+        /// The place of the link.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
-    /// The path climbs by `..` from a place outside, which is refused wherever it leads.
+    /// The path uses `..` to climb from a place outside, which is always refused.
     Climbs {
-        /// Where it climbs from.
+        /// The place it climbs from.
         #[serde(serialize_with = "as_text")]
         place: PathBuf,
     },
     /// The system refused to resolve the path.
     System {
-        /// What it said.
+        /// The error.
         error: String,
     },
-    /// The root that holds the place, with the access it gives.
+    /// The root that contains the place, and the access it gives.
     Governed {
         /// The root's path as it was named.
         #[serde(serialize_with = "as_text")]
         root: PathBuf,
-        /// What it is shared for.
+        /// The access it gives.
         gives: Access,
-        /// What was asked for.
+        /// The requested access.
         asked: Access,
     },
-    /// A restriction that takes access away here, whether it was asked for or not.
+    /// A restriction that takes access away here, whether or not that access was requested.
     Restriction {
         /// Its pattern.
         pattern: String,
-        /// What it takes away.
+        /// The access it takes away.
         takes: Access,
     },
 }
 
-/// How a path text was written.
+/// The form of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextForm {
-    /// An absolute path, a `file:` URI, or a path from the home directory.
+    /// An absolute path, a `file:` URI, or a path starting with `~`.
     Absolute,
-    /// A relative path, counted from the base.
+    /// A relative path, resolved against the base.
     FromBase,
-    /// A relative path, counted from the first root.
+    /// A relative path, resolved against the first root.
     FromFirstRoot,
 }
 
-/// A path as it is where it is text, and as it is shown where it is not: a name that is not UTF-8 must not cost the rest.
+/// Serializes a path as it is if it is UTF-8, otherwise as it is shown, so that one such name does not break the whole
+/// output.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => serializer.serialize_str(text),
@@ -110,7 +111,7 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
     }
 }
 
-/// Who wants to hear of the steps; nobody, on the hot path.
+/// Receives the steps. [`Silent`] ignores them on the hot path.
 pub(crate) trait Trace {
     fn steps<I: IntoIterator<Item = Step>>(&mut self, steps: impl FnOnce() -> I);
 

@@ -1,8 +1,8 @@
-//! The pinned handles of a guard's roots: opened when first needed, verified, and bounded in number.
+//! The pinned handles of a guard's roots: opened when first needed, verified, and limited in number.
 //!
-//! Ten thousand roots must not mean ten thousand open files. When the bound is reached, a handle that was not used lately
-//! makes room (the clock algorithm); whoever still uses it keeps it open until done. Where there are no more roots than
-//! handles may be held, none ever makes room, and taking one costs no atomic operation.
+//! Ten thousand roots must not mean ten thousand open files. At the limit, a handle that was not used recently is
+//! dropped (the clock algorithm); code that still uses it keeps it open until done. If there are no more roots than
+//! allowed handles, nothing is dropped, and taking a handle costs no atomic operation.
 
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
@@ -15,18 +15,18 @@ use crate::tree::RootIndex;
 
 #[derive(Debug)]
 pub(crate) enum Handles {
-    /// There is room for all.
+    /// Every root can keep its handle.
     Kept(Box<[OnceLock<OwnedFd>]>),
-    /// There are more roots than handles.
+    /// There are more roots than allowed handles.
     Bounded(Bounded),
 }
 
 /// A root's handle while it is used.
 #[derive(Debug)]
 pub(crate) enum Handle<'h> {
-    /// Held as long as the guard is.
+    /// Kept as long as the guard exists.
     Kept(&'h OwnedFd),
-    /// May be given up by the guard meanwhile.
+    /// The guard may drop its own copy meanwhile.
     Shared(Arc<OwnedFd>),
 }
 
@@ -42,7 +42,7 @@ impl Deref for Handle<'_> {
 }
 
 impl Handles {
-    /// Room for `roots` roots, at most `most` of them open at a time.
+    /// Space for `roots` roots, with at most `most` handles open at a time.
     pub(crate) fn new(roots: usize, most: usize) -> Handles {
         if roots <= most {
             Handles::Kept((0..roots).map(|_| OnceLock::new()).collect())
@@ -51,7 +51,7 @@ impl Handles {
         }
     }
 
-    /// The handle of a root, opened by `open` if it is not held.
+    /// The handle of a root; calls `open` if there is none.
     #[inline]
     pub(crate) fn get<E>(&self, root: RootIndex, open: impl FnOnce() -> Result<OwnedFd, E>) -> Result<Handle<'_>, E> {
         match self {
@@ -60,7 +60,7 @@ impl Handles {
                 if let Some(handle) = slot.get() {
                     return Ok(Handle::Kept(handle));
                 }
-                // Two that come at once open it twice; the second is closed again.
+                // Two concurrent callers may open it twice; the second handle is closed again.
                 let opened = open()?;
                 Ok(Handle::Kept(slot.get_or_init(|| opened)))
             }
@@ -124,7 +124,7 @@ impl Bounded {
         slot.handle.store(Some(Arc::clone(handle)));
     }
 
-    /// Turns the hand to a handle that was not used since it last came by.
+    /// Advances the hand to a handle that was not used since the last round.
     fn next_unused(&self, clock: &mut Clock) -> usize {
         loop {
             let position = clock.hand;
@@ -167,7 +167,7 @@ mod tests {
         }
         assert_eq!(opened.get(), 100);
         get(99);
-        assert_eq!(opened.get(), 100, "a handle in use lately is still held");
+        assert_eq!(opened.get(), 100, "a recently used handle is still held");
         get(0);
         assert_eq!(opened.get(), 101);
     }

@@ -34,7 +34,8 @@ pub use weak::WeakGuard;
 
 /// Decides paths against a root set. Immutable and cheap to clone; all clones share their handles.
 ///
-/// The generation is beside what is shared: sessions that see the same roots share a guard, and each counts for itself.
+/// Sessions with the same roots share a guard but count their own generations, so the generation is not part of the
+/// shared data.
 #[derive(Clone)]
 pub struct Guard(pub(crate) Arc<Inner>, u64);
 
@@ -43,29 +44,29 @@ pub(crate) struct Inner {
     pub(crate) tree: RootTree,
     handles: Handles,
     pub(crate) restrictions: Arc<Restrictions>,
-    /// What restrictions take away everywhere in a root, because of where the root lies.
+    /// The access that restrictions take away in a whole root, because of where the root lies.
     taken_at_root: Box<[(Access, Option<String>)]>,
     home: Option<PathBuf>,
     base: Option<PathBuf>,
     pub(crate) resolver: Resolver,
-    /// Where relative paths start, unless a base is set.
+    /// Where relative paths start if no base is set.
     first_directory: Option<RootIndex>,
 }
 
-/// What a guard needs besides its roots.
+/// The settings of a guard, besides its roots.
 #[derive(Clone, Debug)]
 pub struct GuardOptions {
-    /// What `~` means; without it, paths that begin with `~` are refused.
+    /// The directory that `~` means. Without it, paths that begin with `~` are refused.
     pub home: Option<PathBuf>,
     /// Where relative paths start.
     pub base: Base,
     /// The places that stay closed.
     pub restrictions: Arc<Restrictions>,
-    /// How names are opened.
+    /// How to open names.
     pub resolver: Resolver,
-    /// The number that tells this guard from earlier ones of the same session.
+    /// Distinguishes this guard from earlier ones of the same session.
     pub generation: u64,
-    /// How many root handles are open at the most.
+    /// The maximum number of open root handles.
     pub most_handles: usize,
 }
 
@@ -75,20 +76,20 @@ pub enum Base {
     /// At the first root that is a directory.
     #[default]
     FirstRoot,
-    /// At this directory, wherever it lies.
+    /// At this directory, even outside the roots.
     At(PathBuf),
-    /// At this directory, which is resolved, if a root holds it; otherwise at the first root that is a directory. A server whose paths are
-    /// judged starts there, too: [`Guard::base`].
+    /// At this directory, if a root contains it; otherwise at the first root that is a directory. The path must be
+    /// resolved. A server whose paths are checked starts in the same directory: [`Guard::base`].
     Within(PathBuf),
 }
 
 impl Base {
-    /// The directory, where it is not the first root.
+    /// The directory, unless it is the first root.
     fn over(self, set: &RootSet) -> Option<PathBuf> {
         match self {
             Base::FirstRoot => None,
             Base::At(base) => Some(base),
-            // SECURITY: on the way to the base a peer may learn what exists, so it is no base where it lies outside
+            // SECURITY: a peer may learn what exists on the way to the base, so a base outside the roots is not used
             // (test: a_base_outside_the_roots_is_the_first_root)
             Base::Within(base) => {
                 set.governing(&base).is_some_and(|root| root.kind == RootKind::Directory).then_some(base)
@@ -97,7 +98,7 @@ impl Base {
     }
 }
 
-/// This directory, wherever it lies; without one, the first root.
+/// This directory, even outside the roots; without one, the first root.
 impl From<Option<PathBuf>> for Base {
     fn from(base: Option<PathBuf>) -> Base {
         base.map_or(Base::FirstRoot, Base::At)
@@ -126,8 +127,8 @@ impl Guard {
             .iter()
             .map(|placed| {
                 let place = placed.place.as_os_str().as_bytes();
-                // SECURITY: only who names a place lifts what is closed there; a pattern names none
-                // (test: a_pattern_lifts_no_restriction)
+                // SECURITY: only naming a place explicitly lifts its restriction; a pattern does not name one (test:
+                // a_pattern_lifts_no_restriction)
                 let origin = if placed.root.pattern.is_some() { Origin::Client } else { placed.root.origin };
                 let taken = options.restrictions.taken_at_root(place, placed.kind, origin);
                 (taken.access, taken.rule.map(|rule| rule.pattern().to_owned()))
@@ -159,31 +160,31 @@ impl Guard {
         self.decide(&Ask::new(path.as_ref(), access, Leaf::Follow, Opening::Pin), &mut Silent)
     }
 
-    /// The same for a directory entry: a link in the last component is not followed but meant.
+    /// The same for a directory entry: a link in the last component is not followed.
     ///
-    /// This is how a path is named that is to be created anew, removed or renamed.
+    /// Use this for a path to create, remove or rename.
     pub fn check_entry(&self, path: impl AsRef<OsStr>, access: Access) -> Result<Grant, Denial> {
         self.decide(&Ask::new(path.as_ref(), access, Leaf::Keep, Opening::Pin), &mut Silent)
     }
 
-    /// Decides whether `path` may be read and opens it, in one step of the kernel: the fastest way to a file's contents.
+    /// Decides whether `path` may be read and opens it, in one system call: the fastest way to a file's contents.
     ///
-    /// What it opens turns out to be a regular file or not only then; a FIFO or device inside a root is opened for reading,
-    /// without waiting, and closed again. [`Guard::check`] and then [`Grant::open`] look first.
+    /// It checks the file type only after opening: a FIFO or device inside a root is opened for reading, without
+    /// waiting, and closed again. [`Guard::check`] followed by [`Grant::open`] checks first.
     pub fn open(&self, path: impl AsRef<OsStr>) -> Result<OpenFile, GrantError> {
         let grant = self.decide(&Ask::new(path.as_ref(), Access::READ, Leaf::Follow, Opening::Read), &mut Silent)?;
         OpenFile::from_opened(grant)
     }
 
-    /// Decides as [`Guard::check`] does, and tells each step.
+    /// Decides like [`Guard::check`], and returns each step.
     pub fn explain(&self, path: impl AsRef<OsStr>, access: Access) -> (Vec<Step>, Result<Grant, Denial>) {
         let mut steps = Vec::new();
         let decision = self.decide(&Ask::new(path.as_ref(), access, Leaf::Follow, Opening::Pin), &mut steps);
         (steps, decision)
     }
 
-    /// Whether the mere text of `path` lies within a root. Looks at no disk, so it proves nothing about links, and is no
-    /// substitute for [`Guard::check`]; a text with `..` never does.
+    /// Whether the text of `path` lies within a root. It does not look at the disk, so it ignores links and does not
+    /// replace [`Guard::check`]. A text with `..` never lies within a root.
     pub fn would_contain(&self, path: impl AsRef<OsStr>) -> bool {
         let path: Cow<'_, [u8]> = match (self.read_text(path.as_ref().as_bytes()), &self.0.base) {
             (Ok(PathText::Absolute(path)), _) => path,
@@ -200,35 +201,35 @@ impl Guard {
         })
     }
 
-    /// The roots in force.
+    /// The current roots.
     pub fn roots(&self) -> &[PlacedRoot] {
         self.0.set.roots()
     }
 
-    /// The roots in force and those kept out, with the reasons.
+    /// The current roots and those left out, with the reasons.
     pub fn root_set(&self) -> &RootSet {
         &self.0.set
     }
 
-    /// Where relative paths start; nothing where there is no directory that they could start in.
+    /// Where relative paths start; `None` if there is no directory root.
     pub fn base(&self) -> Option<&Path> {
         let first = || self.0.first_directory.map(|root| self.placed(root).place.as_path());
         self.0.base.as_deref().or_else(first)
     }
 
-    /// The number that tells this guard from earlier ones of the same session.
+    /// Distinguishes this guard from earlier ones of the same session.
     pub fn generation(&self) -> u64 {
         self.1
     }
 
-    /// The same guard, handles and all, under another number.
+    /// The same guard, including its handles, with another generation.
     #[must_use]
     pub fn with_generation(&self, generation: u64) -> Guard {
         Guard(Arc::clone(&self.0), generation)
     }
 
-    /// Whether both decide alike: over the same roots, objects on disk included, with the same places closed and from the same base. Their
-    /// numbers may differ.
+    /// Whether both guards make the same decisions: same roots (including the objects on disk), same closed places and
+    /// same base. Generations may differ.
     pub fn decides_as(&self, other: &Guard) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
             || (Arc::ptr_eq(&self.0.restrictions, &other.0.restrictions)
@@ -236,7 +237,7 @@ impl Guard {
                 && self.0.base == other.0.base)
     }
 
-    /// A way back to this guard that does not keep it.
+    /// A weak reference to this guard.
     pub fn downgrade(&self) -> WeakGuard {
         WeakGuard::new(&self.0)
     }
@@ -256,7 +257,7 @@ impl Guard {
     }
 }
 
-/// A path as bytes: `base`, a slash, `rest`.
+/// `base`, a slash, and `rest`, as bytes.
 fn join(base: &Path, rest: &[u8]) -> Vec<u8> {
     [base.as_os_str().as_bytes(), b"/", rest].concat()
 }

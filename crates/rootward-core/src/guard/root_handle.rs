@@ -1,4 +1,4 @@
-//! A root's own handle: opened by its place, verified to be the object that was found there.
+//! A root's own handle: opened by its place, and verified to be the object that was found there.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -17,14 +17,14 @@ use crate::tree::RootIndex;
 /// Why a root cannot be used.
 #[derive(Debug)]
 pub(crate) enum RootTrouble {
-    /// Gone, or another object by now.
+    /// It is gone, or another object has replaced it.
     Changed,
     /// The system refused.
     System(Errno),
 }
 
 impl Guard {
-    /// The handle of a root: the directory itself, or the directory that holds a file root.
+    /// The handle of a root: the directory itself, or the parent directory of a file root.
     pub(crate) fn handle(&self, root: RootIndex) -> Result<Handle<'_>, RootTrouble> {
         self.0.handles.get(root, || {
             let placed = self.placed(root);
@@ -35,8 +35,8 @@ impl Guard {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Err(RootTrouble::Changed),
                 handle => handle.map_err(RootTrouble::System)?,
             };
-            // SECURITY: another directory that took the root's place is not the root
-            // (test: a_root_that_was_replaced_is_not_opened)
+            // SECURITY: a directory that replaced the root is not the root (test:
+            // a_root_that_was_replaced_is_not_opened)
             if os::identity(&handle).map_err(RootTrouble::System)? != placed.id {
                 return Err(RootTrouble::Changed);
             }
@@ -46,13 +46,13 @@ impl Guard {
 }
 
 impl Guard {
-    /// A directory below a root, opened for reading its entries.
+    /// Opens a directory below a root for listing.
     pub(crate) fn open_directory(&self, root: &OwnedFd, names: &[u8]) -> Result<OwnedFd, Errno> {
         open(self.0.resolver, root.as_fd(), names, os::LIST)
     }
 }
 
-/// The directory that stands for a root: itself, or the parent of a file.
+/// The directory that is pinned for a root: itself, or the parent of a file.
 fn pinned_place(placed: &PlacedRoot) -> &Path {
     match placed.kind {
         RootKind::Directory => &placed.place,

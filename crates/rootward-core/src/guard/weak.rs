@@ -1,12 +1,12 @@
-//! A way back to a guard for as long as somebody else keeps it.
+//! A weak reference to a guard.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
 
 use super::{Guard, Inner};
 
-/// A guard that is kept by others, or gone. Whoever hands the same guard to many keeps these, so that the handles close with
-/// the last of them.
+/// A guard that does not keep its handles open. A table of shared guards stores these, so that the handles close with
+/// the last user.
 #[derive(Clone)]
 pub struct WeakGuard(Weak<Inner>);
 
@@ -15,12 +15,12 @@ impl WeakGuard {
         WeakGuard(Arc::downgrade(inner))
     }
 
-    /// The guard under this number, if anybody still has it.
+    /// The guard with this generation, if it still exists.
     pub fn upgrade(&self, generation: u64) -> Option<Guard> {
         Some(Guard(self.0.upgrade()?, generation))
     }
 
-    /// Whether it is gone.
+    /// Whether the guard no longer exists.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
     }

@@ -1,7 +1,7 @@
-//! Writable material: whatever a confined command could have written, now or at an earlier start.
+//! Writable material: everything that a confined command could have written, now or at an earlier start.
 //!
-//! A link, a script's first line or a settings file in such a place may have been planted by the command that it would give
-//! more to. So nothing found there may name a place that is not open already.
+//! A confined command may have planted a link, a script's first line or a settings file there to gain more access. So
+//! nothing found there may open a place that is not open already.
 
 mod record;
 
@@ -12,10 +12,10 @@ use crate::lookout::follow_ambient;
 
 pub use record::{WritableRecord, WritableRecordError};
 
-/// The places that confined commands could write, topmost only.
+/// The places that confined commands could write; only the topmost ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Material {
-    /// A split home may have given thousands.
+    /// A split home may contribute thousands.
     places: BTreeSet<PathBuf>,
     extent: Extent,
 }
@@ -26,12 +26,12 @@ enum Extent {
     /// The listed places.
     #[default]
     Listed,
-    /// All of it: the record could not be read.
+    /// All of it, because the record could not be read.
     Everything,
 }
 
 impl Material {
-    /// These places, which are resolved, and all below them.
+    /// These places and everything below them. The paths must be resolved.
     pub fn new(places: impl IntoIterator<Item = PathBuf>) -> Material {
         let mut material = Material::default();
         material.extend(places);
@@ -43,13 +43,13 @@ impl Material {
         Material { places: BTreeSet::new(), extent: Extent::Everything }
     }
 
-    /// Adds places, which are resolved. One that lies in another adds nothing.
+    /// Adds places, which must be resolved. A place inside another adds nothing.
     pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) {
         for place in places {
             if self.holds(&place) {
                 continue;
             }
-            // In the order of paths, what lies in a place comes right behind it.
+            // In path order, the contents of a place follow it directly.
             let behind = self.places.range(place.clone()..);
             let within: Vec<PathBuf> = behind.take_while(|known| known.starts_with(&place)).cloned().collect();
             for known in within {
@@ -59,25 +59,26 @@ impl Material {
         }
     }
 
-    /// Whether a place, which is resolved, is writable material.
+    /// Whether a resolved place is writable material.
     pub fn holds(&self, place: &Path) -> bool {
         self.extent == Extent::Everything || place.ancestors().any(|above| self.places.contains(above))
     }
 
-    /// A link on the way to a path that a confined command could have made.
+    /// A link on the way to a path that a confined command could have created.
     pub fn planted_link_ambient(&self, path: &Path) -> Option<PathBuf> {
         follow_ambient(path)?.links.into_iter().find(|link| self.holds(link))
     }
 
-    /// Whether a confined command could have made what a path leads to, or a link on the way there. A path that cannot be followed
-    /// counts as made by one.
+    /// Whether a confined command could have created the target of a path, or a link on the way. A path that cannot be
+    /// followed counts as planted.
     pub fn may_be_planted_ambient(&self, path: &Path) -> bool {
-        // SECURITY: a link of the user's own may lead to a file that a command wrote (test: a_link_to_what_a_command_wrote_is_found)
+        // SECURITY: a link of the user's own may lead to a file that a command wrote (test:
+        // a_link_to_what_a_command_wrote_is_found)
         follow_ambient(path)
             .is_none_or(|followed| self.holds(&followed.place) || followed.links.iter().any(|link| self.holds(link)))
     }
 
-    /// The topmost places, in the order of their paths.
+    /// The topmost places, in path order.
     pub fn places(&self) -> impl ExactSizeIterator<Item = &PathBuf> {
         self.places.iter()
     }

@@ -1,7 +1,8 @@
-//! The record of every place that was ever given to a confined command for writing: a file in Rootward's state directory.
+//! The record of every place that a confined command was ever allowed to write: a file in Rootward's state directory.
 //!
-//! Paths, each between two NULs. A place is appended in one write before the command starts, so several processes can add at once.
-//! A write that was cut off damages only its own entry, and the start that made it is refused.
+//! The file contains paths, each between two NULs. A place is appended in one write before the command starts, so
+//! several processes can append at once. A truncated write damages only its own entry, and the start that made it is
+//! refused.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -20,28 +21,28 @@ use crate::shown::Shown;
 /// The file's name in the state directory.
 const NAME: &str = "given-for-writing";
 
-/// The largest file that is read: a hundred thousand places.
+/// The maximum size of the file: a hundred thousand places.
 const LARGEST: u64 = 16 << 20;
 
-/// How many places are on record before those that say nothing any more are taken off.
+/// The number of places from which on obsolete ones are removed.
 const COMPACTED_FROM: usize = 512;
 
-/// Where directories are made for a while: a place there that is gone does not come back.
+/// Directories for temporary files: a missing place there will not come back.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// No link is followed, and nothing is waited for.
+/// Do not follow links and do not block.
 const SAFELY: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// Where the record is.
+/// The location of the record.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct WritableRecord {
     file: PathBuf,
 }
 
-/// Why the record is of no use.
+/// Why the record cannot be used.
 #[derive(Debug, Error)]
 pub enum WritableRecordError {
-    /// The environment names no place for it.
+    /// The environment names no directory for it.
     #[error("no directory for the record of writable places: neither `HOME` nor `XDG_STATE_HOME` is set")]
     NoDirectory,
     /// It cannot be read or written.
@@ -49,38 +50,38 @@ pub enum WritableRecordError {
     System {
         /// Its path.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is not what Rootward wrote.
+    /// It does not have the format that Rootward writes.
     #[error("the record of writable places `{}` is damaged: {what}", Shown::new(file))]
     Damaged {
         /// Its path.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
 }
 
 impl WritableRecord {
-    /// The record in a state directory, whether or not it exists.
+    /// The record in a state directory; it may not exist yet.
     pub fn in_state_directory(state: &Path) -> WritableRecord {
         WritableRecord { file: state.join(NAME) }
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.file
     }
 
-    /// Makes the directory that the record is in.
+    /// Creates the directory of the record.
     #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
     pub fn make_directory_ambient(&self) -> Result<(), WritableRecordError> {
         let Some(directory) = self.file.parent() else { return Ok(()) };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(|source| self.system(source))
     }
 
-    /// What was ever given. Without a file, nothing was.
+    /// Everything on record. If there is no file, the record is empty.
     pub fn read_ambient(&self) -> Result<Material, WritableRecordError> {
         let damaged = |what| WritableRecordError::Damaged { file: self.file.clone(), what };
         let Some(file) = open_ambient(&self.file).map_err(|source| self.system(source))? else {
@@ -96,7 +97,7 @@ impl WritableRecord {
             return Err(damaged("too large"));
         }
         if bytes.first().is_some_and(|byte| *byte != 0) {
-            return Err(damaged("it does not begin with an entry"));
+            return Err(damaged("it does not start with an entry"));
         }
         let places: Vec<PathBuf> = entries(&bytes).map(|entry| PathBuf::from(OsStr::from_bytes(entry))).collect();
         if places.iter().any(|place| !place.is_absolute()) {
@@ -105,7 +106,7 @@ impl WritableRecord {
         Ok(Material::new(places))
     }
 
-    /// Adds what is not on record yet. Once this returns, every process sees it.
+    /// Adds places that are not on record yet. When this returns, every process sees them.
     pub fn add_ambient(&self, places: impl IntoIterator<Item = PathBuf>) -> Result<(), WritableRecordError> {
         let known = self.read_ambient()?;
         let mut new = Material::default();
@@ -117,11 +118,11 @@ impl WritableRecord {
         let system = |source| self.system(source);
         let mut file = lock_ambient(&self.file).map_err(system)?;
         if known.places().len() < COMPACTED_FROM {
-            // Not flushed: a power failure that loses it loses what the command wrote after it, too.
-            // SECURITY: written before the command can write there (test: what_was_given_is_on_record)
+            // Not flushed: a power failure that loses the entry also loses what the command wrote after it.
+            // SECURITY: recorded before the command can write there (test: what_was_given_is_on_record)
             return file.write_all(&written(&new)).map_err(system);
         }
-        // Read again, now that nobody adds.
+        // Read again: nobody else can append now.
         let mut all = Material::new(self.read_ambient()?.places().filter(|place| is_kept_ambient(place)).cloned());
         all.extend(new.places().cloned());
         replace_ambient(&self.file, &written(&all)).map_err(system)
@@ -136,8 +137,8 @@ fn written(material: &Material) -> Vec<u8> {
     material.places().flat_map(|place| [b"\0", place.as_os_str().as_bytes(), b"\0"].concat()).collect()
 }
 
-/// The entries that were written whole. Each has a NUL on either side, so that one behind which the next text follows at once, or
-/// the end of the file, was cut off.
+/// The complete entries. Each has a NUL on both sides; an entry that is directly followed by the next text or by the
+/// end of the file was truncated.
 fn entries(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut texts = bytes.split(|byte| *byte == 0).peekable();
     std::iter::from_fn(move || {
@@ -159,7 +160,7 @@ fn open_ambient(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// The file as it is now, for appending, with no other process at it until it is closed.
+/// Opens the current file for appending and locks it until it is closed.
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 fn lock_ambient(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -167,7 +168,7 @@ fn lock_ambient(path: &Path) -> io::Result<File> {
     loop {
         let file = options.open(path)?;
         flock(&file, FlockOperation::LockExclusive)?;
-        // Whoever held the lock may have replaced the file.
+        // The previous holder of the lock may have replaced the file.
         let (locked, now) = (file.metadata()?, std::fs::symlink_metadata(path));
         if now.is_ok_and(|now| (now.dev(), now.ino()) == (locked.dev(), locked.ino())) {
             return Ok(file);
@@ -175,7 +176,7 @@ fn lock_ambient(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Puts a shorter record in the place of the old one, in one step.
+/// Replaces the record by a shorter one, atomically.
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 fn replace_ambient(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let shorter = path.with_extension("new");
@@ -183,12 +184,12 @@ fn replace_ambient(path: &Path, bytes: &[u8]) -> io::Result<()> {
     options.write(true).create(true).truncate(true).mode(0o600).custom_flags(SAFELY.bits().cast_signed());
     let mut file = options.open(&shorter)?;
     file.write_all(bytes)?;
-    // Renamed before it is on disk, an empty file could be left of all that was on record.
+    // Without this, a crash after the rename could leave an empty record.
     file.sync_data()?;
     std::fs::rename(&shorter, path)
 }
 
-/// Whether a place stays on record. One that is gone may come back with its disk, unless it was a temporary one.
+/// Whether a place stays on record. A missing place may come back with its disk, unless it was temporary.
 #[expect(clippy::disallowed_methods, reason = "whether a place on record still exists")]
 fn is_kept_ambient(place: &Path) -> bool {
     let is_temporary = TEMPORARY.iter().any(|temporary| place.starts_with(temporary));
@@ -210,11 +211,11 @@ mod tests {
     fn what_was_given_is_on_record() {
         let directory = tempfile::tempdir().unwrap();
         let record = WritableRecord::in_state_directory(&directory.path().join("state"));
-        assert_eq!(record.read_ambient().unwrap(), Material::default(), "no file, nothing given");
+        assert_eq!(record.read_ambient().unwrap(), Material::default(), "no file, nothing on record");
         record.add_ambient(["/p/a", "/p/a/b", "/q\nr"].map(PathBuf::from)).unwrap();
         record.add_ambient(["/p/a/c"].map(PathBuf::from)).unwrap();
         let size = std::fs::metadata(record.path()).unwrap().len();
-        assert_eq!(size, "\0/p/a\0\0/q\nr\0".len() as u64, "what is known is not written again");
+        assert_eq!(size, "\0/p/a\0\0/q\nr\0".len() as u64, "known places are not written again");
         assert_eq!(places(&record), ["/p/a", "/q\nr"].map(PathBuf::from));
         record.add_ambient(["/p"].map(PathBuf::from)).unwrap();
         assert_eq!(places(&record), ["/p", "/q\nr"].map(PathBuf::from));
@@ -237,7 +238,7 @@ mod tests {
     fn places_added_at_the_same_time_are_all_on_record() {
         let directory = tempfile::tempdir().unwrap();
         let record = WritableRecord::in_state_directory(directory.path());
-        // While they are added, the number is passed from which on the file is replaced.
+        // While the threads add places, the record passes the size at which it is replaced.
         let before = (0..COMPACTED_FROM - 8).map(|number| PathBuf::from(format!("/before/{number}")));
         record.add_ambient(before).unwrap();
         std::thread::scope(|scope| {
@@ -259,7 +260,7 @@ mod tests {
         let record = WritableRecord::in_state_directory(directory.path());
         std::fs::write(record.path(), b"\0/p/a\0\0/ho").unwrap();
         record.add_ambient(["/home/me/x"].map(PathBuf::from)).unwrap();
-        assert_eq!(places(&record), ["/home/me/x", "/p/a"].map(PathBuf::from), "half a path names another place");
+        assert_eq!(places(&record), ["/home/me/x", "/p/a"].map(PathBuf::from), "a truncated path names another place");
         std::fs::write(record.path(), b"\0/p/a\0\0/").unwrap();
         assert_eq!(places(&record), [PathBuf::from("/p/a")]);
     }

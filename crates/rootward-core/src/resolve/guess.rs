@@ -1,4 +1,4 @@
-//! Where a path leads, links followed with the kernel's meaning: a guess, to be proven by opening.
+//! Guesses where a path leads, following links like the kernel. The guess must then be proven by opening.
 
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
@@ -11,7 +11,7 @@ use crate::os;
 use crate::root::FileId;
 use crate::tree::components;
 
-/// As many links as the kernel follows (`path_resolution(7)`).
+/// The maximum number of links, same as in the kernel (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
 /// Where a path seems to lead.
@@ -19,27 +19,27 @@ const MOST_LINKS: usize = 40;
 pub(crate) struct Guess {
     /// The place: absolute, without links or dot segments.
     pub(crate) place: Vec<u8>,
-    /// The object there; `None` where nothing exists (yet).
+    /// The object there; `None` if nothing exists (yet).
     pub(crate) id: Option<FileId>,
 }
 
-/// A path that leads nowhere.
+/// A path that cannot be followed.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    /// Why.
+    /// The reason.
     pub(crate) why: Why,
-    /// The place where that was; empty if it is not known.
+    /// The place where following stopped; empty if unknown.
     pub(crate) at: Vec<u8>,
 }
 
 /// Why a path is not followed further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
-    /// The system says so.
+    /// A system error.
     System(Errno),
-    /// It climbs from a place that it may not climb from.
+    /// It climbs from a place where that is not allowed.
     Climbs,
-    /// It goes over a link that jumps to an object instead of naming a path.
+    /// It goes through a magic link, which leads to an object instead of naming a path.
     MagicLink,
 }
 
@@ -49,12 +49,13 @@ impl From<Errno> for Lost {
     }
 }
 
-/// From where a path may climb by `..`.
+/// From where a path may climb with `..`.
 #[derive(Clone, Copy)]
 pub(crate) enum Climb<'c> {
     /// Anywhere.
     Anywhere,
-    /// Only from places that pass. Whether a path that climbs back leads somewhere says whether what it climbed from exists.
+    /// Only from places that pass this check. If a path climbs back, its outcome shows whether the place it climbed
+    /// from exists.
     From(&'c dyn Fn(&[u8]) -> bool),
 }
 
@@ -64,14 +65,14 @@ pub(crate) fn guess(resolver: Resolver, path: &[u8], leaf: Leaf, climb: Climb<'_
         match by_kernel(path, leaf) {
             Ok(Some(guess)) => return Ok(guess),
             Err(error @ (Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
-            // The kernel does not say where a lookup ended; a walk does. Nor does it say anything without `/proc`.
+            // The kernel does not report where a lookup failed, and nothing at all without `/proc`; a walk does.
             Ok(None) | Err(_) => {}
         }
     }
     by_walk(path, leaf, climb, &mut |_| {})
 }
 
-/// Follows an absolute path, links included, and says which links were on the way: each by its own place.
+/// Follows an absolute path and all its links, and returns the place of each link.
 pub(crate) fn follow(path: &[u8]) -> Result<(Guess, Vec<Vec<u8>>), Lost> {
     if let Some(guess) = without_links(path) {
         return Ok((guess, Vec::new()));
@@ -81,7 +82,7 @@ pub(crate) fn follow(path: &[u8]) -> Result<(Guess, Vec<Vec<u8>>), Lost> {
     Ok((guess, links))
 }
 
-/// Where a path leads that passes no link: there, by its text. One call of the kernel, where a walk takes four for each name.
+/// The result for a path without links, which is the path itself. It takes one system call; a walk takes four per name.
 fn without_links(path: &[u8]) -> Option<Guess> {
     let place: Vec<u8> = components(path).flat_map(|(name, _)| [b"/", name].concat()).collect();
     if place.is_empty() || components(path).any(|(name, _)| matches!(name, b"." | b"..")) {
@@ -89,7 +90,7 @@ fn without_links(path: &[u8]) -> Option<Guess> {
     }
     match os::pin_without_links(path) {
         Ok(pinned) => Some(Guess { place, id: Some(os::identity(&pinned).ok()?) }),
-        // The kernel looks at one name after the other: what it did not find has no link before it.
+        // The kernel looks up names in order, so there is no link before the missing one.
         Err(Errno::NOENT) => Some(Guess { place, id: None }),
         Err(_) => None,
     }
@@ -101,12 +102,12 @@ fn by_kernel(path: &[u8], leaf: Leaf) -> Result<Option<Guess>, Errno> {
     let id = os::identity(&pinned)?;
     let Ok(place) = os::place_of(pinned.as_fd()) else { return Ok(None) };
     let place = place.into_vec();
-    // What is reachable by no path from here (another mount namespace, a pipe) has no place.
+    // An object that no path reaches (another mount namespace, a pipe) has no place.
     Ok(place.starts_with(b"/").then_some(Guess { place, id: Some(id) }))
 }
 
-/// Component by component, the way the kernel does it. Only the present directory is held: where it changes its place
-/// meanwhile, the guess is wrong, and will be found out. `passes` is told the place of each link.
+/// Follows a path component by component, like the kernel. It only holds the current directory open: if that moves
+/// meanwhile, the guess is wrong, and opening detects it. Calls `passes` with the place of each link.
 fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u8])) -> Result<Guess, Lost> {
     let mut here = os::pin_slash()?;
     let mut place: Vec<u8> = Vec::new();
@@ -119,7 +120,8 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u
             continue;
         }
         if name == b".." {
-            // SECURITY: a peer must not learn which directories exist outside (test: a_peer_cannot_ask_which_directories_exist_outside)
+            // SECURITY: a peer must not learn which directories exist outside (test:
+            // a_peer_cannot_ask_which_directories_exist_outside)
             if let Climb::From(passes) = climb
                 && !passes(&place)
             {
@@ -142,8 +144,8 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u
             FileType::Directory => here = next,
             FileType::Symlink if !(ahead.is_empty() && leaf == Leaf::Keep) => {
                 links += 1;
-                // SECURITY: magic links jump to objects instead of naming paths
-                // (test: guard_passes_the_escape_corpus_by_walking)
+                // SECURITY: magic links lead to objects instead of naming paths (test:
+                // guard_passes_the_escape_corpus_by_walking)
                 if os::may_be_magic(here.as_fd(), next.as_fd()).map_err(lost)? {
                     return Err(Lost { why: Why::MagicLink, at: place });
                 }
@@ -169,7 +171,7 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u
     Ok(Guess { place, id: Some(os::identity(&here)?) })
 }
 
-/// A path that ends where nothing is: its place is known unless it would climb back from there.
+/// The result for a path whose end does not exist. Its place is known unless the rest of the path climbs back.
 fn not_there(mut place: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Guess, Lost> {
     if ahead.iter().any(|name| name == b"..") {
         return Err(Lost { why: Why::System(error), at: place });
@@ -181,8 +183,8 @@ fn not_there(mut place: Vec<u8>, ahead: &[Vec<u8>], error: Errno) -> Result<Gues
     Ok(Guess { place, id: None })
 }
 
-/// A slash at the end becomes a `.` of its own: what stands before it must be a directory, also where the slash is the end
-/// of a link's target.
+/// Turns a trailing slash into a `.` component: the part before it must be a directory, even if the slash is the end of
+/// a link's target.
 fn push_reversed(ahead: &mut Vec<Vec<u8>>, path: &[u8]) {
     let from = ahead.len();
     ahead.extend(components(path).map(|(name, _)| name.to_vec()));

@@ -1,4 +1,4 @@
-//! Opening below a handle, following no link: the one step that gives access.
+//! Opening below a handle without following links: the only step that gives access.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -12,14 +12,14 @@ use crate::uri::LONGEST_PATH;
 /// How names below a root are opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resolver {
-    /// In one step by the kernel: `openat2(2)`, Linux 5.6 and later.
+    /// With one system call: `openat2(2)`, Linux 5.6 and later.
     Kernel,
-    /// Component by component with `O_NOFOLLOW`, where `openat2` is missing or forbidden.
+    /// Component by component with `O_NOFOLLOW`, if `openat2` is missing or forbidden.
     Walk,
 }
 
 impl Resolver {
-    /// The best this process can use.
+    /// The best resolver that this process can use.
     pub fn detect() -> Resolver {
         if os::has_openat2() { Resolver::Kernel } else { Resolver::Walk }
     }
@@ -27,8 +27,8 @@ impl Resolver {
 
 /// Opens `names` (a plain relative path, empty for the directory itself) below `directory`.
 ///
-/// `ELOOP` means that a link stands in the way, `ENOENT` that none stands before what is missing: names are looked up from
-/// left to right. With `O_PATH | O_NOFOLLOW` a link in the last component is itself opened.
+/// `ELOOP` means that there is a link on the way. `ENOENT` means that there is no link before the missing name, because
+/// names are looked up from left to right. With `O_PATH | O_NOFOLLOW`, a link in the last component is itself opened.
 pub(crate) fn open(
     resolver: Resolver,
     directory: BorrowedFd<'_>,
@@ -61,9 +61,9 @@ fn walk(directory: BorrowedFd<'_>, names: &[u8], flags: OFlags) -> Result<OwnedF
     Err(Errno::NOENT)
 }
 
-/// Opens a directory on the way.
+/// Opens an intermediate directory.
 fn step(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    // SECURITY: `O_NOFOLLOW` on every component; the name carries no slash, which would defeat it (Go CVE-2026-39822)
+    // SECURITY: `O_NOFOLLOW` on every component; the name has no slash, which would defeat it (Go CVE-2026-39822)
     // (test: guard_passes_the_escape_corpus_by_walking)
     let next = os::open_child(directory, name, os::PIN)?;
     match os::type_of(&os::status(&next)?) {
@@ -75,7 +75,8 @@ fn step(directory: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
 
 fn open_last(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     if !flags.contains(OFlags::PATH) {
-        // A link answers `ELOOP`, or `ENOTDIR` where a directory was asked for: the caller must learn of the link.
+        // For a link, the kernel returns `ELOOP`, or `ENOTDIR` if a directory was asked for. The caller must know that
+        // it is a link.
         return match os::open_child(directory, name, flags) {
             Err(Errno::NOTDIR) if is_link(directory, name) => Err(Errno::LOOP),
             answer => answer,

@@ -1,4 +1,4 @@
-//! What follows a root in a path: names only, ready to be opened.
+//! The part of a path after its root: plain names, ready to be opened.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -10,18 +10,18 @@ use crate::tree::components;
 
 /// A relative path without `.`, `..`, empty components or slashes at the ends. Empty means the root itself.
 ///
-/// Short ones are kept inline: deciding a path allocates nothing.
+/// Short ones are stored inline, so that deciding a path does not allocate.
 #[derive(PartialEq, Eq, Default)]
 pub(crate) struct Rest {
     bytes: SmallVec<[u8; 128]>,
-    /// The text ended in `/` or `/.`, which only a directory may be called.
+    /// The text ended in `/` or `/.`, so it must be a directory.
     as_directory: bool,
 }
 
-/// Holds names that do not stand in the text as they are opened.
+/// A buffer for names that had to be normalized.
 pub(crate) type NameBuffer = SmallVec<[u8; 128]>;
 
-/// What a [`Rest`] holds, borrowed from the text where it stands there as it is.
+/// A borrowed [`Rest`], pointing into the text if it needs no normalization.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names<'n> {
     bytes: &'n [u8],
@@ -29,7 +29,7 @@ pub(crate) struct Names<'n> {
 }
 
 impl<'n> Names<'n> {
-    /// Reads the text behind a root; `None` where a `..` stands in it, whose meaning depends on the disk.
+    /// Parses the text after a root; `None` if it contains `..`, whose meaning depends on the disk.
     pub(crate) fn plain(text: &'n [u8], buffer: &'n mut NameBuffer) -> Option<Names<'n>> {
         let as_directory = text.ends_with(b"/") || text.ends_with(b"/.") || text == b".";
         let names = text.strip_prefix(b"/").unwrap_or(text);
@@ -38,8 +38,8 @@ impl<'n> Names<'n> {
         }
         buffer.clear();
         for (component, _) in components(text) {
-            // SECURITY: `..` is never collapsed by text: through a link it leads elsewhere
-            // (test: guard_passes_the_escape_corpus)
+            // SECURITY: never collapse `..` in the text: after a link it leads elsewhere (test:
+            // guard_passes_the_escape_corpus)
             if component == b".." {
                 return None;
             }
@@ -59,22 +59,22 @@ impl<'n> Names<'n> {
         self.bytes.is_empty()
     }
 
-    /// Whether the text insists on a directory.
+    /// Whether the text requires a directory.
     pub(crate) fn as_directory(self) -> bool {
         self.as_directory
     }
 
-    /// The same, insisting on a directory.
+    /// The same, requiring a directory.
     pub(crate) fn as_a_directory(self) -> Names<'n> {
         Names { as_directory: true, ..self }
     }
 
-    /// The part behind `position`, which a deeper root ends at.
+    /// The part after `position`, where a deeper root ends.
     pub(crate) fn behind(self, position: usize) -> Names<'n> {
         Names { bytes: behind(self.bytes, position), ..self }
     }
 
-    /// The absolute path, below `root`.
+    /// The absolute path below `root`.
     pub(crate) fn below(self, root: &Path) -> PathBuf {
         below(root, self.bytes)
     }
@@ -89,17 +89,17 @@ impl Rest {
         self.bytes.is_empty()
     }
 
-    /// Whether the text insists on a directory.
+    /// Whether the text requires a directory.
     pub(crate) fn as_directory(&self) -> bool {
         self.as_directory
     }
 
-    /// The part behind `position`, which a deeper root ends at.
+    /// The part after `position`, where a deeper root ends.
     pub(crate) fn behind(&self, position: usize) -> &[u8] {
         behind(&self.bytes, position)
     }
 
-    /// Parent and last name; `None` for the root itself.
+    /// The parent and the last name; `None` for the root itself.
     pub(crate) fn split_last(&self) -> Option<(&[u8], &[u8])> {
         if self.bytes.is_empty() {
             return None;
@@ -117,8 +117,8 @@ impl Rest {
         entry
     }
 
-    /// Makes this the path of an entry of the directory whose path is the first `directory` bytes: going through a
-    /// directory copies its own path once.
+    /// Makes this the path of an entry of the directory whose path is the first `directory` bytes. A loop over a
+    /// directory thus copies the directory's path only once.
     pub(crate) fn move_to(&mut self, directory: usize, name: &[u8]) {
         self.bytes.truncate(directory);
         if !self.bytes.is_empty() {
@@ -132,13 +132,14 @@ impl Rest {
         Path::new(std::ffi::OsStr::from_bytes(&self.bytes))
     }
 
-    /// The absolute path, below `root`.
+    /// The absolute path below `root`.
     pub(crate) fn below(&self, root: &Path) -> PathBuf {
         below(root, &self.bytes)
     }
 }
 
-/// In one copy: `SmallVec`'s own goes byte by byte, and reading what was written so stalls the processor.
+/// Copies all bytes at once: `SmallVec`'s own `clone` copies byte by byte, and reading the result right after stalls
+/// the processor.
 impl Clone for Rest {
     fn clone(&self) -> Rest {
         Rest { bytes: SmallVec::from_slice(&self.bytes), as_directory: self.as_directory }
@@ -167,9 +168,9 @@ fn below(root: &Path, names: &[u8]) -> PathBuf {
     path
 }
 
-/// Whether a text is names with one slash between each, as nearly every text is: then it is kept as it stands.
+/// Whether a text is names with one slash between each, as nearly every text is. Then it is used unchanged.
 fn is_plain(names: &[u8]) -> bool {
-    // A component that is empty, `.` or `..`, or begins with a dot and needs a closer look, follows a slash or the beginning.
+    // A component that is empty, `.` or `..`, or begins with a dot, needs a closer look.
     let mut after_slash = true;
     for byte in names {
         if after_slash && matches!(byte, b'/' | b'.') {

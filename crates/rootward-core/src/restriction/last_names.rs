@@ -1,4 +1,4 @@
-//! Finding the few patterns that a name can end: nearly every name passes without another look.
+//! Finds the few patterns whose places can end in a name. Nearly every name matches none, and that check is fast.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,22 @@ use smallvec::SmallVec;
 
 use super::pattern::{LastName, Pattern};
 
-/// Patterns by the names that their places end in.
+/// Patterns by the last name of their places.
 #[derive(Clone, Debug)]
 pub(super) struct LastNames {
-    /// Which patterns end in a name, in lower case.
+    /// The patterns that end in a given name, in lower case.
     by_name: HashMap<Box<[u8]>, SmallVec<[usize; 2]>>,
-    /// Which begin or end the last name in one way, and with which first or last byte.
+    /// The patterns that fix the beginning or end of the last name, with its first or last byte.
     parts: Vec<(Part, usize)>,
     first: Bytes,
     last: Bytes,
-    /// Which may end in any name.
+    /// The patterns that may end in any name.
     any: Vec<usize>,
-    /// For each first byte, in lower case: a bit for each length that a last name with it has.
+    /// For each first byte, in lower case: a bitmask of the lengths of the last names that start with it.
     lengths: Box<[u64; 256]>,
 }
 
-/// A part of a last name.
+/// The beginning or end of a last name.
 #[derive(Clone, Debug)]
 enum Part {
     Start(Box<[u8]>),
@@ -79,7 +79,7 @@ impl LastNames {
         ends
     }
 
-    /// Whether a place of any pattern can end in this name. Asked for every name of every path.
+    /// Whether the place of any pattern can end in this name. Called for every name of every path.
     pub(super) fn may_be(&self, name: &[u8]) -> bool {
         let [first, ..] = name else { return false };
         let last = name.last().unwrap_or(first);
@@ -94,7 +94,7 @@ impl LastNames {
         named.into_iter().flatten().chain(&self.any).copied().chain(self.by_part(name))
     }
 
-    /// Few, and looked at only where the first or the last byte fits.
+    /// There are few, and they are only checked if the first or last byte fits.
     fn by_part(&self, name: &[u8]) -> impl Iterator<Item = usize> {
         self.parts.iter().filter(move |(part, _)| part.is_in(name)).map(|(_, index)| *index)
     }

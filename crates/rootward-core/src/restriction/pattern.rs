@@ -1,7 +1,7 @@
-//! What a restriction's place looks like: fixed names, or a glob.
+//! The pattern of a restriction: fixed names, or a glob.
 //!
-//! Nearly all are fixed names. Those are compared name by name, which costs nothing to set up, and so does a `*` at one end of the
-//! last name; `globset` is for what a user writes with wildcards.
+//! Nearly all are fixed names. These are compared name by name, which needs no setup; so is a `*` at one end of the
+//! last name. `globset` handles wildcards that users write.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -15,15 +15,15 @@ use crate::tree::components;
 
 #[derive(Clone, Debug)]
 pub(super) enum Pattern {
-    /// The last names of a place, each behind a `/` but the first; `**` stands for any number of names. Those written down in this
-    /// crate may begin or end the last name with a `*`; what a user writes so is a glob.
+    /// The last names of a place, separated by `/`; `**` matches any number of names. In patterns of this crate, the
+    /// last name may begin or end with a `*`; a user's pattern with `*` is a glob.
     Names(Cow<'static, [u8]>),
     /// All names of a place, in the same form.
     Place(Box<[u8]>),
     Glob(Box<GlobMatcher>),
 }
 
-/// What is known of the last name of every matching place, in whatever case.
+/// What is known about the last name of every matching place. Case is ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LastName<'p> {
     Is(&'p [u8]),
@@ -33,7 +33,7 @@ pub(super) enum LastName<'p> {
 }
 
 impl LastName<'_> {
-    /// Whether a name is such a name.
+    /// Whether a name matches.
     pub(super) fn matches(self, name: &[u8]) -> bool {
         match self {
             LastName::Is(whole) => name.eq_ignore_ascii_case(whole),
@@ -45,12 +45,12 @@ impl LastName<'_> {
 }
 
 impl Pattern {
-    /// `.git/hooks`, `.git/modules/**/hooks`: at any depth.
+    /// Matches at any depth: `.git/hooks`, `.git/modules/**/hooks`.
     pub(super) fn names(text: &str) -> Pattern {
         Pattern::Names(plain(text.as_bytes()).into())
     }
 
-    /// The same for names that are written down in this crate: nothing is copied, and there are many.
+    /// The same for the many patterns in this crate, without copying.
     pub(super) const fn written(names: &'static str) -> Pattern {
         Pattern::Names(Cow::Borrowed(names.as_bytes()))
     }
@@ -60,7 +60,7 @@ impl Pattern {
         Pattern::Place(plain(place.as_os_str().as_bytes()).into())
     }
 
-    /// A glob over the whole of an absolute path.
+    /// A glob that matches a whole absolute path.
     pub(super) fn glob(text: &str) -> Result<Pattern, globset::Error> {
         let glob = GlobBuilder::new(text.trim_end_matches('/'))
             .literal_separator(true)
@@ -70,7 +70,7 @@ impl Pattern {
         Ok(Pattern::Glob(Box::new(glob.compile_matcher())))
     }
 
-    /// The name that every matching place ends in.
+    /// The last name of every matching place.
     pub(super) fn last_name(&self) -> LastName<'_> {
         match self {
             Pattern::Names(names) => last_name(split_last(names).1),
@@ -82,7 +82,8 @@ impl Pattern {
         }
     }
 
-    /// The directories above such a place that the pattern itself names: whatever comes to stand there may hold it.
+    /// The directories above such a place that the pattern itself names. Moving something there may bring a matching
+    /// place with it.
     pub(super) fn holders(&self) -> Vec<Pattern> {
         match self {
             Pattern::Names(names) => above(names).map(|above| Pattern::Names(above.to_vec().into())).collect(),
@@ -90,15 +91,15 @@ impl Pattern {
             Pattern::Glob(glob) => {
                 let text = glob.glob().glob();
                 let ends = text.match_indices('/').map(|(end, _)| &text[..end]);
-                // `**` alone is every directory there is, and says nothing about this one.
+                // `**` alone matches every directory and says nothing about this one.
                 let named = ends.filter(|above| !above.is_empty() && !above.ends_with("**"));
-                // A piece that is no glob by itself is cut from braces: leave out what cannot be told.
+                // A piece that is not a valid glob was cut out of braces: skip it.
                 named.filter_map(|above| Pattern::glob(above).ok()).collect()
             }
         }
     }
 
-    /// Whether an absolute, resolved path is such a place: as text, and as its names.
+    /// Whether an absolute, resolved path matches. It is given as text and as names.
     pub(super) fn matches(&self, place: &[u8], names: &[&[u8]]) -> bool {
         match self {
             Pattern::Glob(glob) => glob.is_match(Path::new(OsStr::from_bytes(place))),
@@ -112,13 +113,13 @@ impl Pattern {
     }
 }
 
-/// The names of a path with one `/` between them.
+/// The names of a path, joined by single slashes.
 fn plain(path: &[u8]) -> Vec<u8> {
     let names: Vec<&[u8]> = components(path).map(|(name, _)| name).collect();
     names.join(&b'/')
 }
 
-/// The last of some names, and what comes before.
+/// The names before the last one, and the last one.
 fn split_last(names: &[u8]) -> (&[u8], &[u8]) {
     match names.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&names[..at], &names[at + 1..]),
@@ -126,7 +127,7 @@ fn split_last(names: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// A last name as it is written down.
+/// Parses the last name of a pattern.
 fn last_name(written: &[u8]) -> LastName<'_> {
     match written {
         b"" | b"**" => LastName::Any,
@@ -136,7 +137,7 @@ fn last_name(written: &[u8]) -> LastName<'_> {
     }
 }
 
-/// What stands before each `/`.
+/// The part before each `/`.
 fn above(names: &[u8]) -> impl Iterator<Item = &[u8]> {
     names.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &names[..end])
 }
@@ -191,6 +192,6 @@ mod tests {
         assert!(matches(Pattern::place(Path::new("/a//b/")), "/a/b"));
         assert!(matches(Pattern::place(Path::new("/a/b")), "/a/B"));
         assert!(!matches(Pattern::place(Path::new("/a/b")), "/x/a/b"));
-        assert!(!matches(Pattern::place(Path::new("/a/*b")), "/a/xb"), "a name that holds a `*`");
+        assert!(!matches(Pattern::place(Path::new("/a/*b")), "/a/xb"), "a name that contains a `*`");
     }
 }

@@ -9,7 +9,7 @@ use crate::uri::UriError;
 
 const HOME: &str = "/home/me";
 
-/// The path as text: equality of paths ignores the very separators that matter here.
+/// The path as a string: comparing paths would ignore the separators that matter here.
 fn path_of(root: Result<Root, RootError>) -> Result<String, String> {
     root.map(|root| root.path.display().to_string()).map_err(|error| error.reason())
 }
@@ -61,9 +61,9 @@ fn from_a_client() {
     check("/srv/./app", Err("a dot segment"));
     check("~/..", Err("a dot segment"));
     check("file:///srv/%2e%2e/etc", Err("a dot segment"));
-    check("~other", Err("`~` with a name: only one's own home is known"));
+    check("~other", Err("`~` with a user name is not supported"));
     check("", Err("empty"));
-    check("vscode-remote://wsl/home/me", Err("scheme `vscode-remote`, only `file` is known"));
+    check("vscode-remote://wsl/home/me", Err("scheme `vscode-remote`, only `file` is supported"));
     check(r"C:\dev", Err("a path of another system"));
     check("file:///c%3A/dev", Err("a path of another system"));
     check("file://host/srv", Err("names another host"));
@@ -98,7 +98,7 @@ fn from_a_person() {
     check("./:ro:ro", Ok(("/base/:ro", Access::READ)));
     check("", Err("empty"));
     check(":ro", Err("empty"));
-    check("~other:ro", Err("`~` with a name: only one's own home is known"));
+    check("~other:ro", Err("`~` with a user name is not supported"));
     check("file:///srv/../etc", Err("a dot segment"));
     check(r"C:\dev", Err("a path of another system"));
     check("a\0", Err("a NUL byte"));
@@ -126,7 +126,7 @@ fn messages() {
         "not a usable root: `file:///srv/..%2Fetc` (encoded `/` in a path segment)",
     );
     check(RootError::Relative { text: r#"a\"'b"#.to_owned() }, r#"not a usable root: `a\"'b` (not an absolute path)"#);
-    // Neither a terminal nor a reader is led astray by a peer's text.
+    // A peer's text must not mislead a terminal or a reader.
     check(refused("/\u{1b}[2J\n\u{202e}", TextError::Nul), r"not a usable root: `/\u{1b}[2J\n\u{202e}` (a NUL byte)");
 }
 

@@ -1,4 +1,4 @@
-//! The table: from what the client last said, and the sources, to the roots in force and why.
+//! The decision table: from the client's last answer and the other sources to the current roots.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,30 +11,30 @@ use crate::set::{Mode, RefusedRoot, RootSet};
 use super::RequestNumber;
 use super::policy::{Follow, NoRoots, Policy, Sources, Support};
 
-/// The roots in force.
+/// The current roots, and the reason for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InForce {
-    /// The roots; possibly none, and then nothing is allowed.
+    /// The roots. If there are none, nothing is allowed.
     pub roots: RootSet,
-    /// Whether the roots bound what is allowed.
+    /// Whether access is limited to the roots.
     pub reach: Reach,
-    /// The client's state they follow from. While it is asked anew this is the state before;
-    /// [`SessionRoots::state`](super::SessionRoots::state) says `pending`.
+    /// The client's state that these roots result from. While the client is asked again, this is the previous state;
+    /// [`SessionRoots::state`](super::SessionRoots::state) is `pending`.
     pub state: State,
-    /// Why these.
+    /// The reason for these roots.
     pub why: Why,
-    /// Their number; it moves on when `roots` or `reach` change.
+    /// Their generation. It increases when `roots` or `reach` change.
     pub generation: u64,
 }
 
-/// Whether the roots bound what is allowed. A value of its own and not a root `/`, so that nothing is open by a root that
-/// looks like any other.
+/// Whether access is limited to the roots. This is a separate value rather than a root `/`, so that a root that looks
+/// like any other never opens everything.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// What lies in the roots, and nothing else.
+    /// Only the roots are accessible.
     Roots,
-    /// Everything: nobody named a root, and `no-roots = allow-all` is set.
+    /// Everything is: nobody named a root, and `no-roots = allow-all` is set.
     AllowAll,
 }
 
@@ -44,37 +44,37 @@ pub enum Reach {
 pub enum State {
     /// It cannot be asked.
     Unsupported,
-    /// It could be asked, and is not: only the operator's roots count.
+    /// It could be asked but is not: only the operator's roots count.
     Ignored,
     /// It has not been asked yet, or has not answered yet.
     Pending,
-    /// It named at least one usable root. For a client that is bounded: at least one place, wherever it is.
+    /// It named at least one usable root. For a bounded client: at least one place, anywhere.
     Ready,
-    /// It named none.
+    /// It named no roots.
     Empty,
-    /// It named roots, none of them usable.
+    /// It named roots, but none is usable.
     Unusable,
     /// It answered with an error, or not in time.
     Failed,
 }
 
-/// Why these roots are in force. With the state, which says why somebody stands in, it explains all of it.
+/// The reason for the current roots. Together with the state it explains them completely.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// Nothing: the client has not been heard yet.
+    /// Nothing: the client has not answered yet.
     Unheard,
-    /// The client's roots: the operator named no ceiling.
+    /// The client's roots; the operator named no ceiling.
     Client,
-    /// The client's roots and the ceiling, by this mode.
+    /// The client's roots and the ceiling, combined by this mode.
     ByMode(Mode),
-    /// Nothing: what the client named and the ceiling have no place in common.
+    /// Nothing: the client's roots and the ceiling have no place in common.
     OutsideCeiling,
-    /// The ceiling stands in.
+    /// The ceiling, instead of the client's roots.
     Ceiling,
-    /// The saved roots stand in.
+    /// The saved roots, instead of the client's roots.
     Saved,
-    /// The fallback directory stands in.
+    /// The fallback directory, instead of the client's roots.
     Fallback,
     /// Nothing: nobody named a root.
     NobodyNamed,
@@ -84,23 +84,23 @@ pub enum Why {
     Revoked,
     /// Nothing: the client's roots cannot be used.
     Unusable,
-    /// Nothing: the client named roots earlier, and what it would name now is not known.
+    /// Nothing: the client named roots earlier, and its current roots are unknown.
     Lost,
     /// Nothing: only the client's own roots give access.
     Strict,
-    /// The ceiling: the client is not listened to.
+    /// The ceiling: the client is ignored.
     ClientIgnored,
-    /// The fallback directory: nobody else is listened to.
+    /// The fallback directory: everything else is ignored.
     FallbackOnly,
 }
 
-/// Why the client's roots are not known.
+/// Why the client's roots are unknown.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {
     /// It did not answer in time.
     #[error("the client did not answer in time")]
     TimedOut,
-    /// It answered with an error, or with something that is no list.
+    /// It answered with an error, or with something that is not a list.
     #[error("the client did not list its roots: {0}")]
     Error(String),
 }
@@ -145,21 +145,21 @@ impl fmt::Display for Why {
     }
 }
 
-/// What the client last said.
+/// The client's last answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Heard {
-    /// Nothing yet.
+    /// None yet.
     Nothing,
     /// A list with entries.
     List { request: RequestNumber, roots: RootSet, at: Duration },
     /// The list `[]`.
     Empty { at: Duration },
-    /// No list.
+    /// A failure.
     Failed(Failure),
 }
 
-/// Whether the client ever sent a list with entries. Unusable ones count: to fall back on the ceiling after them would
-/// widen by a failure.
+/// Whether the client ever sent a list with entries. Unusable entries count: otherwise a failure would fall back to the
+/// ceiling and widen access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Named {
     Never,
@@ -167,7 +167,7 @@ pub(super) enum Named {
 }
 
 impl Follow {
-    /// Whether what the client says matters.
+    /// Whether the client's answer matters.
     pub fn listens(self) -> bool {
         match self {
             Follow::Client | Follow::Strict => true,
@@ -176,16 +176,16 @@ impl Follow {
     }
 }
 
-/// The state that what was heard amounts to.
+/// The state that results from the client's last answer.
 pub(super) fn state(policy: &Policy, sources: &Sources, support: Support, heard: &Heard) -> State {
-    // SECURITY: a client that is bounded must not learn from its state which places outside exist
-    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
+    // SECURITY: a bounded client must not learn from its state which places outside exist (test:
+    // a_bounded_client_sees_no_difference_between_missing_and_outside)
     let names_place = |roots: &RootSet| sources.bound.is_some() && roots.refused().iter().any(is_place_of_client);
     match heard {
         _ if support == Support::No => State::Unsupported,
         _ if !policy.follow.listens() => State::Ignored,
         Heard::Nothing => State::Pending,
-        // Judged before the ceiling: a client that names good roots elsewhere is understood, and gets nothing.
+        // Judged before the ceiling: if a client names valid roots outside the ceiling, it is `ready` and gets nothing.
         Heard::List { roots, .. } if !roots.is_empty() || names_place(roots) => State::Ready,
         Heard::List { .. } => State::Unusable,
         Heard::Empty { .. } => State::Empty,
@@ -193,7 +193,7 @@ pub(super) fn state(policy: &Policy, sources: &Sources, support: Support, heard:
     }
 }
 
-/// The table.
+/// The decision table.
 pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard: &Heard, named: Named) -> InForce {
     let state = state(policy, sources, support, heard);
     let (why, roots) = match (policy.follow, state, heard) {
@@ -201,8 +201,8 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         (Follow::FallbackOnly, ..) => (Why::FallbackOnly, sources.fallback.clone()),
         (_, State::Ready, Heard::List { roots, .. }) => by_mode(policy.mode, roots, &sources.ceiling),
         (_, State::Unusable, Heard::List { roots, .. }) => (Why::Unusable, roots.clone()),
-        // SECURITY: what was taken back or lost stays gone; the ceiling would give more than the client ever shared
-        // (test: a_client_that_takes_its_roots_back_leaves_nothing, losing_narrows)
+        // SECURITY: revoked or lost roots stay gone; the ceiling would give more than the client ever shared (test:
+        // a_client_that_takes_its_roots_back_leaves_nothing, losing_narrows)
         (_, State::Empty, _) if named == Named::Once => (Why::Revoked, RootSet::default()),
         (_, State::Failed, _) if named == Named::Once => (Why::Lost, RootSet::default()),
         (Follow::Strict, State::Unsupported | State::Empty | State::Failed, _) => (Why::Strict, RootSet::default()),
@@ -217,13 +217,12 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
     InForce { roots, reach, state, why, generation: 0 }
 }
 
-/// What is left of the roots within a bound.
-// SECURITY: last, so that no mode, no fallback and no `allow-all` reaches past it
-// (test: whatever_is_said_a_bound_holds)
+/// Limits the roots to a bound.
+// SECURITY: applied last, so that no mode, fallback or `allow-all` exceeds it (test: whatever_is_said_a_bound_holds)
 fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
     let held = roots.within(bound);
-    // SECURITY: kept in mind, a place that is missing would open the way over the directories above it, if they exist
-    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
+    // SECURITY: keeping a missing place would reveal whether the directories above it exist (test:
+    // a_bounded_client_sees_no_difference_between_missing_and_outside)
     let refused = held.refused().iter().filter(|refused| !is_place_of_client(refused)).cloned();
     let held = RootSet::new(held.roots().iter().cloned(), refused).with_others(held.others().iter().cloned());
     let why = match why {
@@ -234,7 +233,7 @@ fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
     (why, held)
 }
 
-/// Whether the client named a place, and the disk or the place itself kept it out.
+/// Whether the client named a valid path that was left out because of what is on disk.
 fn is_place_of_client(refused: &RefusedRoot) -> bool {
     refused.root.as_ref().is_some_and(|root| root.origin == Origin::Client)
 }
@@ -249,8 +248,8 @@ fn by_mode(mode: Mode, client: &RootSet, ceiling: &RootSet) -> (Why, RootSet) {
     (why, roots)
 }
 
-/// Who stands in for a client that names no roots: the first that named any. One whose roots have all gone still named
-/// them, and the next in line does not profit from the loss.
+/// The replacement for a client that names no roots: the first source that named any. If all roots of that source are
+/// gone, the next source is still not used.
 fn stand_in(no_roots: NoRoots, sources: &Sources) -> (Why, RootSet) {
     let line = [(Why::Ceiling, &sources.ceiling), (Why::Saved, &sources.saved), (Why::Fallback, &sources.fallback)];
     match line.into_iter().find(|(_, roots)| roots.names_any()) {
@@ -347,7 +346,7 @@ mod tests {
                 }
             }
         }
-        // What is no place at all says nothing about the disk.
+        // Text that is not a path reveals nothing about the disk.
         let text = RootSet::new([], [refused("file:", WhyRefused::Unusable(String::new()))]);
         let heard = Heard::List { request: RequestNumber(1), roots: text, at: Duration::ZERO };
         let sources = Sources { bound: Some(bound), ..Sources::default() };

@@ -1,4 +1,4 @@
-//! The machine: what is under way between the session and its client, and what each event makes of it.
+//! The state machine: what is in progress between the session and its client, and how events change it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::in_force::{Failure, Heard, InForce, Named, State, decide, state};
 use super::policy::{Policy, Sources, Support};
 use super::{Effect, Event, RequestNumber, Standing};
 
-/// The roots of one session. Dropped when the session is over.
+/// The roots of one session. Dropped when the session ends.
 #[derive(Clone, Debug)]
 pub struct SessionRoots {
     policy: Policy,
@@ -20,22 +20,22 @@ pub struct SessionRoots {
     last_request: RequestNumber,
     last_asked: Option<Duration>,
     in_force: InForce,
-    /// The latest time seen; time does not run backwards here.
+    /// The latest time seen. Time does not run backwards here.
     now: Duration,
-    /// What the driver was last told.
+    /// The last wake-up time that the driver was given.
     wake_at: Option<Duration>,
 }
 
-/// What is under way.
+/// What is in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Progress {
-    /// Nothing: what was heard holds.
+    /// Nothing: the client's last answer is valid.
     Idle,
-    /// What was heard does not hold any more, if anything was; the next call asks.
+    /// There is no valid answer; the next call asks.
     Stale,
-    /// `list_changed` came; asked when it has been quiet.
+    /// `list_changed` arrived; the client is asked after a quiet period.
     Bursting { first: Duration, last: Duration },
-    /// Asked.
+    /// The client was asked.
     Asked { request: RequestNumber, until: Duration, calls: Calls },
 }
 
@@ -47,7 +47,7 @@ enum Calls {
 }
 
 impl SessionRoots {
-    /// A session whose client's capabilities have just become known. Nothing is asked until a call needs roots.
+    /// A session whose client has just declared its capabilities. The client is not asked until a call needs roots.
     pub fn new(policy: Policy, sources: Sources, support: Support) -> SessionRoots {
         let heard = Heard::Nothing;
         let in_force = InForce { generation: 1, ..decide(&policy, &sources, support, &heard, Named::Never) };
@@ -66,20 +66,21 @@ impl SessionRoots {
         }
     }
 
-    /// Takes notice of `event` at `now` (since any fixed moment, never running backwards) and says what is to be done.
+    /// Handles `event` at `now` and returns the effects. `now` is the time since any fixed moment and never runs
+    /// backwards.
     pub fn handle(&mut self, now: Duration, event: Event) -> Vec<Effect> {
         let now = self.now.max(now);
         self.now = now;
         let held_calls = self.holds_calls();
         let ticked = matches!(event, Event::Tick);
         let mut effects = Vec::new();
-        // Before the event: an answer that comes after its time is late even if the driver's timer is later still.
+        // Before the event: an answer after the deadline is late even if the driver's timer fires later.
         self.give_up_when_due(&mut effects);
         match event {
             Event::Needed { arrived } => self.needed(arrived, &mut effects),
             Event::ListChanged => self.list_changed(&mut effects),
-            // SECURITY: a disk that takes longer than the timeout is no reason to let others stand in for a client that named its roots
-            // (test: roots_that_are_looked_up_too_slowly_are_named_all_the_same)
+            // SECURITY: a disk that is slower than the timeout must not cause a fallback for a client that named its
+            // roots (test: roots_that_are_looked_up_too_slowly_are_named_all_the_same)
             Event::Named { request } if self.is_awaited(request) => self.named = Named::Once,
             Event::Answered { request, roots } => self.answered(request, roots, &mut effects),
             Event::Failed { request, reason } => {
@@ -96,7 +97,7 @@ impl SessionRoots {
             Event::RestrictionsChanged => self.renumber(&mut effects),
             Event::Named { .. } | Event::Tick => {}
         }
-        // After it: one more `list_changed` prolongs a burst rather than overtake a question just put.
+        // After the event: another `list_changed` extends a burst rather than overtaking a new question.
         self.ask_when_quiet(&mut effects);
         if held_calls && !self.holds_calls() {
             effects.push(Effect::Settled);
@@ -109,7 +110,7 @@ impl SessionRoots {
         effects
     }
 
-    /// What a call that arrived at `arrived` and needs roots does at `now`, after [`Event::Needed`] was handled for it.
+    /// What a call does at `now` if it arrived at `arrived` and needs roots. Handle [`Event::Needed`] for it first.
     pub fn standing(&self, arrived: Duration, now: Duration) -> Standing<'_> {
         if !self.holds_calls() && !self.is_outlived(arrived) {
             return Standing::InForce(&self.in_force);
@@ -118,8 +119,8 @@ impl SessionRoots {
         if now < until { Standing::Wait { until } } else { Standing::Overdue }
     }
 
-    /// The roots in force, for guards and for showing. Calls look at [`SessionRoots::standing`]: from `list_changed` on
-    /// they wait, while these stay until the client has answered.
+    /// The current roots, for guards and for display. Calls use [`SessionRoots::standing`]: after `list_changed` they
+    /// wait, while these roots stay until the client has answered.
     pub fn in_force(&self) -> &InForce {
         &self.in_force
     }
@@ -129,12 +130,12 @@ impl SessionRoots {
         if self.holds_calls() { State::Pending } else { state(&self.policy, &self.sources, self.support, &self.heard) }
     }
 
-    /// When something happens by itself, and [`Event::Tick`] is to be sent: what [`Effect::WakeAt`] last said, if it still holds.
+    /// When to send [`Event::Tick`]: the time of the last [`Effect::WakeAt`], if it is still valid.
     pub fn wakes_at(&self) -> Option<Duration> {
         self.wake_at
     }
 
-    /// Why the client's roots are not known, where the state is `failed`.
+    /// Why the client's roots are unknown, if the state is `failed`.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.heard {
             Heard::Failed(failure) => Some(failure),
@@ -142,7 +143,7 @@ impl SessionRoots {
         }
     }
 
-    /// What was decided before the session began.
+    /// The settings of the session.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -152,8 +153,8 @@ impl SessionRoots {
         self.support
     }
 
-    /// The roots as the client named them, before the ceiling, and the question they answer: what
-    /// [`Event::LookedAgain`] is about.
+    /// The roots as the client named them, before the ceiling, and the question they answer, for
+    /// [`Event::LookedAgain`].
     pub fn client_roots(&self) -> Option<(RequestNumber, &RootSet)> {
         match &self.heard {
             Heard::List { request, roots, .. } => Some((*request, roots)),
@@ -176,15 +177,16 @@ impl SessionRoots {
     }
 
     fn list_changed(&mut self, effects: &mut Vec<Effect>) {
-        // A client without the capability has no list to change; one that was never asked has none that is held.
+        // A client without the capability has no list to change. If the client was never asked, there is no list to
+        // invalidate.
         if !self.can_ask() || (self.progress == Progress::Stale && self.heard == Heard::Nothing) {
             return;
         }
         let first = match self.progress {
             Progress::Bursting { first, .. } => first,
             Progress::Asked { request, .. } => {
-                // SECURITY: its answer may have been made before the change and name a root that is gone
-                // (test: a_change_overtakes_the_answer_under_way)
+                // SECURITY: the answer may predate the change and name a root that is gone (test:
+                // a_change_overtakes_the_answer_under_way)
                 effects.push(Effect::Cancel { request });
                 self.now
             }
@@ -194,8 +196,8 @@ impl SessionRoots {
     }
 
     fn answered(&mut self, request: RequestNumber, roots: RootSet, effects: &mut Vec<Effect>) {
-        // SECURITY: only the question under way can be answered; a late answer to an older one would bring back what a
-        // newer one took away (test: answers_in_reverse_order)
+        // SECURITY: accept only the answer to the current question; a late answer to an older one would restore what a
+        // newer one removed (test: answers_in_reverse_order)
         if !self.is_awaited(request) {
             return;
         }
@@ -215,7 +217,7 @@ impl SessionRoots {
         self.put_in_force(effects);
     }
 
-    /// A look at the disk makes a list no younger, and does not end what is under way.
+    /// Looking at the disk again does not renew the list's lifetime, and does not end what is in progress.
     fn looked_again(&mut self, request: RequestNumber, found: RootSet, effects: &mut Vec<Effect>) {
         if let Heard::List { request: held, roots, .. } = &mut self.heard
             && *held == request
@@ -263,7 +265,7 @@ impl SessionRoots {
         self.due().is_some_and(|due| self.now >= due)
     }
 
-    /// When something happens by itself.
+    /// When the next timed action is due.
     fn due(&self) -> Option<Duration> {
         match self.progress {
             Progress::Bursting { first, last } => {
@@ -275,7 +277,7 @@ impl SessionRoots {
         }
     }
 
-    /// Compared by value, objects on disk included: the same list sent again gets a new number if a link has moved.
+    /// Compares by value, including objects on disk: the same list gets a new generation if a link has moved.
     fn put_in_force(&mut self, effects: &mut Vec<Effect>) {
         let new = decide(&self.policy, &self.sources, self.support, &self.heard, self.named);
         let same = new.roots == self.in_force.roots && new.reach == self.in_force.reach;
@@ -286,7 +288,7 @@ impl SessionRoots {
         }
     }
 
-    /// The same roots under another number.
+    /// The same roots with a new generation.
     fn renumber(&mut self, effects: &mut Vec<Effect>) {
         self.in_force.generation += 1;
         effects.push(Effect::Changed { generation: self.in_force.generation });
@@ -306,7 +308,7 @@ impl SessionRoots {
         self.can_ask() && !settled
     }
 
-    /// Whether the list had outlived itself when a call arrived at `arrived`.
+    /// Whether the list had expired when a call arrived at `arrived`.
     fn is_outlived(&self, arrived: Duration) -> bool {
         let lifetime = match self.support {
             Support::Announced => self.policy.lifetime_announced,

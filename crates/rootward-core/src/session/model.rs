@@ -1,5 +1,5 @@
-//! The machine against a model that keeps no state: it reads the whole log of a random session, finds what became of
-//! each question, and looks the rest up in the tables of the design.
+//! Compares the machine with a stateless model: the model reads the whole log of a random session, finds the outcome of
+//! each question, and looks up the rest in the tables of the design.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::set::{Mode, WhyRefused};
 
 use super::*;
 
-/// One event, when it came, and what the machine made of it.
+/// One event, its time, and its effects.
 struct Entry {
     now: Duration,
     event: Event,
@@ -28,7 +28,7 @@ struct Log {
     entries: Vec<Entry>,
 }
 
-/// What became of a question, and in which entry.
+/// The outcome of a question, and the entry that decided it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Open,
@@ -38,11 +38,11 @@ enum Fate {
     TimedOut(usize),
 }
 
-/// What the log says about the last question that came to an end.
+/// The outcome of the last question that ended.
 struct Outcome {
     /// The entry that ended it.
     end: usize,
-    /// The list, as last looked up; `None` is a failure.
+    /// The list, as last looked up; `None` for a failure.
     list: Option<RootSet>,
 }
 
@@ -83,7 +83,7 @@ impl Log {
         self.asks().into_iter().rev().find_map(ended)
     }
 
-    /// The list that answered `request`, as it was last looked up.
+    /// The list that answered `request`, as last looked up.
     fn list(&self, request: RequestNumber, end: usize) -> RootSet {
         let looked = self.entries[end..].iter().rev().find_map(|entry| match &entry.event {
             Event::LookedAgain { request: looked, roots } if *looked == request => Some(roots.clone()),
@@ -118,14 +118,14 @@ impl Log {
         self.support != Support::No && matches!(self.policy.follow, Follow::Client | Follow::Strict)
     }
 
-    /// Changes announced, or lists thrown away, since `outcome`.
+    /// Changes that were announced, or lists that were invalidated, since `outcome`.
     fn changes_since(&self, outcome: &Outcome) -> impl Iterator<Item = &Entry> {
-        // The entry that ended it may itself be a change, which then came after the end of its time.
+        // The entry that ended the question may itself be a change that arrived after the deadline.
         let later = self.entries[outcome.end..].iter();
         later.filter(|entry| matches!(entry.event, Event::ListChanged | Event::Invalidate))
     }
 
-    /// Who stands in: roots, or everything.
+    /// The replacement for the client's roots: other roots, or everything.
     fn stand_in(&self) -> (RootSet, Reach) {
         let sources = self.current_sources();
         if self.policy.follow == Follow::Strict {
@@ -140,12 +140,12 @@ impl Log {
         (RootSet::default(), if everything { Reach::AllowAll } else { Reach::Roots })
     }
 
-    /// The state of a client that is not listened to.
+    /// The state of a client that is ignored.
     fn unheard(&self) -> State {
         if self.support == Support::No { State::Unsupported } else { State::Ignored }
     }
 
-    /// What the tables say.
+    /// The expected values according to the tables.
     fn expected(&self) -> (State, RootSet, Reach) {
         let sources = self.current_sources();
         match self.policy.follow {
@@ -189,7 +189,7 @@ impl Log {
         outcome.list.is_some() && (asked_since || outlived)
     }
 
-    /// Checks the questions of the last entry: not two at a time, not too early, not too often.
+    /// Checks the questions of the last entry: one at a time, not too early, not too often.
     fn check_last_question(&self) -> Result<(), TestCaseError> {
         let asks = self.asks();
         let open = asks.iter().filter(|(request, asked)| self.fate(**request, **asked) == Fate::Open);
@@ -219,7 +219,7 @@ impl Log {
         Ok(())
     }
 
-    /// Whether the last entry is the one in which a question failed, and whether one had come to an end before.
+    /// Whether a question failed in the last entry.
     fn failure_in_last_entry(&self) -> bool {
         let last = self.entries.len() - 1;
         self.asks()
@@ -236,7 +236,7 @@ impl Log {
     }
 }
 
-/// Whether `less` gives nothing that `more` does not, at any of the places the sets below name and beneath them.
+/// Whether `less` gives nothing that `more` does not, at any of the places in the sets below and beneath them.
 fn within(less: &InForce, more: &InForce) -> bool {
     let access = |in_force: &InForce, place: &Path| match in_force.reach {
         Reach::AllowAll => Access::ALL,
@@ -295,7 +295,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     })
 }
 
-/// An event, with the question it is about counted back from the last one.
+/// An event; the question it is about is counted back from the last one.
 #[derive(Clone, Debug)]
 enum Plan {
     Needed { ago: u64 },
@@ -389,7 +389,7 @@ proptest! {
             // Generations.
             let moved = (&before.roots, before.reach) != (&after.roots, after.reach);
             prop_assert!(!moved || after.generation > before.generation);
-            // A guard of before would let through what is closed by now.
+            // An old guard would allow access to what is now closed.
             let closed = matches!(event, Event::RestrictionsChanged);
             prop_assert!(!closed || after.generation > before.generation);
             let told = effects.iter().rev().find_map(|effect| match effect {
@@ -398,8 +398,9 @@ proptest! {
             });
             prop_assert_eq!(told.unwrap_or(before.generation), after.generation);
 
-            // Losing roots narrows: whatever held before, no failure adds to it. Before anything was heard nothing held,
-            // and a first failure lets the operator's roots stand in, as for a client that cannot be asked.
+            // Losing roots narrows access: no failure adds to what was allowed before. Before the first answer nothing
+            // was allowed, and a first failure falls back to the operator's roots, as for a client that cannot be
+            // asked.
             let sources_changed = matches!(event, Event::SourcesChanged(_));
             if log.failure_in_last_entry() && !sources_changed {
                 if log.settled_before_last_entry() {
@@ -410,13 +411,13 @@ proptest! {
             } else if matches!(event, Event::Needed { .. } | Event::ListChanged | Event::Invalidate | Event::Tick) {
                 prop_assert_eq!(after, &before);
             }
-            // Once the client named roots, nobody stands in for it.
+            // Once the client has named roots, there is no fallback for it.
             if log.client_ever_named() && log.listens() {
                 prop_assert!(after.state == State::Ready || (after.roots.is_empty() && after.reach == Reach::Roots));
             }
         }
 
-        // A driver that only heeds `WakeAt`, and a client that never answers again: calls go on in the end.
+        // With a driver that only obeys `WakeAt` and a client that never answers again, calls still proceed in the end.
         now += Duration::from_millis(1);
         let arrived = now;
         session.handle(now, Event::Needed { arrived }).into_iter().for_each(|effect| {
@@ -429,6 +430,6 @@ proptest! {
                 if let Effect::WakeAt(at) = effect { wake_at = Some(at); }
             });
         }
-        prop_assert!(!matches!(session.state(), State::Pending), "calls wait for ever");
+        prop_assert!(!matches!(session.state(), State::Pending), "calls wait forever");
     }
 }

@@ -1,4 +1,4 @@
-//! What the operator decided about a session's roots before it began.
+//! The operator's settings for a session's roots.
 
 use std::time::Duration;
 
@@ -9,21 +9,22 @@ use crate::set::{Mode, RootSet};
 pub struct Policy {
     /// How client roots and the ceiling combine.
     pub mode: Mode,
-    /// Who is listened to.
+    /// Whose roots count.
     pub follow: Follow,
-    /// What holds where nobody named a root.
+    /// What to allow if nobody named a root.
     pub no_roots: NoRoots,
     /// How long a question may stay open, and how long a call may wait.
     pub timeout: Duration,
-    /// How long `list_changed` must be quiet before the client is asked.
+    /// How long to wait after the last `list_changed` before asking the client.
     pub debounce: Duration,
-    /// How long a burst of `list_changed` can put off the question.
+    /// How long a burst of `list_changed` can delay the question.
     pub debounce_limit: Duration,
-    /// How long a list holds where the client does not announce changes; `None` is without limit.
+    /// How long a list is valid if the client does not announce changes; `None` means forever.
     pub lifetime: Option<Duration>,
-    /// How long a list holds where the client announces changes: some declare that they will, and never do. `None` is without limit.
+    /// How long a list is valid if the client announces changes. There is a limit because some clients declare it but
+    /// never do it. `None` means forever.
     pub lifetime_announced: Option<Duration>,
-    /// How much time lies between two questions after a failure, at least.
+    /// The minimum time between two questions after a failure.
     pub retry_after: Duration,
     /// How long a wrapped server may take to finish its calls after one of its roots was removed.
     pub revoked_grace: Duration,
@@ -46,45 +47,46 @@ impl Default for Policy {
     }
 }
 
-/// Who is listened to. One choice rather than several switches, because two of them at once mean nothing.
+/// Whose roots count. This is one choice rather than several switches, because two switches at once would contradict
+/// each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Follow {
-    /// The client; where it names no roots, the operator and the user stand in.
+    /// The client's; if it names none, the operator's and the user's.
     #[default]
     Client,
-    /// `strict`: the client, and nobody stands in.
+    /// `strict`: only the client's, without a fallback.
     Strict,
-    /// `ignore-client`: the ceiling alone.
+    /// `ignore-client`: only the ceiling.
     IgnoreClient,
-    /// `fallback-only`: the fallback directory alone.
+    /// `fallback-only`: only the fallback directory.
     FallbackOnly,
 }
 
-/// What holds where nobody named a root.
+/// What to allow if nobody named a root.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum NoRoots {
     /// Nothing is allowed.
     #[default]
     Deny,
-    /// `allow-all`: everything is, and nothing is guarded. For those who must.
+    /// `allow-all`: everything, without a guard. For users who need it.
     AllowAll,
 }
 
-/// The roots of those who are not the client.
+/// The roots that do not come from the client.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sources {
-    /// The roots the operator set.
+    /// The operator's roots.
     pub ceiling: RootSet,
     /// The user's saved choice.
     pub saved: RootSet,
     /// The fallback directory.
     pub fallback: RootSet,
-    /// Where a client may get anything at all, whatever the others say and however they combine: the ceiling of a principal, who
-    /// came over the network. `None` for a client on this machine. A bound without any place left lets nothing through.
+    /// The maximum that a client may ever get, independent of the other sources and their combination: the ceiling of a
+    /// principal who connects over the network. `None` for a client on this machine. An empty bound allows nothing.
     pub bound: Option<RootSet>,
 }
 
-/// What the client declared about roots.
+/// The client's declared support for roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Support {
     /// No `roots` capability.

@@ -1,8 +1,8 @@
-//! The machine's behaviour as little scripts.
+//! Tests of the machine, written as small scripts.
 //!
-//! A line is `TIME EVENT => EFFECTS | STANDING`: milliseconds, what happens, what is to be done, and how a call stands
-//! that arrives then (for `needed@TIME` a call that arrived at that time). Words that begin with `/` are directories;
-//! with `/…=N` the object found there is number N; with `!` they are roots kept out.
+//! A line is `TIME EVENT => EFFECTS | STANDING`: milliseconds, the event, the expected effects, and the standing of a
+//! call that arrives then (for `needed@TIME`, of a call that arrived at that time). Words that begin with `/` are
+//! directories; `/…=N` means that the object found there has number N; words that begin with `!` are refused roots.
 
 mod asking;
 mod states;
@@ -30,7 +30,7 @@ fn set<'a>(words: impl IntoIterator<Item = &'a str>, origin: Origin) -> RootSet 
     RootSet::new(there.into_iter().map(place), gone.into_iter().map(|word| refused(word, WhyRefused::Missing)))
 }
 
-/// `ceiling=/a saved=/b fallback=/c`, each with commas between places.
+/// Parses `ceiling=/a saved=/b fallback=/c`, with commas between places.
 fn sources(text: &str) -> Sources {
     let named = |name: &str, origin| {
         let words = text.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
@@ -112,7 +112,7 @@ fn play(policy: Policy, support: Support, named: &str, script: &str) {
     }
 }
 
-/// Default settings, a client that announces changes.
+/// Default settings, with a client that announces changes.
 fn check(named: &str, script: &str) {
     play(Policy::default(), Support::Announced, named, script);
 }

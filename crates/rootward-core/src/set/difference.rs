@@ -1,26 +1,26 @@
-//! What changed from one root set to the next, place by place.
+//! The changes from one root set to the next, by place.
 
 use crate::root::PlacedRoot;
 
 use super::{ByPlace, RootSet};
 
-/// What changed between two sets. Places are compared, not positions: a set in another order differs in nothing here.
+/// The changes between two sets. Roots are compared by place, so a different order is not a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Roots at places that had none, in the newer set's order.
     pub added: Vec<PlacedRoot>,
     /// Roots at places that have none now, in the older set's order.
     pub removed: Vec<PlacedRoot>,
-    /// Roots at the same place that are not the same, in the newer set's order.
+    /// Roots that changed but kept their place, in the newer set's order.
     pub changed: Vec<Change>,
 }
 
-/// A root that differs in access, name, kind, object on disk, origin or spelling; its place is the same.
+/// A root that differs in access, name, kind, object on disk, origin or spelling, at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// As it was.
+    /// The old root.
     pub before: PlacedRoot,
-    /// As it is.
+    /// The new root.
     pub after: PlacedRoot,
 }
 
@@ -32,7 +32,7 @@ impl Difference {
 }
 
 impl RootSet {
-    /// What has to happen to `self` to make it `newer`.
+    /// The changes that turn `self` into `newer`.
     #[must_use]
     pub fn difference(&self, newer: &RootSet) -> Difference {
         let (before, after) = (ByPlace::new(self), ByPlace::new(newer));

@@ -1,4 +1,4 @@
-//! The laws of root sets, over every place of a small world and random sets in it.
+//! The laws of root sets, checked at every place of a small world with random sets.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -65,12 +65,12 @@ const CLIENT: &[Origin] = &[Origin::Client];
 const OPERATOR: &[Origin] = &[Origin::Flag, Origin::Env];
 const ANY: &[Origin] = &[Origin::Client, Origin::Flag, Origin::Store];
 
-/// The access of the root that governs `place`; `None` is outside.
+/// The access of the root that governs `place`; `None` means outside.
 fn access_at(set: &RootSet, place: &Path) -> Option<Access> {
     set.governing(place).map(|root| root.root.access)
 }
 
-/// Whether two looks at the disk disagree about what lies at `place` or above it.
+/// Whether the two sets disagree about the kind of `place` or of a directory above it.
 fn in_doubt(one: &RootSet, other: &RootSet, place: &Path) -> bool {
     let kind =
         |set: &RootSet, ancestor: &Path| set.roots().iter().find(|root| root.place == ancestor).map(|root| root.kind);
@@ -80,7 +80,7 @@ fn in_doubt(one: &RootSet, other: &RootSet, place: &Path) -> bool {
     })
 }
 
-/// What the design says about one place.
+/// The expected access at one place.
 fn law(mode: Mode, client: Option<Access>, ceiling: Option<Access>, ceiling_is_named: bool) -> Option<Access> {
     let by_client_alone = client.map(|access| access.without(Access::EXECUTE));
     match mode {
@@ -143,7 +143,7 @@ proptest! {
                 }
             }
             let places = set.roots().iter().map(|root| &root.place);
-            prop_assert_eq!(places.collect::<std::collections::HashSet<_>>().len(), set.len(), "a place twice");
+            prop_assert_eq!(places.collect::<std::collections::HashSet<_>>().len(), set.len(), "duplicate place");
         }
     }
 
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn the_index_says_what_the_definition_says(set in set(ANY)) {
+    fn the_index_agrees_with_the_definition(set in set(ANY)) {
         let index = ByPlace::new(&set);
         for place in world() {
             prop_assert_eq!(index.governing(&place), set.governing(&place));

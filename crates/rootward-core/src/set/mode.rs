@@ -1,7 +1,7 @@
-//! How the client's roots and the ceiling become one set: `narrow`, `replace`, `union`.
+//! How the client's roots and the ceiling are combined into one set: `narrow`, `replace`, `union`.
 //!
-//! Each mode is a law about places, not about roots: with `access(S, p)` the access of the deepest root of `S` that
-//! holds `p`,
+//! Each mode is a law about places, not about roots. `access(S, p)` is the access of the deepest root of `S` that
+//! contains `p`:
 //!
 //! | mode | `p` is inside | `access(p)` |
 //! |---|---|---|
@@ -26,13 +26,13 @@ pub enum Mode {
     /// What lies in both.
     #[default]
     Narrow,
-    /// The client's roots, whatever the ceiling.
+    /// The client's roots, regardless of the ceiling.
     Replace,
     /// What lies in either.
     Union,
 }
 
-/// A word that is none of the modes.
+/// A word that is not a mode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown mode `{0}`, expected `narrow`, `replace` or `union`")]
 pub struct UnknownMode(String);
@@ -71,18 +71,17 @@ impl Serialize for Mode {
 }
 
 impl RootSet {
-    /// The set that is in force when the client names `client` and the operator set `ceiling`.
+    /// The current roots if the client names `client` and the operator set `ceiling`.
     ///
-    /// The client's order and names come first; a part of the ceiling stands where the client's root that contains it
-    /// stands, in a union at the end. A place that only the client named keeps the client's origin, however far inside the
-    /// ceiling it lies: the operator vouched for the ceiling, not for what the client picks within. Where the ceiling names
-    /// the very same place the operator did pick it, and its origin is the operator's. The roots kept out of either are
-    /// kept in mind.
+    /// The client's order and names come first. A part of the ceiling is placed next to the client's root that contains
+    /// it; in a union, at the end. A place that only the client named keeps the client's origin, even inside the
+    /// ceiling: the operator vouched for the ceiling, not for what the client picks within it. If the ceiling names
+    /// exactly the same place, the origin is the operator's. Refused roots of both sets are kept.
     #[must_use]
     pub fn combine(mode: Mode, client: &RootSet, ceiling: &RootSet) -> RootSet {
         let roots = match mode {
-            // SECURITY: a ceiling that was named and has nothing left holds everything out; to take it for none would
-            // widen what its loss must narrow (test: a_ceiling_that_is_gone_still_is_one)
+            // SECURITY: a named ceiling with no roots left allows nothing; treating it as no ceiling would widen access
+            // (test: a_ceiling_that_is_gone_still_is_one)
             Mode::Narrow if ceiling.names_any() => narrow(client, ceiling).into(),
             Mode::Narrow | Mode::Replace => client.roots.iter().map(by_client_alone).collect(),
             Mode::Union => union(client, ceiling).into(),
@@ -92,19 +91,19 @@ impl RootSet {
             (true, false) => ceiling.refused.clone(),
             (false, false) => client.refused.iter().chain(&*ceiling.refused).cloned().collect(),
         };
-        // A ceiling is about places: it says nothing of other schemes, and what it says has none.
+        // A ceiling only contains file paths, so roots of other schemes come from the client.
         RootSet { roots, refused, others: client.others.clone() }
     }
 
-    /// What of this set lies within `bound`, with the access of both. A bound that names nothing leaves nothing.
+    /// The part of this set that lies within `bound`, with the access that both give. An empty bound leaves nothing.
     #[must_use]
     pub fn within(&self, bound: &RootSet) -> RootSet {
         RootSet { roots: narrow(self, bound).into(), ..self.clone() }
     }
 }
 
-/// Every root of either set that lies in the other. The deeper of the two roots that govern a place is always among
-/// them, so it is the one that governs in the result, with the access of both.
+/// Every root of either set that lies in the other. For each place, the deeper of the two governing roots is among
+/// them, so it also governs in the result, with the access that both give.
 fn narrow(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
     let mut parts: Vec<Vec<PlacedRoot>> = vec![Vec::new(); client.len()];
@@ -126,7 +125,7 @@ fn narrow(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     result
 }
 
-/// Every root of both sets; the ceiling's access wherever the ceiling reaches.
+/// Every root of both sets, with the ceiling's access wherever the ceiling reaches.
 fn union(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     let (in_client, in_ceiling) = (ByPlace::new(client), ByPlace::new(ceiling));
     let named = client.roots.iter().map(|root| match in_ceiling.governing(&root.place) {
@@ -137,16 +136,16 @@ fn union(client: &RootSet, ceiling: &RootSet) -> Vec<PlacedRoot> {
     named.chain(rest.cloned()).collect()
 }
 
-/// The client's `root` where no operator speaks.
+/// The client's `root` outside any ceiling.
 fn by_client_alone(root: &PlacedRoot) -> PlacedRoot {
-    // SECURITY: to execute is the operator's to grant (test: a_client_alone_grants_no_execute)
+    // SECURITY: only the operator can grant execute (test: a_client_alone_grants_no_execute)
     with_access(root.clone(), root.root.access.without(Access::EXECUTE))
 }
 
-/// The client's `root` under the root of the ceiling that governs it.
+/// The client's `root` below the root of the ceiling that governs it.
 fn below(root: &PlacedRoot, above: &PlacedRoot, access: Access) -> PlacedRoot {
     if root.place == above.place {
-        // A pattern of the operator's names no place, and does not pick this one.
+        // An operator's pattern does not name this place explicitly.
         let origin = if above.root.pattern.is_some() { Origin::Client } else { above.root.origin };
         at_one_place(root.clone(), above, access, origin)
     } else {

@@ -1,4 +1,4 @@
-//! Tests of the URI reader: tables for each style, laws, and the `url` crate as an oracle.
+//! Tests of the URI parser: tables for each style, laws, and the `url` crate as an oracle.
 
 use proptest::prelude::*;
 use url::Url;
@@ -224,7 +224,7 @@ fn serialized_as_its_text() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Names without separators and NUL, neither `.` nor `..`; `:` and `|` often, for the sake of drives.
+/// Names without separators and NUL, neither `.` nor `..`; often with `:` and `|`, to test drives.
 fn name(separators: &'static [char]) -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-c:|%.~\\\\ ]{0,3}"]
         .prop_map(|name| name.replace('\0', ""))
@@ -291,8 +291,9 @@ proptest! {
         prop_assert_eq!(uri.as_ref().map(RootUri::path), Ok(&*path));
     }
 
-    /// Whatever both accept is the same path, but for two things `url` does with slashes: it drops empty segments at the start
-    /// (as browsers once did), and adds a `/` to a path that ends like a drive (its rule for `file:///c:` reaches that far).
+    /// If both accept a text, they must agree on the path, except for two things that `url` does with slashes: it drops
+    /// empty segments at the start (as browsers once did), and adds a `/` to a path that ends like a drive (a side
+    /// effect of its rule for `file:///c:`).
     #[test]
     fn agrees_with_the_url_crate_on_posix(
         start in prop_oneof![Just("file:///"), Just("file://localhost/"), Just("file:/"), Just("FILE:///"), Just("file:")],
@@ -309,8 +310,8 @@ proptest! {
         }
     }
 
-    /// `url` decodes Windows paths on Windows only; its parsed host and path are there everywhere. It rewrites numbers as
-    /// addresses (`0` becomes `0.0.0.0`), which is not compared.
+    /// `url` decodes Windows paths only on Windows, but its parsed host and path are available everywhere. It rewrites
+    /// numbers as addresses (`0` becomes `0.0.0.0`), which is not compared.
     #[test]
     fn agrees_with_the_url_crate_on_windows(
         start in prop_oneof![Just("file:///c:/"), Just("file:///c%3A/"), Just("file://d:\\"), Just("file://host/share/"),
@@ -331,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_without_harm(text in "(file:/{0,4})?\\PC{0,40}") {
+    fn any_text_is_parsed_without_a_panic(text in "(file:/{0,4})?\\PC{0,40}") {
         for style in [Posix, Windows] {
             if let Ok(uri) = RootUri::parse(&text, style) {
                 prop_assert!(!uri.path().contains('\0'));

@@ -1,4 +1,5 @@
-//! `docs/closed.md` is written from the tables: `ROOTWARD_UPDATE=1` writes it, without it the page must say what they say.
+//! Generates `docs/closed.md` from the tables: with `ROOTWARD_UPDATE=1` it writes the page, otherwise it checks that
+//! the page is current.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -28,23 +29,23 @@ fn page() -> String {
         (
             Class::RunsCode,
             "Places that run code for you",
-            "Closed for writing. `.git` itself can be neither replaced nor removed; what is in it is open, but for the entries below.",
+            "Closed for writing. `.git` itself cannot be replaced or removed; its contents are open, except for the entries below.",
         ),
         (
             Class::Guarded,
             "Guarded files",
-            "Refused in calls, and by the tools of `rootward serve`, which do not list or search them either. The kernel leaves them open: a project's own programs need them, so they never keep a server from starting. What a confined server reads, it can send.",
+            "Refused in calls, and by the tools of `rootward serve`, which do not list or search them either. The kernel leaves them open: a project's own programs need them, so they never prevent a server from starting. A confined server can send whatever it reads.",
         ),
         (
             Class::Own,
             "Rootward's own places",
-            "Closed for everything, whoever names them. Where the environment puts them elsewhere, they are closed there as well.",
+            "Closed for everything, no matter who names them. If the environment moves them, they are closed there as well.",
         ),
     ] {
         let _ = writeln!(page, "\n## {title}\n\n{says}\n");
         for rule in rules.iter().filter(|rule| rule.class() == class) {
             let expect = if class == Class::RunsCode { Closed::ForWriting } else { Closed::Entirely };
-            assert_eq!(rule.closed(), expect, "{}: the page says otherwise", rule.pattern());
+            assert_eq!(rule.closed(), expect, "{}: the page does not match", rule.pattern());
             let _ = writeln!(page, "- `{}`", rule.pattern());
         }
         if class == Class::Guarded {

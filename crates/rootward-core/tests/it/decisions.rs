@@ -1,4 +1,4 @@
-//! What a decision says, to whom.
+//! What a decision says to peers and to the operator.
 
 use std::time::{Duration, UNIX_EPOCH};
 

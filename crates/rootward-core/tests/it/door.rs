@@ -1,4 +1,4 @@
-//! The guard as a door: what the corpus and the races act through.
+//! The guard as a door for the escape corpus and the races.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use rootward_core::{
 use rootward_testkit::door::{Door, Outcome, Request};
 use rootward_testkit::escape::Act;
 
-/// A guard made anew for every request, with one of the two resolvers.
+/// A new guard for every request, with one of the two resolvers.
 pub(crate) struct GuardDoor(pub(crate) Resolver);
 
 impl Door for GuardDoor {
@@ -22,7 +22,7 @@ impl Door for GuardDoor {
 
 pub(crate) fn guard(resolver: Resolver, request: &Request) -> Guard {
     let roots = request.roots.iter().map(|root| {
-        // Typed by hand, so that any spelling goes, and then held to what a client may.
+        // Parsed as typed input, to accept any spelling, but judged as a client's root.
         let mut typed = root.path.clone().into_os_string();
         typed.push(":");
         typed.push(root.access);
@@ -48,7 +48,7 @@ pub(crate) fn act(guard: &Guard, request: &Request) -> Result<Outcome, Outcome> 
     match request.act {
         Act::Check => Ok(done(&check(Access::NONE)?)),
         Act::Read => {
-            // Both ways to a file's contents must agree.
+            // Both ways of reading a file must agree.
             let opened = guard.open(path).and_then(|file| file.read_whole(1 << 20));
             let granted = guard.check(path, Access::READ).map_err(Into::into).and_then(|grant| grant.read(1 << 20));
             match (opened, granted) {
@@ -56,7 +56,7 @@ pub(crate) fn act(guard: &Guard, request: &Request) -> Result<Outcome, Outcome> 
                     Ok(Outcome::Done { content: Some(content), entries: None, place: None })
                 }
                 (Err(error), _) | (Ok(_), Err(error)) => Err(failed(error)),
-                // Only where somebody swaps meanwhile.
+                // Only while somebody swaps files concurrently.
                 (Ok(content), Ok(_)) => Ok(Outcome::Done { content: Some(content), entries: None, place: None }),
             }
         }
@@ -95,7 +95,7 @@ fn done(grant: &Grant) -> Outcome {
     Outcome::Done { content: None, entries: None, place: Some(place) }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "stands in `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "used in `map_err`")]
 fn denied(denial: Denial) -> Outcome {
     Outcome::denied(denial.code().for_peer().as_str(), denial.to_string())
 }

@@ -8,11 +8,15 @@ use crate::door::GuardDoor;
 
 #[test]
 fn guard_passes_the_escape_corpus() {
-    assert_eq!(Resolver::detect(), Resolver::Kernel, "this machine's kernel has no openat2: run where it has");
+    assert_eq!(
+        Resolver::detect(),
+        Resolver::Kernel,
+        "this machine's kernel has no openat2: run the test on a machine that has"
+    );
     let report = report::run(&GuardDoor(Resolver::Kernel), escape::table());
     report.assert_clean();
-    assert!(report.unsupported.is_empty(), "the guard does everything that the corpus asks");
-    assert!(report.needing_root.is_empty() || !is_superuser(), "the superuser leaves no row out");
+    assert!(report.unsupported.is_empty(), "the guard supports everything in the corpus");
+    assert!(report.needing_root.is_empty() || !is_superuser(), "the superuser skips no row");
 }
 
 #[test]

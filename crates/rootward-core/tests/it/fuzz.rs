@@ -1,4 +1,4 @@
-//! Random input from small alphabets, through every reader of paths and every verb.
+//! Random input from small alphabets, for every path parser and every verb.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
@@ -15,7 +15,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::yard::Yard;
 
-/// Texts made of the pieces that path and URI readers stumble over.
+/// Texts made of pieces that path and URI parsers often get wrong.
 fn text() -> impl Strategy<Value = String> {
     let pieces = vec![
         "file:",
@@ -90,7 +90,7 @@ fn fuzz_uris() {
                     let again = RootUri::parse(back.as_str(), style).unwrap();
                     prop_assert_eq!(again.path(), path, "{:?} became {}", text, back);
                 } else {
-                    prop_assert_eq!(style, PathStyle::Windows, "{:?} gave {:?}, and that no URI", text, path);
+                    prop_assert_eq!(style, PathStyle::Windows, "{:?} gave {:?}, which has no URI", text, path);
                 }
             }
         }
@@ -126,7 +126,7 @@ fn fuzz_path_texts() {
     });
 }
 
-/// A path over a tiny alphabet, so that operations meet each other's results.
+/// A path over a tiny alphabet, so that operations affect each other's results.
 fn path() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec!["a", "b", "c", "..", ".", "a", "b", ".git", "hooks"]);
     (prop::collection::vec(name, 1..5), any::<bool>())
@@ -135,7 +135,7 @@ fn path() -> impl Strategy<Value = String> {
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// The user makes a link somewhere; the target may lie anywhere.
+    /// The user creates a link somewhere; its target may lie anywhere.
     Link {
         at: String,
         to: String,
@@ -170,8 +170,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Sequences of operations through the guard, while links are laid in all directions: nothing outside changes, no closed
-/// place is written, and the guard allows what the kernel finds inside and nothing else.
+/// Runs sequences of operations through the guard, with links in all directions: nothing outside changes, no closed
+/// place is written, and the guard allows exactly what the kernel finds inside.
 #[test]
 fn fuzz_operations() {
     fuzz::run(&prop::collection::vec(operation(), 1..25), |operations| {
@@ -196,7 +196,7 @@ fn fuzz_operations() {
 fn run(yard: &Yard, guard: &Guard, operation: &Operation) -> Result<(), TestCaseError> {
     let check = |path: &str, access| guard.check(path, access).map_err(GrantError::from);
     let entry = |path: &str, access| guard.check_entry(path, access).map_err(GrantError::from);
-    // What fails, fails: only what happens counts.
+    // An operation may fail; only its effects matter.
     let _ = match operation {
         Operation::Link { at, to, absolute } => {
             lay_link(yard, at, to, *absolute);
@@ -221,7 +221,7 @@ fn run(yard: &Yard, guard: &Guard, operation: &Operation) -> Result<(), TestCase
     Ok(())
 }
 
-/// Links are the user's or a repository's: any target, but never laid outside.
+/// Creates a link like a user or a repository would: with any target, but never outside.
 fn lay_link(yard: &Yard, at: &str, to: &str, absolute: Option<bool>) {
     let at = yard.path("root").join(at.trim_end_matches('/'));
     let Some(parent) = at.parent().and_then(|parent| parent.canonicalize().ok()) else { return };
@@ -237,7 +237,7 @@ fn lay_link(yard: &Yard, at: &str, to: &str, absolute: Option<bool>) {
     }
 }
 
-/// The guard against the kernel's own idea of where a path leads.
+/// Compares the guard with the kernel's view of where a path leads.
 fn look(yard: &Yard, guard: &Guard, path: &str) -> Result<(), TestCaseError> {
     let asked = yard.path("root").join(path);
     let kernel = rustix::fs::openat(CWD, &asked, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
@@ -249,11 +249,11 @@ fn look(yard: &Yard, guard: &Guard, path: &str) -> Result<(), TestCaseError> {
             prop_assert_eq!(grant.path(), place);
         }
         (Ok(place), Err(denial)) => {
-            prop_assert!(!place.starts_with(yard.path("root")), "{path} lies inside, and yet {denial:?}");
+            prop_assert!(!place.starts_with(yard.path("root")), "{path} lies inside, but got {denial:?}");
             prop_assert_eq!(denial.code().for_peer(), Code::OutsideRoots);
         }
         (Err(_), Ok(grant)) => {
-            prop_assert!(!grant.exists(), "{path} is not there, and yet {grant:?}");
+            prop_assert!(!grant.exists(), "{path} does not exist, but got {grant:?}");
             prop_assert!(grant.path().starts_with(yard.path("root")));
         }
         (Err(_), Err(_)) => {}

@@ -1,4 +1,4 @@
-//! Each verb of a grant, and what it leaves undone.
+//! Each verb of a grant, and what it does not do.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -54,7 +54,7 @@ fn reading_is_whole_in_part_or_a_stream() {
 
 #[test]
 fn a_file_without_end_is_cut_off() {
-    // Its size is said to be zero.
+    // Its reported size is zero.
     let guard = Yard::new().guard(&["/proc/self"]);
     let grant = guard.check(guard.roots()[0].place.join("maps"), Access::READ).unwrap();
     assert!(matches!(grant.read(16).unwrap_err(), GrantError::TooLarge { limit: 16, .. }));
@@ -130,7 +130,7 @@ fn a_link_put_there_after_the_decision_is_not_followed() {
     assert_eq!(create.create_new(b"x").unwrap_err().io_kind(), Some(io::ErrorKind::AlreadyExists));
     replace.replace(b"mine").unwrap();
     assert_eq!(yard.text("root/other.txt"), "mine");
-    assert!(!fs::symlink_metadata(yard.path("root/other.txt")).unwrap().is_symlink(), "the link gave way to the file");
+    assert!(!fs::symlink_metadata(yard.path("root/other.txt")).unwrap().is_symlink(), "the file replaced the link");
     assert_eq!(yard.text("outside/secret.txt"), "SECRET");
 }
 
@@ -172,7 +172,7 @@ fn replacing_a_version_leaves_what_somebody_else_wrote() {
         assert_eq!(yard.text("root/top.txt"), "somebody else's", "{name}");
         fs::remove_file(yard.path("root/top.txt")).unwrap();
         assert!(grant.replace_version(seen, b"mine again").is_err());
-        assert!(!yard.path("root/top.txt").exists(), "{name}: what was removed stays so");
+        assert!(!yard.path("root/top.txt").exists(), "{name}: a removed file stays removed");
         let leftovers = fs::read_dir(yard.path("root")).unwrap().flatten();
         let leftovers = leftovers.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b".rootward-"));
         assert_eq!(leftovers.count(), 0, "{name}");
@@ -203,7 +203,7 @@ fn a_directory_to_start_in_is_one_and_the_one_that_was_decided() {
     let moved = guard.check("a", Access::EXECUTE).unwrap();
     fs::rename(yard.path("root/a"), yard.path("root/was-a")).unwrap();
     yard.link("root/a", yard.path("outside"));
-    assert!(moved.open_working_directory().is_err(), "a link stands where none was");
+    assert!(moved.open_working_directory().is_err(), "there is a link where there was none");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_copy_that_is_stopped_leaves_nothing() {
     assert!(!names.iter().any(|name| name.to_string_lossy().contains(".tmp")), "{names:?}");
 }
 
-/// A file of a terabyte with a few bytes in it is copied at once, and takes no more space than they do.
+/// A file of a terabyte with a few bytes in it is copied quickly, and takes no more space than those bytes.
 #[test]
 fn holes_are_copied_as_holes() {
     use std::os::unix::fs::{FileExt, MetadataExt};
@@ -275,7 +275,7 @@ fn removing_takes_files_links_and_empty_directories() {
     remove("top.txt").unwrap();
     remove("link").unwrap();
     remove("empty/").unwrap();
-    assert!(yard.path("root/a/b/file.txt").exists(), "the link went, not what it led to");
+    assert!(yard.path("root/a/b/file.txt").exists(), "the link was removed, not its target");
     assert_eq!(remove("a").unwrap_err().io_kind(), Some(io::ErrorKind::DirectoryNotEmpty));
     assert_eq!(remove("missing").unwrap_err().io_kind(), Some(io::ErrorKind::NotFound));
 }

@@ -1,4 +1,4 @@
-//! What a hostile reader found: each test says what is promised and fails while the promise is not kept.
+//! Attacks that a hostile reader found. Each test states a promise and fails if it is broken.
 
 use std::fs;
 use std::io;
@@ -27,8 +27,8 @@ fn fifo(path: &Path) {
     rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::from_raw_mode(0o600)).unwrap();
 }
 
-/// Runs one of these tests in a process of its own, because it may end it.
-fn in_a_process_of_its_own(name: &str) -> std::process::Output {
+/// Runs one of these tests in its own process, because it may crash.
+fn in_its_own_process(name: &str) -> std::process::Output {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("hostile::{name}"), "--nocapture", "--include-ignored"])
         .env("HOSTILE_CHILD", "1")
@@ -40,7 +40,8 @@ fn is_child() -> bool {
     std::env::var_os("HOSTILE_CHILD").is_some()
 }
 
-/// A chain of directories `d/d/d/…`, deeper than any path text; `each` is called with every directory's handle.
+/// Creates a chain of directories `d/d/d/…`, deeper than any path can express, and calls `each` with every directory's
+/// handle.
 fn chain(start: &Path, depth: usize, each: impl Fn(&std::os::fd::OwnedFd)) {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
     let mut here = rustix::fs::open(start, flags, Mode::empty()).unwrap();
@@ -57,7 +58,8 @@ fn remove_tree(path: &Path) {
 
 // ---- moves ----
 
-/// A peer with two calls at once, no help from any other process: the parent of a file being written is moved by a grant.
+/// A peer makes two calls at once, without help from another process: one moves the parent of the file that the other
+/// writes.
 #[test]
 fn a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place() {
     let yard = Yard::new();
@@ -76,7 +78,7 @@ fn a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place() {
     assert!(!yard.path(place).exists(), "a closed place was written ({written:?}): {}", yard.text(place));
 }
 
-/// The same without a long write: a grant that was decided before the move.
+/// The same without a long write: the grant was decided before the move.
 #[test]
 fn a_grant_older_than_a_move_creates_nothing_in_a_closed_place() {
     let yard = Yard::new();
@@ -90,11 +92,11 @@ fn a_grant_older_than_a_move_creates_nothing_in_a_closed_place() {
     assert!(!yard.path("root/.git/modules/m/config").exists(), "a closed place was written");
 }
 
-/// A link is moved unchecked, and what it leads to then stands in the closed place.
+/// If a link could be moved unchecked, its target would then appear in the closed place.
 #[test]
 fn a_link_that_is_moved_brings_nothing_into_a_closed_place() {
     let yard = Yard::new();
-    // A cloned repository can hold both.
+    // A cloned repository can contain both.
     yard.file("root/payload/hgrc", "[hooks]\nupdate = evil\n");
     yard.link("root/innocent", "payload");
     let guard = yard.guard(&["root"]);
@@ -107,7 +109,7 @@ fn a_link_that_is_moved_brings_nothing_into_a_closed_place() {
     assert!(moved.is_err() && !yard.path("root/.hg/hgrc").exists(), ".hg/hgrc is {:?}", yard.text("root/.hg/hgrc"));
 }
 
-/// The tree that is checked is the one pinned when the path was decided, the tree that is moved is the one there now.
+/// The check must cover the tree that is moved, not the one that was pinned when the path was decided.
 #[test]
 fn what_is_moved_is_what_was_checked() {
     let yard = Yard::new();
@@ -119,7 +121,7 @@ fn what_is_moved_is_what_was_checked() {
     let target = guard.check_entry("e", Access::WRITE).unwrap();
     fs::rename(yard.path("root/d"), yard.path("root/d2")).unwrap();
     fs::rename(yard.path("root/repo"), yard.path("root/d")).unwrap();
-    // Not "in between": both happened before the move was even asked for.
+    // Both happened before the move was requested, not in between.
     let moved = source.rename_to(&target, Replace::No);
     assert!(moved.is_err(), "another directory was moved, with `.git/hooks` and `.ssh` in it");
 }
@@ -138,7 +140,8 @@ fn a_file_that_became_a_directory_is_checked_before_it_moves() {
 
 // ---- more than the client may ----
 
-/// `.git` as a file says where git finds hooks and configuration. It is closed for writing, but not where it is a root.
+/// A file `.git` says where git finds hooks and configuration. It must stay closed for writing, even if it is named as
+/// a root.
 #[test]
 fn a_client_cannot_open_a_git_file_by_naming_it() {
     let yard = Yard::new();
@@ -151,7 +154,7 @@ fn a_client_cannot_open_a_git_file_by_naming_it() {
     assert_eq!(code(grant), Some(Code::Restricted), "now: {}", yard.text("root/sub/.git"));
 }
 
-/// Naming both the tree and the file is enough, too.
+/// Naming both the tree and the file must not work either.
 #[test]
 fn a_client_cannot_open_a_git_file_by_naming_it_below_a_ceiling() {
     let yard = Yard::new();
@@ -165,7 +168,7 @@ fn a_client_cannot_open_a_git_file_by_naming_it_below_a_ceiling() {
 
 // ---- what lies outside ----
 
-/// `..` behind a directory outside is allowed if the directory is there, and refused if not.
+/// Otherwise `..` after a directory outside would be allowed if the directory exists, and refused if not.
 #[test]
 fn a_peer_cannot_ask_which_directories_exist_outside() {
     for resolver in [Resolver::Kernel, Resolver::Walk] {
@@ -209,7 +212,7 @@ fn a_fifo_is_not_opened_for_reading() {
     for (number, (verb, read)) in readers.into_iter().enumerate() {
         let name = format!("pipe{number}");
         fifo(&yard.path("root").join(&name));
-        // Whoever opens a FIFO for writing waits until somebody opens it for reading.
+        // Opening a FIFO for writing waits until somebody opens it for reading.
         let woken = Arc::new(AtomicBool::new(false));
         let writer = thread::spawn({
             let (woken, path) = (Arc::clone(&woken), yard.path("root").join(&name));
@@ -244,23 +247,23 @@ fn a_deep_tree_can_be_moved_without_ending_the_process() {
         let guard = yard.guard(&["root"]);
         let source = guard.check_entry("deep", Access::DELETE).unwrap();
         let target = guard.check_entry("moved", Access::WRITE).unwrap();
-        // A thread as a server has them.
+        // A thread with the stack size of a server's threads.
         let moved = thread::scope(|scope| scope.spawn(|| source.rename_to(&target, Replace::No)).join().unwrap());
         remove_tree(&yard.path("root/deep"));
         remove_tree(&yard.path("root/moved"));
-        // Deeper than any path: refused, for it could not be looked through.
+        // Refused: the tree is deeper than any path, so it could not be searched.
         assert!(moved.is_err());
         return;
     }
-    let output = in_a_process_of_its_own("a_deep_tree_can_be_moved_without_ending_the_process");
+    let output = in_its_own_process("a_deep_tree_can_be_moved_without_ending_the_process");
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
-/// A file that says it is large is not large; the length a peer asks for is no reason to end the process.
+/// A file may claim to be large, and a peer may ask for any length; neither may crash the process.
 #[test]
 fn a_huge_sparse_file_read_in_part_does_not_end_the_process() {
     if is_child() {
-        // tmpfs lets a file be as long as the type allows.
+        // tmpfs allows files as long as the type permits.
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let file = fs::File::create(directory.path().join("huge")).unwrap();
         file.set_len(i64::MAX as u64).unwrap();
@@ -271,11 +274,11 @@ fn a_huge_sparse_file_read_in_part_does_not_end_the_process() {
         assert!(grant.read(u64::MAX).is_err());
         return;
     }
-    let output = in_a_process_of_its_own("a_huge_sparse_file_read_in_part_does_not_end_the_process");
+    let output = in_its_own_process("a_huge_sparse_file_read_in_part_does_not_end_the_process");
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
-/// A tree that is deep and has two directories at each level holds a handle open for each level.
+/// Without a limit, a deep tree with two directories at each level would keep a handle open for each level.
 #[test]
 fn a_deep_and_forked_tree_is_walked_with_few_handles() {
     let yard = Yard::new();
@@ -305,7 +308,7 @@ fn a_deep_and_forked_tree_is_walked_with_few_handles() {
 
 // ---- roots ----
 
-/// A root named through a link that lies in another root: the peer swaps the link, and the roots are read again.
+/// A root is named through a link in another root: the peer swaps the link, and the roots are looked up again.
 #[test]
 fn a_peer_cannot_move_a_root_by_moving_the_link_that_names_it() {
     let yard = Yard::new();
@@ -314,7 +317,7 @@ fn a_peer_cannot_move_a_root_by_moving_the_link_that_names_it() {
     let set = yard.set(Origin::Flag, &["root", "root/current"]);
     let guard = Guard::new(set.clone(), GuardOptions::default());
     let source = guard.check_entry("innocent", Access::DELETE).unwrap();
-    // Named by the first root's spelling of the directory: `a/../current`.
+    // Also by another spelling: `a/../current`.
     let moved = ["current", "a/../current"].iter().any(|name| {
         guard.check_entry(name, Access::WRITE).is_ok_and(|target| source.rename_to(&target, Replace::Yes).is_ok())
     });
@@ -323,7 +326,7 @@ fn a_peer_cannot_move_a_root_by_moving_the_link_that_names_it() {
     assert_eq!(read, None, "the peer (moved: {moved}) reads outside");
 }
 
-/// The same for a root that is missing and "comes back when it appears".
+/// The same for a root that is missing and comes back when it appears.
 #[test]
 fn a_peer_cannot_make_a_missing_root_appear_elsewhere() {
     let yard = Yard::new();
@@ -338,7 +341,7 @@ fn a_peer_cannot_make_a_missing_root_appear_elsewhere() {
     assert_eq!(read, None, "the peer reads outside");
 }
 
-/// A file root shares a file. What lies below a directory that took its name is not shared.
+/// A file root shares a file. A directory that replaces it is not shared.
 #[test]
 fn a_directory_in_the_place_of_a_file_root_is_not_shared() {
     let yard = Yard::new();
@@ -387,7 +390,7 @@ fn a_file_root_copied_onto_itself_stays() {
     assert_eq!(yard.text("root/top.txt"), "top");
 }
 
-/// Device and inode are given out again, on ext4 nearly always to the next directory.
+/// Device and inode numbers are reused, on ext4 nearly always by the next directory.
 #[test]
 fn a_root_removed_and_made_anew_is_another_root() {
     let directory = tempfile::tempdir().unwrap();
@@ -416,7 +419,7 @@ fn a_move_gives_no_access_that_the_source_did_not_have() {
     assert_eq!(read, None, "read what is not shared for reading");
 }
 
-// ---- held ----
+// ---- attacks that failed ----
 
 #[test]
 fn a_closed_place_is_closed_behind_any_name() {
@@ -448,13 +451,13 @@ fn forty_links_of_four_kilobytes_are_followed_in_bounded_time() {
 
 // ---- modes and owners ----
 
-/// Where the owner cannot be kept, the group is lost with it, and its bits go to another group.
+/// If the owner cannot be kept, the group is lost too, and its permissions would go to another group.
 #[test]
 fn replacing_opens_the_file_to_no_other_group() {
     let yard = Yard::new();
     let path = yard.path("root/top.txt");
     if !rustix::process::geteuid().is_root() {
-        // Only the superuser can make somebody else's file; one's own keeps its group at least.
+        // Only the superuser can create another user's file. A user's own file keeps its group.
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
         let old = fs::metadata(&path).unwrap();
         yard.guard(&["root"]).check("top.txt", Access::WRITE).unwrap().replace(b"new").unwrap();
@@ -462,7 +465,7 @@ fn replacing_opens_the_file_to_no_other_group() {
         assert_eq!((new.gid(), new.mode() & 0o777), (old.gid(), 0o640));
         return;
     }
-    // Somebody else's file, readable for the group 5; in a directory that the user may write to.
+    // Another user's file, readable by group 5, in a directory that the user may write to.
     std::os::unix::fs::chown(&path, Some(3), Some(5)).unwrap();
     fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
     for directory in ["", "root"] {
@@ -473,7 +476,7 @@ fn replacing_opens_the_file_to_no_other_group() {
         scope
             .spawn(|| {
                 let (group, user) = (rustix::fs::Gid::from_raw(1000), rustix::fs::Uid::from_raw(1000));
-                // The user is in the group 5 as well, so this group could be kept.
+                // The user is also in group 5, so this group could be kept.
                 rustix::thread::set_thread_groups(&[rustix::fs::Gid::from_raw(5)]).unwrap();
                 rustix::thread::set_thread_res_gid(group, group, group).unwrap();
                 rustix::thread::set_thread_res_uid(user, user, user).unwrap();
@@ -486,7 +489,7 @@ fn replacing_opens_the_file_to_no_other_group() {
     assert!(new.gid() == 5 || new.mode() & 0o070 == 0, "mode {:o} for group {}", new.mode() & 0o777, new.gid());
 }
 
-// ---- small things ----
+// ---- details ----
 
 #[test]
 fn a_link_named_with_a_slash_is_the_same_by_every_route() {
@@ -501,7 +504,7 @@ fn a_link_named_with_a_slash_is_the_same_by_every_route() {
 #[test]
 fn both_resolvers_decide_places_longer_than_a_path_alike() {
     let yard = Yard::new();
-    // Two links of half the length each; the place itself is longer than any text.
+    // Two links of half the length each; the resolved path is longer than the limit.
     let half = vec!["d"; 1_500].join("/");
     chain(&yard.path("root"), 3_000, |_| ());
     yard.link("root/first", &half);

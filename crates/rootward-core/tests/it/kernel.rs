@@ -1,4 +1,4 @@
-//! Where the kernel withholds `openat2`, in a thread of its own.
+//! Kernels without a usable `openat2`, simulated in a separate thread.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -9,7 +9,7 @@ use seccompiler::{SeccompAction, SeccompFilter};
 
 use crate::yard::Yard;
 
-/// Runs `test` in a thread where `openat2` answers `error`.
+/// Runs `test` in a thread where `openat2` fails with `error`.
 fn without_openat2(error: Errno, test: impl FnOnce() + Send + 'static) {
     let answer = SeccompAction::Errno(u32::try_from(error.raw_os_error()).unwrap());
     let openat2 = BTreeMap::from([(437, Vec::new())]);
@@ -42,7 +42,7 @@ fn a_missing_or_forbidden_openat2_is_noticed() {
 #[test]
 fn endless_again_is_a_refusal() {
     without_openat2(Errno::AGAIN, || {
-        assert_eq!(Resolver::detect(), Resolver::Kernel, "the call is there, so there is no weaker way");
+        assert_eq!(Resolver::detect(), Resolver::Kernel, "the call exists, so there is no weaker fallback");
         let yard = Yard::new();
         yard.link("root/out", yard.path("outside"));
         let guard = yard.guard_by(Resolver::Kernel, Origin::Flag, &["root"]);

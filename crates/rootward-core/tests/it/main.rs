@@ -1,4 +1,4 @@
-//! The guard as its users meet it: through the public API, on a real disk, under attack.
+//! The guard through its public API, on a real disk, under attack.
 
 #![allow(clippy::disallowed_methods, reason = "tests set up and look at files by name")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
@@ -12,7 +12,7 @@ mod grants;
 mod hostile;
 mod kernel;
 mod patterns;
-// The oracle asks the kernel where things are after they were decided; here they move meanwhile.
+// The oracle asks the kernel for places after the decision; in these tests things move meanwhile.
 #[cfg(not(rootward_oracle))]
 mod races;
 mod roots;

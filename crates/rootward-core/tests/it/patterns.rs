@@ -7,7 +7,7 @@ use rootward_core::{Access, Code, MOST_MATCHES, Origin, Root, RootError, RootSet
 
 use crate::yard::Yard;
 
-/// `src/one`, `src/two` and `src/.hidden` are directories, `src/file` is none.
+/// `src/one`, `src/two` and `src/.hidden` are directories, `src/file` is a file.
 fn yard() -> Yard {
     let yard = Yard::new();
     for name in ["src/one/docs", "src/two/docs", "src/two/x", "src/.hidden"] {
@@ -17,7 +17,7 @@ fn yard() -> Yard {
     yard
 }
 
-/// The places of a set below the yard, and the reasons of what was kept out.
+/// The places of a set below the yard, and the reasons for refused roots.
 fn found(yard: &Yard, set: &RootSet) -> (Vec<String>, Vec<WhyRefused>) {
     let below = |place: &std::path::Path| place.strip_prefix(yard.path("")).unwrap().to_str().unwrap().to_owned();
     let places = set.roots().iter().map(|root| below(&root.place)).collect();
@@ -46,7 +46,7 @@ fn a_pattern_shares_the_directories_that_it_matches() {
     }
     let (kept, refused) = found(&yard, &yard.set(Origin::Flag, &["src/none*"]));
     assert_eq!((kept.len(), refused), (0, vec![WhyRefused::NoMatch]));
-    assert!(yard.set(Origin::Flag, &["src/none*"]).names_any(), "it is a ceiling all the same");
+    assert!(yard.set(Origin::Flag, &["src/none*"]).names_any(), "it is still a ceiling");
     assert_eq!(found(&yard, &yard.set(Origin::Flag, &["gone/*"])).1, [WhyRefused::Missing]);
 }
 
@@ -69,7 +69,7 @@ fn a_directory_with_a_star_in_its_name_is_named_by_its_uri() {
         let uri = format!("file://{}", yard.path(uri).display());
         assert_eq!(places(&yard, Origin::Flag, &[&uri]), ["src/t*"], "{uri}");
     }
-    // What a pattern is relative to is no pattern.
+    // The base of a relative pattern is not a pattern.
     let root = Root::from_typed("i*".as_ref(), &yard.path("src/t*"), None, Origin::Flag).unwrap();
     let set = RootSet::place_ambient([root], &Validation::new(None));
     assert_eq!(found(&yard, &set).0, ["src/t*/in"]);
@@ -93,7 +93,7 @@ fn a_pattern_matches_no_link() {
     assert_eq!(places(&yard, Origin::Flag, &["src/*"]), ["src/one", "src/two"]);
     assert!(places(&yard, Origin::Flag, &["src/*/way"]).is_empty());
     assert!(places(&yard, Origin::Flag, &["src/*/w*"]).is_empty());
-    // Before the first wildcard a link is the operator's own word, and not the user's saved one.
+    // The operator may name a link before the first wildcard; in a saved root it is refused.
     yard.link("way", "src");
     assert_eq!(places(&yard, Origin::Flag, &["way/*"]), ["src/one", "src/two"]);
     assert_eq!(found(&yard, &yard.set(Origin::Store, &["way/*"])).1, [WhyRefused::Linked]);
@@ -107,10 +107,10 @@ fn what_a_pattern_matches_is_judged_as_a_clients_root() {
     let (kept, refused) = found(&yard, &set);
     assert_eq!(kept, ["src/.hidden"]);
     assert!(matches!(&refused[..], [WhyRefused::NotShareable(_)]), "{refused:?}");
-    assert_eq!(places(&yard, Origin::Flag, &["src/.ssh"]), ["src/.ssh"], "by its name, the operator may");
+    assert_eq!(places(&yard, Origin::Flag, &["src/.ssh"]), ["src/.ssh"], "the operator may share it by name");
     let system = yard.set(Origin::Flag, &["/et*"]);
     assert!(system.is_empty() && system.names_any());
-    // Where it really lies counts, too.
+    // The resolved place counts, too.
     yard.link("settings", "/etc");
     let linked = yard.set(Origin::Flag, &["settings/*"]);
     let (kept, refused) = found(&yard, &linked);
@@ -141,19 +141,20 @@ fn a_pattern_matches_nothing_where_a_confined_command_could_have_made_it() {
         RootSet::place_ambient(roots.iter().map(read), &Validation::of(&directories))
     };
     let planted = |below: &str| WhyRefused::PlantedMatch(yard.path(below));
-    // A root that is written now.
+    // A root that is writable now.
     assert_eq!(found(&yard, &set(&["src", "src/*:rwx"])), (vec!["src".to_owned()], vec![planted("src")]));
-    // One that gives as much already loses nothing, and one that gives less is kept: it closes something.
+    // Matches that give no more than their parent are kept, and so are those that give less, because they close
+    // something.
     assert_eq!(found(&yard, &set(&["src", "src/*:ro"])).0, ["src", "src/one", "src/two"]);
     assert_eq!(found(&yard, &set(&["src:ro", "src/*"])).0, ["src", "src/one", "src/two"]);
-    // One that was written at an earlier start.
+    // A root that was writable at an earlier start.
     record.add_ambient([yard.path("src/two")]).unwrap();
-    assert_eq!(found(&yard, &set(&["src/*"])).0, ["src/one", "src/two"], "what it matched itself");
+    assert_eq!(found(&yard, &set(&["src/*"])).0, ["src/one", "src/two"], "the match itself");
     let (kept, refused) = found(&yard, &set(&["src/*/*"]));
     assert_eq!((kept, refused), (vec!["src/one/docs".to_owned()], vec![planted("src/two")]));
     record.add_ambient([yard.path("src")]).unwrap();
     assert_eq!(found(&yard, &set(&["src/*"])), (vec![], vec![planted("src")]));
-    assert_eq!(found(&yard, &set(&["src/one"])).0, ["src/one"], "by its name");
+    assert_eq!(found(&yard, &set(&["src/one"])).0, ["src/one"], "by name");
 }
 
 #[test]

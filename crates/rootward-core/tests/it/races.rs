@@ -1,4 +1,4 @@
-//! Attackers swap directories, files and parents for links while the guard is at work: nothing outside is reached.
+//! Attackers swap directories, files and parents for links while the guard works: nothing outside is reached.
 //!
 //! 20,000 attempts each in the short form, a million with `ROOTWARD_LONG=1`.
 
@@ -15,7 +15,7 @@ use rootward_testkit::race::{self, Race};
 use crate::door::{GuardDoor, act, guard};
 use crate::yard::Yard;
 
-/// One guard for as long as the roots are the same: keeps its handles through a whole race.
+/// Reuses one guard while the roots stay the same, so that it keeps its handles through a whole race.
 struct LastingDoor {
     resolver: Resolver,
     last: Mutex<Option<(Vec<Root>, Guard)>>,
@@ -48,8 +48,8 @@ impl Door for LastingDoor {
 fn nothing_escapes(door: &dyn Door) {
     for (swap, report) in race::run_all(door, race::attempts()).unwrap() {
         assert_eq!(report.escapes, 0, "{swap:?}: {:?}", report.examples);
-        assert!(report.swaps > report.attempts / 10, "{swap:?}: the attacker hardly came to swap");
-        assert!(report.allowed > 0 && report.refused + report.failed > 0, "{swap:?}: the swaps made no difference");
+        assert!(report.swaps > report.attempts / 10, "{swap:?}: the attacker swapped too rarely");
+        assert!(report.allowed > 0 && report.refused + report.failed > 0, "{swap:?}: the swaps had no effect");
     }
 }
 
@@ -77,7 +77,7 @@ fn the_swap_attack_works_on_a_check_by_name() {
     }
 }
 
-/// A directory appears where a file is about to be made: nothing is made in it.
+/// A directory appears where a file is about to be created: nothing is created in it.
 #[test]
 fn a_directory_that_appears_meanwhile_is_not_written_into() {
     for resolver in [Resolver::Kernel, Resolver::Walk] {
@@ -98,7 +98,7 @@ fn a_directory_that_appears_meanwhile_is_not_written_into() {
         });
         let mut wrong = 0;
         for _ in 0..race::attempts() {
-            // The file `x/hooks` was asked for. Nobody asked for `x/hooks/hooks`.
+            // The request was for `x/hooks`, not for `x/hooks/hooks`.
             if let Ok(grant) = guard.check("x/hooks", Access::WRITE) {
                 let _ = grant.create_new(b"!");
             }
@@ -106,6 +106,6 @@ fn a_directory_that_appears_meanwhile_is_not_written_into() {
         }
         done.store(true, Ordering::Relaxed);
         swapper.join().unwrap();
-        assert_eq!(wrong, 0, "{resolver:?}: a file was made one level below the place that was decided on");
+        assert_eq!(wrong, 0, "{resolver:?}: a file was created one level below the decided place");
     }
 }

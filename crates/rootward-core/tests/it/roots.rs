@@ -1,4 +1,4 @@
-//! Roots on disk: links, files, missing ones, many, and those that change under the guard.
+//! Roots on disk: links, files, missing roots, many roots, and roots that change under the guard.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -68,7 +68,7 @@ fn a_saved_root_is_not_followed_through_a_link() {
     yard.link("root/a", "../outside");
     let again = set.place_again_ambient(&Validation::new(None));
     assert_eq!((again.len(), &again.refused()[0].reason), (0, &WhyRefused::Linked));
-    // Nor where the link stands on the way.
+    // The same if the link is further up in the path.
     yard.link("way", "root");
     assert_eq!(yard.set(Origin::Store, &["way/moved"]).refused()[0].reason, WhyRefused::Linked);
     fs::remove_file(yard.path("root/a")).unwrap();
@@ -86,7 +86,7 @@ fn a_client_root_that_links_to_a_system_place_is_refused() {
     assert_eq!(by(Origin::Flag).len(), 2);
 }
 
-/// What is left of these roots, by the names of their places, and the first reason why one was left out.
+/// The names of the remaining roots, and the first reason why one was left out.
 fn left(yard: &Yard, validation: &Validation, roots: &[&str]) -> (Vec<String>, Option<WhyRefused>) {
     let roots = roots.iter().map(|root| Root::from_typed(root.as_ref(), &yard.path(""), None, Origin::Client).unwrap());
     let set = RootSet::place_ambient(roots, validation);
@@ -114,21 +114,21 @@ fn a_nested_root_that_became_a_link_is_left_out() {
         told,
         "`/p/app` is a link that a confined server could have made; name its target, or run `rootward roots add`"
     );
-    // The user made a link in a read-only root, and one beside the roots.
+    // The user created a link in a read-only root, and one outside the roots.
     assert_eq!(left(&yard, &nobody, &["root:ro", "root/a"]).0, ["root", "outside"]);
     yard.link("beside", "outside");
     assert_eq!(left(&yard, &nobody, &["root", "beside"]).0, ["root", "outside"]);
-    // Where the target is shared without the link, the link adds nothing, as long as it asks for no more.
+    // If the target is shared without the link, the link adds nothing, unless it asks for more access.
     assert_eq!(left(&yard, &nobody, &["root", "root/a", "outside"]).0, ["root", "outside"]);
     assert_eq!(left(&yard, &nobody, &["root", "outside:ro", "root/a"]).0, ["root", "outside"]);
     let narrow = yard.set(Origin::Client, &["root", "outside:ro", "root/a"]);
     assert_eq!(narrow.roots()[1].root.access, Access::READ, "the link asks for more than the target has");
-    // One link may lead over another.
+    // One link may lead through another.
     yard.link("root/b", "a");
     assert_eq!(left(&yard, &nobody, &["root", "root/b"]).0, ["root"]);
     yard.link("way", "root/a");
     assert_eq!(left(&yard, &nobody, &["root", "way"]).0, ["root"]);
-    // Nor does one suspect vouch for another.
+    // One suspicious link does not make another one trusted.
     yard.link("root/c", "../outside");
     assert_eq!(left(&yard, &nobody, &["root", "root/a", "root/c"]).0, ["root"]);
 }
@@ -141,13 +141,13 @@ fn a_link_in_a_place_that_was_ever_given_for_writing_is_left_out() {
     let record = directories.writable_record().unwrap();
     let remembering = Validation::of(&directories);
     yard.link("root/app", "../outside");
-    assert_eq!(left(&yard, &remembering, &["root/app"]).0, ["outside"], "nobody was given `root`");
+    assert_eq!(left(&yard, &remembering, &["root/app"]).0, ["outside"], "`root` was never writable");
     record.add_ambient([yard.path("root")]).unwrap();
     let (kept, refused) = left(&yard, &remembering, &["root/app"]);
     assert_eq!((kept.len(), refused), (0, Some(WhyRefused::PlantedLink(yard.path("root/app")))));
     let by_flag = yard.set(Origin::Flag, &["root/app"]).place_again_ambient(&remembering);
     assert_eq!(by_flag.len(), 0);
-    // `~/code -> /data/code` goes on working when `/data/code` was given.
+    // `~/code -> /data/code` still works after `/data/code` was given for writing.
     yard.link("code", "root");
     assert_eq!(left(&yard, &remembering, &["code/a"]).0, ["root/a"]);
     // Without the record, no link is trusted.
@@ -187,14 +187,14 @@ fn a_file_can_be_a_root() {
         assert!(guard.check(yard.path(sibling), Access::READ).is_err(), "{sibling}");
     }
     assert_eq!(guard.check("top.txt", Access::READ).unwrap_err().code(), Code::OutsideRoots);
-    // An editor replaces the file: the name is what is shared.
+    // An editor replaces the file: the name is shared.
     fs::rename(yard.path("root/a/b/file.txt"), yard.path("root/top.txt")).unwrap();
     assert_eq!(guard.open(yard.path("root/top.txt")).unwrap().read_whole(100).unwrap(), b"inside");
     guard.check(yard.path("root/top.txt"), Access::WRITE).unwrap().replace(b"new").unwrap();
     assert_eq!(yard.text("root/top.txt"), "new");
     let names: Vec<_> = fs::read_dir(yard.path("root")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "nothing was made beside the shared file: {names:?}");
-    // A link in its place is not it.
+    assert_eq!(names.len(), 2, "nothing was created next to the shared file: {names:?}");
+    // A link in its place is refused.
     fs::remove_file(yard.path("root/top.txt")).unwrap();
     yard.link("root/top.txt", yard.path("outside/secret.txt"));
     assert!(guard.open(yard.path("root/top.txt")).is_err());

@@ -1,4 +1,4 @@
-//! Walking: everything once, nothing closed, and what git ignores left out as `ignore` would.
+//! Walks visit everything once and nothing closed, and leave out what git ignores, like the `ignore` crate.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,11 @@ fn walked(guard: &Guard, start: &str, options: WalkOptions) -> BTreeSet<PathBuf>
     let grant = guard.check(start, Access::READ).unwrap();
     let summary = grant
         .walk(options, |entry| {
-            assert!(seen.lock().unwrap().insert(entry.path().to_owned()), "{} came twice", entry.path().display());
+            assert!(
+                seen.lock().unwrap().insert(entry.path().to_owned()),
+                "{} was visited twice",
+                entry.path().display()
+            );
             assert_eq!(entry.path().components().count(), entry.depth());
             Visit::Continue
         })
@@ -174,7 +178,7 @@ fn pattern() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The walk leaves out what `ignore`'s own walk leaves out.
+    /// The walk leaves out the same entries as `ignore`'s own walk.
     #[test]
     fn ignoring_agrees_with_ignore(
         files in prop::collection::vec(prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "ab"]), 1..4), 1..12),

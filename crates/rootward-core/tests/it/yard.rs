@@ -1,4 +1,4 @@
-//! A small tree to work in: a root with a few files, and something outside that must stay as it is.
+//! A small tree for tests: a root with a few files, and a directory outside that must not change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Yard {
         fs::read_to_string(self.path(below)).unwrap()
     }
 
-    /// A guard over roots written as on the command line: `root`, `root:ro`.
+    /// A guard for roots written as on the command line: `root`, `root:ro`.
     pub(crate) fn guard(&self, roots: &[&str]) -> Guard {
         self.guard_by(Resolver::detect(), Origin::Flag, roots)
     }

@@ -170,7 +170,13 @@ pub(in crate::files) const CASES: &[Case] = &[
             File("root/ab:/b", "scheme"),
         ],
         &[
-            differ("read_text_file", r#"{"path":"~a"}"#, OTHER, Text("tilde"), Failure("only one's own home is known")),
+            differ(
+                "read_text_file",
+                r#"{"path":"~a"}"#,
+                OTHER,
+                Text("tilde"),
+                Failure("with a user name is not supported"),
+            ),
             differ("read_text_file", r#"{"path":"\\\\a"}"#, OTHER, Text("share"), Failure("another system")),
             differ("read_text_file", r#"{"path":"ab://b"}"#, OTHER, Text("scheme"), Failure("scheme")),
             differ("read_text_file", r#"{"path":"C:"}"#, DRIVE, Failure("Windows-style path"), Text("drive")),

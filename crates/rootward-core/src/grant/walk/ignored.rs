@@ -1,6 +1,7 @@
-//! What the ignore files of a directory and of those above it leave out.
+//! The ignore rules of a directory and its parents.
 //!
-//! The rules are `ignore`'s; the files are read here, from handles, because `ignore` opens them by name.
+//! The rules are parsed by the `ignore` crate. The files are read here, from handles, because `ignore` opens them by
+//! name.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -15,20 +16,20 @@ use rustix::fs::FileType;
 
 use crate::os;
 
-/// Of a larger file only the beginning counts: nobody wrote it by hand, and each rule costs time at every entry.
+/// Only the beginning of a larger file counts: nobody wrote it by hand, and each rule costs time for every entry.
 const MOST_BYTES: u64 = 128 << 10;
 
-/// How many ignore files above each other count; further down, only those are asked.
+/// The maximum number of nested ignore files. Ignore files in deeper directories are not read.
 const MOST_ABOVE: usize = 64;
 
-/// The rules of one directory, on top of those above it.
+/// The rules of one directory, on top of its parents' rules.
 #[derive(Debug)]
 pub(super) struct Ignored {
     rules: Gitignore,
-    /// How long the directory's own path below the root is.
+    /// The length of the directory's path below the root.
     directory: usize,
     above: Option<Arc<Ignored>>,
-    /// How many there are above.
+    /// The number of parents with rules.
     depth: usize,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Files {
     ignore: bool,
 }
 
-/// Finds them in a listing, which saves asking for each.
+/// Finds the ignore files in a listing, which saves a system call for each.
 pub(super) fn files_among<'n>(names: impl Iterator<Item = &'n [u8]>) -> Files {
     let mut files = Files::default();
     for name in names {
@@ -55,7 +56,7 @@ pub(super) fn files_among<'n>(names: impl Iterator<Item = &'n [u8]>) -> Files {
 }
 
 impl Ignored {
-    /// The rules of a directory, looked for by name.
+    /// Reads the rules of a directory, trying each ignore file by name.
     pub(super) fn from_directory(
         directory: &OwnedFd,
         position: usize,
@@ -65,7 +66,7 @@ impl Ignored {
         Ignored::read(all, directory, position, above)
     }
 
-    /// Reads the files that are there; `None` where none has a rule. The later file wins: `.ignore` over `.gitignore` over
+    /// Reads the ignore files; `None` if they contain no rule. Later files win: `.ignore` over `.gitignore` over
     /// `.git/info/exclude`.
     pub(super) fn read(
         files: Files,
@@ -77,13 +78,14 @@ impl Ignored {
         if depth > MOST_ABOVE {
             return None;
         }
-        // Paths are given from this directory on, so nothing is to be stripped from them. An empty root would say the same,
-        // but is compared with every path, and comparing nothing at no address is slow where `memcmp` loads by mask.
+        // Paths are relative to this directory, so there is no prefix to strip. An empty root would mean the same, but
+        // it is compared with every path, and a comparison of zero bytes at a null address is slow where `memcmp` uses
+        // masked loads.
         let mut builder = GitignoreBuilder::new(".");
         let mut lines = 0;
         let mut add = |text: Option<String>| {
             for line in text.iter().flat_map(|text| text.lines()) {
-                // A line that is no pattern is passed over, as git does.
+                // Skip a line that is not a pattern, as git does.
                 lines += usize::from(builder.add_line(None, line).is_ok());
             }
         };
@@ -103,7 +105,7 @@ impl Ignored {
         (!rules.is_empty()).then(|| Arc::new(Ignored { rules, directory: position, above: above.cloned(), depth }))
     }
 
-    /// Whether a path below the root is left out. The nearest file that has something to say decides.
+    /// Whether a path below the root is ignored. The nearest file with a matching rule decides.
     pub(super) fn leaves_out(&self, path: &[u8], is_directory: bool) -> bool {
         let mut next = Some(self);
         while let Some(ignored) = next {

@@ -1,5 +1,5 @@
-//! Walking a tree over handles, in parallel: every directory is opened from its parent's handle, no link is followed, and
-//! each entry is judged where it lies.
+//! Walks a tree over handles, in parallel. Every directory is opened from its parent's handle, no link is followed, and
+//! each entry is judged at its own place.
 
 mod ignored;
 mod pool;
@@ -24,14 +24,14 @@ use crate::resolve::Rest;
 use ignored::Ignored;
 use pool::Pool;
 
-/// How a tree is walked.
+/// Options of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WalkOptions {
-    /// How many threads; 0 for as many as there are cores.
+    /// The number of threads; 0 for one per core.
     pub threads: usize,
-    /// What is left out.
+    /// What to leave out.
     pub ignore: Ignore,
-    /// How deep to go; 1 is the directory's own entries.
+    /// The maximum depth; 1 visits only the directory's own entries.
     pub most_depth: usize,
 }
 
@@ -40,29 +40,30 @@ pub struct WalkOptions {
 pub enum Ignore {
     /// Nothing.
     Nothing,
-    /// What `.gitignore`, `.ignore` and `.git/info/exclude` name, from the root down. The user's global file is not read.
+    /// Whatever `.gitignore`, `.ignore` and `.git/info/exclude` name, from the root down. The user's global file is not
+    /// read.
     Gitignore,
 }
 
-/// As many threads as cores, gitignore on, no limit in depth.
+/// One thread per core, gitignore on, no depth limit.
 impl Default for WalkOptions {
     fn default() -> WalkOptions {
         WalkOptions { threads: 0, ignore: Ignore::Gitignore, most_depth: usize::MAX }
     }
 }
 
-/// How a walk goes on after an entry.
+/// How to continue after an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Visit {
-    /// Go on; into the entry, if it is a directory.
+    /// Continue; if the entry is a directory, descend into it.
     Continue,
-    /// Go on, but not into this directory.
+    /// Continue, but do not descend into this directory.
     SkipDirectory,
     /// End the walk.
     Stop,
 }
 
-/// One entry on the way.
+/// One visited entry.
 #[derive(Debug)]
 pub struct WalkEntry<'w> {
     directory: &'w OwnedFd,
@@ -75,7 +76,7 @@ pub struct WalkEntry<'w> {
 }
 
 impl WalkEntry<'_> {
-    /// The path from where the walk started.
+    /// The path relative to the start of the walk.
     pub fn path(&self) -> &Path {
         let bytes = &self.rest.as_bytes()[self.start..];
         Path::new(OsStr::from_bytes(bytes.strip_prefix(b"/").unwrap_or(bytes)))
@@ -86,17 +87,17 @@ impl WalkEntry<'_> {
         OsStr::from_bytes(self.name)
     }
 
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub fn kind(&self) -> FileKind {
         self.kind
     }
 
-    /// How deep it lies; 1 for the entries of the directory where the walk started.
+    /// Its depth; 1 for the entries of the directory where the walk started.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Describes it, from its directory's handle; a link itself, not what it leads to.
+    /// Its metadata, read through its directory's handle. For a link, the metadata of the link itself.
     pub fn metadata(&self) -> Result<Metadata, GrantError> {
         match os::details_of_child(self.directory.as_fd(), self.name) {
             Ok(seen) => Ok(Metadata::of(&seen)),
@@ -104,11 +105,11 @@ impl WalkEntry<'_> {
         }
     }
 
-    /// Opens a regular file for reading, from its directory's handle.
+    /// Opens a regular file for reading, through its directory's handle.
     pub fn open(&self) -> Result<OpenFile, GrantError> {
         let path = self.rest.below(self.root_path);
         let failed = |error: Errno| GrantError::Io { path: path.clone(), source: error.into() };
-        // Known from the listing, so that nothing else is opened.
+        // The listing gave the kind, so nothing else is opened.
         match self.kind {
             FileKind::File => {}
             FileKind::Directory => return Err(failed(Errno::ISDIR)),
@@ -120,18 +121,18 @@ impl WalkEntry<'_> {
     }
 }
 
-/// How a walk went.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub struct WalkSummary {
     /// How many entries were visited.
     pub visited: u64,
-    /// What could not be listed, and why; at most a hundred.
+    /// Directories that could not be listed, and why; at most a hundred.
     pub errors: Vec<(PathBuf, io::Error)>,
 }
 
 const MOST_ERRORS: usize = 100;
 
-/// How many directories a walk holds open for those still to be read, at the most.
+/// The maximum number of directories that a walk keeps open for subdirectories that are still to be read.
 const MOST_HELD: usize = 128;
 
 /// An open directory that is counted while it is held.
@@ -148,7 +149,7 @@ impl Drop for Held {
 
 /// A directory still to be read.
 struct Job {
-    /// The directory that holds it, unless too many are held; then it is opened from the start again.
+    /// The open parent directory. `None` if too many are held; then the directory is opened from the start of the walk.
     parent: Option<Arc<Held>>,
     name: Box<[u8]>,
     rest: Rest,
@@ -200,7 +201,7 @@ impl Grant {
         Ok(walk.summary.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The ignore files of the directories from the root down to the one above this.
+    /// The ignore rules from the root down to the parent of this directory.
     fn ignored_from_above(&self) -> Option<Arc<Ignored>> {
         let mut ignored = None;
         let root = self.root_handle().ok()?;
@@ -217,7 +218,7 @@ impl Grant {
     }
 }
 
-/// What a thread keeps from directory to directory.
+/// Buffers that a thread reuses.
 struct Worker {
     names: Vec<(Box<[u8]>, FileType)>,
     buffer: os::DirectoryBuffer,
@@ -290,7 +291,7 @@ impl<V: Fn(&WalkEntry<'_>) -> Visit + Sync> Walk<'_, V> {
         }
     }
 
-    /// Keeps a directory open for those below it, unless too many are.
+    /// Keeps a directory open for its subdirectories, unless too many are open.
     fn hold(&self, directory: OwnedFd) -> Option<Arc<Held>> {
         if self.held.fetch_add(1, Ordering::Relaxed) >= MOST_HELD {
             self.held.fetch_sub(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Threads that share a heap of jobs, each of which may add more.
+//! A thread pool with a shared stack of jobs, each of which may add more.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -16,7 +16,7 @@ struct State<J> {
     stopped: bool,
 }
 
-/// Ends a job, also by a panic in it: the other threads must not wait for one that is gone.
+/// Ends a job, even if it panics, so that other threads do not wait for it.
 struct Done<'p, J: Send>(&'p Pool<J>);
 
 impl<J: Send> Drop for Done<'_, J> {
@@ -26,7 +26,7 @@ impl<J: Send> Drop for Done<'_, J> {
 }
 
 impl<J: Send> Pool<J> {
-    /// Works on `first` and on whatever is added, with `threads` threads (0: one per core), until nothing is left.
+    /// Runs `first` and all jobs added to it, with `threads` threads (0: one per core), until none is left.
     pub(super) fn run<W>(
         first: J,
         threads: usize,
@@ -48,7 +48,7 @@ impl<J: Send> Pool<J> {
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                // Without a thread to spare, this one does the work alone.
+                // If no thread can be started, this one does the work alone.
                 let _ = thread::Builder::new().spawn_scoped(scope, turn);
             }
             turn();
@@ -66,7 +66,7 @@ impl<J: Send> Pool<J> {
         }
     }
 
-    /// Drops the jobs that are left.
+    /// Drops the remaining jobs.
     pub(super) fn stop(&self) {
         let mut state = self.lock();
         state.stopped = true;

@@ -18,7 +18,7 @@ fn pending_calls_wait_until_the_timeout() {
 }
 
 #[test]
-fn a_call_is_overdue_however_often_the_question_is_put_anew() {
+fn a_call_is_overdue_however_often_the_question_is_repeated() {
     check(
         "",
         "
@@ -34,7 +34,7 @@ fn a_call_is_overdue_however_often_the_question_is_put_anew() {
 }
 
 #[test]
-fn a_failure_before_any_root_has_somebody_stand_in_and_is_retried() {
+fn a_failure_before_any_root_falls_back_and_is_retried() {
     check(
         "saved=/s",
         "
@@ -95,7 +95,7 @@ fn a_burst_is_one_question() {
         1460 answer 2 /c => settled               | ready /c Client
         ",
     );
-    // One that goes on just as it would have been over, the driver's timer being late.
+    // Another change arrives just as the burst would have ended, because the driver's timer is late.
     check(
         "",
         "
@@ -106,7 +106,7 @@ fn a_burst_is_one_question() {
         1510 needed      => ask 2, wake 11510     | wait
         ",
     );
-    // One that does not end is cut off.
+    // A burst that does not end is cut off.
     check(
         "",
         "
@@ -177,7 +177,7 @@ fn answers_in_reverse_order() {
 }
 
 #[test]
-fn a_change_is_heeded_though_it_was_not_declared() {
+fn an_undeclared_change_notification_counts() {
     play(
         Policy::default(),
         Support::Listed,
@@ -193,7 +193,7 @@ fn a_change_is_heeded_though_it_was_not_declared() {
 }
 
 #[test]
-fn a_list_outlives_its_use() {
+fn a_list_expires() {
     let script = "
         0      needed        => ask 1, wake 10000       | wait
         1000   answer 1 /a   => roots 2, settled        | ready /a Client
@@ -263,9 +263,9 @@ fn the_same_list_is_a_new_generation_only_if_it_leads_elsewhere() {
     );
 }
 
-/// The client answered in time, and the disk takes longer: only a client that never named any root is stood in for.
+/// The client answered in time but the disk is slow: only a client that never named a root gets the fallback.
 #[test]
-fn a_client_that_named_roots_is_not_stood_in_for_while_they_are_looked_up() {
+fn a_client_that_named_roots_gets_no_fallback_while_they_are_looked_up() {
     check(
         "ceiling=/c",
         "
@@ -310,7 +310,7 @@ fn a_thousand_calls_are_one_question() {
 }
 
 #[test]
-fn times_without_end_do_not_overflow() {
+fn infinite_times_do_not_overflow() {
     let policy = Policy {
         timeout: Duration::MAX,
         debounce: Duration::MAX,
@@ -331,7 +331,7 @@ fn times_without_end_do_not_overflow() {
 
 #[test]
 fn time_does_not_run_backwards() {
-    // Two tasks read the clock, and the later one comes first.
+    // Two tasks read the clock, and the one with the later time is handled first.
     check(
         "",
         "

@@ -1,11 +1,11 @@
-//! Every row of the tables: what is in force in each state, and under each setting.
+//! Every row of the tables: the current roots in each state and under each setting.
 
 use crate::set::Mode;
 
 use super::*;
 
 #[test]
-fn unsupported_has_somebody_stand_in() {
+fn unsupported_falls_back() {
     let check = |named: &str, expect: &str| {
         let script = format!("0 needed => - | unsupported {expect}\n9 changed => - | unsupported {expect}");
         play(Policy::default(), Support::No, named, &script);
@@ -14,7 +14,7 @@ fn unsupported_has_somebody_stand_in() {
     check("saved=/b fallback=/c", "/b Saved");
     check("fallback=/c", "/c Fallback");
     check("", "nothing NobodyNamed");
-    // Named and gone is not the same as never named.
+    // A source whose roots are gone is not the same as a source without roots.
     check("ceiling=!gone saved=/b fallback=/c", "nothing Ceiling");
     check("saved=!gone fallback=/c", "nothing Saved");
 }
@@ -34,17 +34,17 @@ fn ready_is_by_mode() {
     check(Mode::Narrow, "ceiling=/a/x,/b", "/a", "/a/x ByMode(Narrow)");
     check(Mode::Replace, "ceiling=/a", "/a/b /c", "/a/b /c ByMode(Replace)");
     check(Mode::Union, "ceiling=/a", "/a/b /c", "/a/b /c /a ByMode(Union)");
-    // One bad entry does not cost the good ones.
+    // One bad entry does not affect the good ones.
     check(Mode::Narrow, "ceiling=/a", "!bad /a/b", "/a/b ByMode(Narrow)");
-    // The saved roots and the fallback are for clients that name none.
+    // The saved roots and the fallback are for clients that name no roots.
     check(Mode::Union, "saved=/s fallback=/f", "/c", "/c Client");
-    // A ceiling that has gone holds everything out.
+    // A ceiling whose roots are gone allows nothing.
     check(Mode::Narrow, "ceiling=!gone", "/c", "nothing OutsideCeiling");
 }
 
 #[test]
 fn usable_is_judged_before_the_ceiling() {
-    // Nothing is in force before and after, so the generation stays; the state says what happened.
+    // There are no roots before and after, so the generation stays; the state shows what happened.
     check(
         "ceiling=/a saved=/s",
         "
@@ -55,7 +55,7 @@ fn usable_is_judged_before_the_ceiling() {
 }
 
 #[test]
-fn an_empty_list_from_the_start_has_somebody_stand_in() {
+fn an_empty_list_from_the_start_falls_back() {
     check(
         "ceiling=/a saved=/b",
         "
@@ -81,7 +81,7 @@ fn a_client_that_takes_its_roots_back_leaves_nothing() {
         560 error 3       => settled                   | failed nothing Lost
         ",
     );
-    // Roots that could not be used were named all the same.
+    // Roots that could not be used count as named.
     check(
         "ceiling=/a",
         "
@@ -150,9 +150,9 @@ fn strict_gives_access_in_ready_alone() {
 }
 
 #[test]
-fn a_client_that_is_not_listened_to_is_never_asked() {
+fn an_ignored_client_is_never_asked() {
     let check = |follow: Follow, named: &str, expect: &str| {
-        // A client that could be asked is ignored; only one that could not is unsupported.
+        // A client that could be asked is `ignored`; one that could not is `unsupported`.
         for (support, state) in [(Support::Listed, "ignored"), (Support::No, "unsupported")] {
             let policy = Policy { no_roots: NoRoots::AllowAll, ..following(follow) };
             let script = format!(
@@ -172,19 +172,19 @@ fn a_client_that_is_not_listened_to_is_never_asked() {
 }
 
 #[test]
-fn everything_is_allowed_only_where_nobody_ever_named_a_root() {
+fn everything_is_allowed_only_if_nobody_ever_named_a_root() {
     let asked = |named: &str, answer: &str| {
         play(allow_all(), Support::Listed, named, &format!("0 needed => ask 1, wake 10000 | wait\n{answer}"));
     };
     play(allow_all(), Support::No, "", "0 needed => - | unsupported everything AllowAll");
     asked("", "1 answer 1 => roots 2, settled | empty everything AllowAll");
     asked("", "1 error 1 => roots 2, settled | failed everything AllowAll");
-    // Somebody named one.
+    // Somebody named a root.
     play(allow_all(), Support::No, "ceiling=!gone", "0 needed => - | unsupported nothing Ceiling");
     play(allow_all(), Support::No, "fallback=!gone", "0 needed => - | unsupported nothing Fallback");
     asked("", "1 answer 1 !bad => roots 2, settled | unusable nothing Unusable");
     asked("ceiling=/a", "1 answer 1 /c => settled | ready nothing OutsideCeiling");
-    // The client did, and then took it back, or was lost.
+    // The client named a root, and then revoked it or was lost.
     asked(
         "",
         "
@@ -220,7 +220,7 @@ fn missing_roots_come_back_and_found_ones_go() {
 }
 
 #[test]
-fn sources_that_change_count_at_once() {
+fn changed_sources_count_at_once() {
     check(
         "ceiling=/a",
         "
@@ -244,7 +244,7 @@ fn sources_that_change_count_at_once() {
 }
 
 #[test]
-fn what_is_closed_below_the_same_roots_takes_another_number() {
+fn changed_restrictions_get_a_new_generation() {
     check(
         "saved=/s",
         "
