@@ -253,7 +253,7 @@ impl fmt::Display for Denial {
         match self.0.code.for_peer() {
             Code::NoRoots => write!(f, "path `{path}` is refused: there are no roots"),
             Code::RootsPending => write!(f, "path `{path}` is refused: the roots are not known yet"),
-            Code::RootsFailed => write!(f, "path `{path}` is refused: the client's roots could not be learned"),
+            Code::RootsFailed => write!(f, "path `{path}` is refused: the client's roots could not be read"),
             Code::AccessDenied => match (&self.0.cause, &self.0.root) {
                 (Cause::RootItself, Some(root)) => {
                     write!(f, "root `{}` itself cannot be changed", Shown::new(&root.path))

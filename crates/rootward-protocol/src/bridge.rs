@@ -1,7 +1,7 @@
-//! A modern client's words for a legacy server, and a legacy server's words for a modern client.
+//! Translates between a modern client and a legacy server.
 //!
-//! Pure text: params, results, errors and questions are rewritten member by member, and everything that the two eras have in common
-//! keeps its bytes.
+//! This works on text: params, results, errors and questions are rewritten member by member, and everything that both
+//! eras share keeps its bytes.
 
 use rootward_core::session::Support;
 use serde_json::value::RawValue;
@@ -18,26 +18,26 @@ use crate::passing::TASKS;
 use crate::round::{ModernRequest, is_no_round};
 use crate::{keys, method};
 
-/// The value of `resultType` in an answer that asks nothing.
+/// The value of `resultType` in a final answer.
 pub(crate) const COMPLETE: &str = "complete";
 
-/// The revision in which the hub greets servers for modern clients.
+/// The revision that the hub uses with servers on behalf of modern clients.
 const LEGACY_REVISION: &str = "2025-11-25";
 
 /// Capabilities that mean the same to a legacy server.
 const SHARED_CAPABILITIES: [&str; 2] = ["sampling", "elicitation"];
 
-/// Extensions that a legacy server must not see: the hub answers for roots, and legacy tasks are other tasks.
+/// Extensions that a legacy server must not see: the hub handles roots, and legacy tasks are different.
 const OWN_EXTENSIONS: [&str; 2] = [keys::PAGING, TASKS];
 
-/// What only the modern era says in `_meta` of a request.
+/// Members of a request's `_meta` that only exist in the modern era.
 const MODERN_META: [&str; 4] = [keys::VERSION, keys::CLIENT_INFO, keys::CAPABILITIES, keys::LOG_LEVEL];
 
-/// Members of a result that the hub writes itself, or that no legacy result may bring.
+/// Members of a result that the hub writes itself, or that a legacy result must not contain.
 const OWN_MEMBERS: [&str; 5] =
     [keys::RESULT_TYPE, keys::INPUT_REQUESTS, keys::REQUEST_STATE, keys::TTL, keys::CACHE_SCOPE];
 
-/// The codes that the modern specification has reserved. From a legacy server they mean something else.
+/// The codes that the modern specification reserves. From a legacy server they mean something else.
 const RESERVED_CODES: std::ops::RangeInclusive<i64> = -32099..=-32020;
 
 /// The params of `initialize` for a legacy server, on behalf of the client that sent this request.
@@ -66,7 +66,7 @@ pub fn legacy_hello(request: &ModernRequest<'_>, support: Support) -> String {
     ])
 }
 
-/// The params of a request as a legacy server is to see them. `token` takes the place of its progress token, if it has one.
+/// The params of a request for a legacy server. `token` replaces its progress token, if it has one.
 pub fn legacy_params(request: &ModernRequest<'_>, token: &str) -> String {
     let (params, meta) = request.members();
     let kept = meta.iter().filter(|(key, _)| !MODERN_META.contains(key));
@@ -76,7 +76,7 @@ pub fn legacy_params(request: &ModernRequest<'_>, token: &str) -> String {
     object(kept.filter(|(key, value)| !(*key == keys::META && *value == "{}")))
 }
 
-/// The result of a legacy server as a modern client wants it. `None` where it is not an object, or a key stands twice.
+/// A legacy server's result in modern form. `None` if it is not an object or has a duplicate key.
 pub fn modern_result(method: &str, result: &RawValue) -> Option<String> {
     let members = Members::read(result)?;
     let info = hub_info().to_string();
@@ -84,8 +84,8 @@ pub fn modern_result(method: &str, result: &RawValue) -> Option<String> {
         Some(meta) => meta.with(keys::SERVER_INFO, &info),
         None => object([(keys::SERVER_INFO, info.as_str())]),
     };
-    // SECURITY: an answer that asks is answered by the client itself, also with its roots; a client may ignore the case of a key
-    // (test: a_result_of_a_legacy_server_asks_nothing)
+    // SECURITY: if a result asks questions, the client would answer them itself, even with its roots; a client may
+    // ignore the case of keys (test: a_result_of_a_legacy_server_asks_nothing)
     let is_own = |key: &str| key == keys::META || OWN_MEMBERS.iter().any(|own| is_alike(key, own));
     let complete = format!(r#""{COMPLETE}""#);
     let hints = [(keys::TTL, "0"), (keys::CACHE_SCOPE, r#""private""#)];
@@ -95,7 +95,7 @@ pub fn modern_result(method: &str, result: &RawValue) -> Option<String> {
     Some(object(written.into_iter().chain(hints).chain(passed)))
 }
 
-/// Whether clients may keep answers to this method, so that these say for how long.
+/// Whether clients may cache answers to this method, so that they need a lifetime.
 fn is_kept(method: &str) -> bool {
     OfferedList::of(method).is_some() || method == method::READ_RESOURCE
 }
@@ -104,7 +104,7 @@ fn is_alike(key: &str, own: &str) -> bool {
     is_same_but_for_case(key, &own.to_ascii_lowercase())
 }
 
-/// The answer with a legacy server's error, as a modern client wants it.
+/// A legacy server's error in modern form.
 pub fn modern_error(id: &str, told: &RawValue) -> String {
     let told: Value = serde_json::from_str(told.get()).unwrap_or_default();
     let code = match told["code"].as_i64() {
@@ -116,21 +116,21 @@ pub fn modern_error(id: &str, told: &RawValue) -> String {
     error(id, code, told["message"].as_str().unwrap_or("the server gave no reason"), told.get("data"))
 }
 
-/// The answer to a request of a revision that the hub does not speak.
+/// The error for a request with a revision that the hub does not support.
 pub fn unsupported_version(id: &str, requested: &str) -> String {
     let data = json!({"supported": [MODERN_REVISION], "requested": requested});
     error(id, UNSUPPORTED_VERSION, "Unsupported protocol version", Some(&data))
 }
 
-/// A legacy server's question as one of a modern answer's; the capability that a client must declare for it. `None` for a question that
-/// the modern era does not have.
+/// A legacy server's question in modern form, and the capability that the client needs for it. `None` if the modern era
+/// does not have this question.
 pub fn modern_question(method: &str, params: Option<&RawValue>) -> Option<(&'static str, String)> {
     let capability = match method {
         method::SAMPLE => "sampling",
         method::ELICIT => "elicitation",
         _ => return None,
     };
-    // No progress is told about it, and the modern era knows no id of an elicitation.
+    // Nobody reports progress for it, and the modern era has no elicitation ids.
     let left_out = [keys::META, "elicitationId"];
     let members = match params {
         Some(params) => Some(Members::read(params)?),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_modern_era_says_is_left_out() {
+    fn modern_members_are_left_out() {
         let params = request(&json!({}), &json!({}));
         let request = ModernRequest::read(&params).unwrap();
         assert_eq!(legacy_params(&request, "1"), r#"{"name":"a"}"#);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_clients_may_keep_say_for_how_long() {
+    fn cacheable_answers_have_a_lifetime() {
         for (method, kept) in [(method::LIST_TOOLS, true), (method::READ_RESOURCE, true), (method::GET_PROMPT, false)] {
             let told = modern_result(method, serde_json::from_str("{}").unwrap()).unwrap();
             let told: Value = serde_json::from_str(&told).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_told_without_what_nobody_can_answer() {
+    fn a_question_omits_what_nobody_can_answer() {
         let params =
             to_raw_value(&json!({"message": "m", "elicitationId": "e", "_meta": {"progressToken": 1}})).unwrap();
         let (capability, question) = modern_question(method::ELICIT, Some(&params)).unwrap();

@@ -1,12 +1,12 @@
-//! Keeps cursors of `roots/list` on their way through an SDK whose types have no place for them: they are written into `_meta` as well,
-//! which SDKs keep.
+//! Preserves the cursors of `roots/list` through an SDK whose types do not have them: copies them into `_meta`, which
+//! SDKs keep.
 
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 
 use crate::{keys, method};
 
-/// An answer, as a line or a body, with its next cursor where it is kept; none where there is nothing to do.
+/// An answer (a line or a body) with its next cursor copied into `_meta`; `None` if there is nothing to do.
 pub fn keep_next_cursor(frame: &[u8]) -> Option<Vec<u8>> {
     memmem::find(frame, b"nextCursor")?;
     let mut message: Value = serde_json::from_slice(frame).ok()?;
@@ -19,9 +19,9 @@ pub fn keep_next_cursor(frame: &[u8]) -> Option<Vec<u8>> {
     serde_json::to_vec(&message).ok()
 }
 
-/// A question, as a line without its end, with its cursor where it is kept; none where there is nothing to do.
+/// A question (a line without its newline) with its cursor copied into `_meta`; `None` if there is nothing to do.
 pub fn keep_cursor(line: &[u8]) -> Option<Vec<u8>> {
-    // A line is read as JSON only where both words are in it. An escape may hide one: that costs the sender a page.
+    // Parse a line only if it contains both words. If an escape hides one, the sender only gets the first page.
     memmem::find(line, b"cursor")?;
     memmem::find(line, b"list")?;
     let mut message: Value = serde_json::from_slice(line).ok()?;

@@ -1,4 +1,4 @@
-//! Which revisions of the protocol a peer speaks, and what a client of each says of itself.
+//! The revisions of the protocol that a peer speaks, and how a client of each era describes itself.
 
 use rootward_core::session::Support;
 use serde_json::value::RawValue;
@@ -7,52 +7,52 @@ use crate::frame::Members;
 use crate::implementation::read_peer_name;
 use crate::keys;
 
-/// Which revisions of the protocol a peer speaks.
+/// The revisions of the protocol that a peer speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Era {
     /// Up to 2025-11-25: a session begins with a handshake.
     Legacy,
-    /// From 2026-07-28 on: every request says what the client can do.
+    /// From 2026-07-28: every request describes the client's capabilities.
     Modern,
 }
 
-/// The legacy revisions, the oldest first.
+/// The legacy revisions, oldest first.
 pub const LEGACY_REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// The modern revisions, the oldest first.
+/// The modern revisions, oldest first.
 pub const MODERN_REVISIONS: [&str; 1] = ["2026-07-28"];
 
 /// The only revision with batches.
 pub const BATCH_REVISION: &str = "2025-03-26";
 
-/// The first revision whose clients know events without data: they prime a stream for its resumption.
+/// The first revision whose clients accept events without data, which make a stream resumable.
 pub const PRIMING_REVISION: &str = "2025-11-25";
-/// The revision of the modern era that the hub speaks to clients.
+/// The modern revision that the hub uses with clients.
 pub const MODERN_REVISION: &str = MODERN_REVISIONS[0];
 
 /// What Rootward declares as the client of a server.
 const OWN_ROOTS: &str = r#"{"listChanged":true}"#;
 
-/// The revision that a client of Rootward's own asks for.
+/// The revision that Rootward's own client asks for.
 const OWN_REVISION: &str = "2025-06-18";
 
-/// What a legacy client says of itself in `initialize`.
+/// A legacy client's `initialize`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
-    /// The params, with Rootward's own roots in place of the client's: what a server behind Rootward is greeted with.
+    /// The params, with Rootward's own `roots` capability instead of the client's: sent to the server behind Rootward.
     pub params: String,
-    /// What the answer depends on.
+    /// Identifies everything that the server's answer depends on.
     pub fingerprint: String,
-    /// The revision that it asks for.
+    /// The revision that the client asks for.
     pub revision: Option<String>,
-    /// What it declares about roots.
+    /// What the client declares about roots.
     pub support: Support,
-    /// What it calls itself, as it is shown.
+    /// The client's name for itself, ready to display.
     pub client: Option<String>,
 }
 
 impl Hello {
-    /// Reads the params of `initialize`. `None` where they are no object, or a key stands twice.
+    /// Reads the params of `initialize`. `None` if they are not an object or have a duplicate key.
     pub fn read(params: &RawValue) -> Option<Hello> {
         let params = Members::read(params)?;
         let capabilities = params.get("capabilities").unwrap_or(RawValue::NULL);
@@ -69,12 +69,12 @@ impl Hello {
     }
 }
 
-/// The params of `initialize` for a client of Rootward's own, which has roots.
+/// The params of `initialize` for Rootward's own client, which has roots.
 pub fn own_hello(name: &str, version: &str) -> String {
     common_hello(None, Support::Listed, name, version)
 }
 
-/// The same for a client that speaks for several others: in their revision, with roots if they have any.
+/// The same for a client that represents several others: with their revision, and with roots if they have any.
 pub fn common_hello(revision: Option<&str>, support: Support, name: &str, version: &str) -> String {
     let capabilities = if support == Support::No { serde_json::json!({}) } else { serde_json::json!({"roots": {}}) };
     serde_json::json!({
@@ -85,7 +85,7 @@ pub fn common_hello(revision: Option<&str>, support: Support, name: &str, versio
     .to_string()
 }
 
-/// What capabilities say about roots.
+/// What these capabilities say about roots.
 pub fn support(capabilities: &Members<'_>) -> Support {
     let announced = capabilities.object("roots").and_then(|roots| roots.get("listChanged"));
     match (capabilities.get("roots").map(RawValue::get), announced.map(RawValue::get)) {
@@ -95,7 +95,7 @@ pub fn support(capabilities: &Members<'_>) -> Support {
     }
 }
 
-/// Whether capabilities say that the client sends its list of roots in pages.
+/// Whether the client declares that it sends its list of roots in pages.
 pub fn pages(capabilities: &Members<'_>) -> bool {
     let declares = |key: &str| {
         let extensions = capabilities.object(key);

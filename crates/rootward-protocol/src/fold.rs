@@ -1,8 +1,8 @@
-//! Comparing words as careless readers do: without case.
+//! Compares words without case, as lenient parsers do.
 
-/// Whether `text` is `word` to a reader that ignores case, but is written otherwise or not. `word` is in lower case.
+/// Whether `text` equals `word` for a parser that ignores case. `word` must be lower case.
 ///
-/// Beside ASCII two letters fold into it: the long s and the Kelvin sign, as Go's `encoding/json` has it.
+/// Besides ASCII, two letters fold into it: the long s and the Kelvin sign, as in Go's `encoding/json`.
 pub fn is_same_but_for_case(text: &str, word: &str) -> bool {
     let fold = |c: char| match c {
         '\u{17f}' => 's',

@@ -1,4 +1,5 @@
-//! The names of MCP's HTTP headers, in lower case as HTTP libraries keep them, and how a header carries a value that is not plain ASCII.
+//! The names of MCP's HTTP headers, in lower case as HTTP libraries store them, and the encoding of values that are not
+//! plain ASCII.
 
 /// The session of a legacy request.
 pub const SESSION: &str = "mcp-session-id";
@@ -6,19 +7,19 @@ pub const SESSION: &str = "mcp-session-id";
 pub const REVISION: &str = "mcp-protocol-version";
 /// The method of a modern request.
 pub const METHOD: &str = "mcp-method";
-/// What a modern request is about: a tool, a prompt, a resource or a task.
+/// The subject of a modern request: a tool, a prompt, a resource or a task.
 pub const NAME: &str = "mcp-name";
-/// How the header of an argument begins.
+/// The prefix of an argument's header.
 pub const PARAM: &str = "mcp-param-";
-/// The last event that a client got from a stream.
+/// The last event that a client received from a stream.
 pub const LAST_EVENT: &str = "last-event-id";
 
-/// Where a tool's schema names the header of an argument.
+/// The member of a tool's schema that names the header of an argument.
 pub const ANNOTATION: &str = "x-mcp-header";
 
-/// What a value begins with that is encoded in Base64.
+/// The prefix of a value that is encoded in Base64.
 pub const ENCODED: &str = "=?base64?";
-/// What it ends with.
+/// Its suffix.
 pub const ENCODED_END: &str = "?=";
 
 /// The member of `params` that [`NAME`] repeats, for the methods that have one.

@@ -1,16 +1,17 @@
-//! What a peer calls itself, as one line of text for people.
+//! A peer's name for itself, as one line of text.
 
 use crate::frame::Members;
 use crate::text::shown;
 
-/// How much of a name or a version is kept, in characters.
+/// The maximum length of a name or version, in characters.
 const LONGEST: usize = 100;
 
-/// A peer's name and version as they are shown: bounded, on one line, without control characters. `None` where it says no name.
+/// A peer's name and version for display: limited in length, on one line, without control characters. `None` without a
+/// name.
 ///
-/// The version is one word, so that the last word with a digit in it is the version and the rest is the name.
+/// The version is one word, so that the last word with a digit is the version and the rest is the name.
 pub fn peer_name(name: &str, version: Option<&str>) -> Option<String> {
-    // SECURITY: this goes on record and from there to terminals (test: a_peer_is_named_on_one_line)
+    // SECURITY: this is recorded and later printed to terminals (test: a_peer_is_named_on_one_line)
     let plain = |text: &str| shown(text.replace(char::is_control, "").trim(), LONGEST);
     let name = Some(plain(name)).filter(|name| !name.is_empty())?;
     match version.map(|version| plain(&version.replace(char::is_whitespace, ""))).filter(|version| !version.is_empty())

@@ -1,4 +1,4 @@
-//! What a modern server's answer asks of its client, read so that no client reads it otherwise.
+//! The questions in a modern server's answer, parsed so that no client can read them differently.
 
 use serde_json::value::RawValue;
 
@@ -6,18 +6,18 @@ use crate::fold::is_same_but_for_case;
 use crate::frame::Members;
 use crate::{keys, method};
 
-/// The keys that make an answer a question.
+/// The keys that make an answer ask questions.
 const ASKING: [&str; 3] = [keys::RESULT_TYPE, keys::INPUT_REQUESTS, keys::REQUEST_STATE];
 
-/// The key that says what a question is for.
+/// The key for the kind of a question.
 const METHOD: [&str; 1] = ["method"];
 
-/// An answer, and what it asks.
+/// An answer and its questions.
 #[derive(Debug)]
 pub struct Input<'j> {
-    /// Nothing where the result is not an object.
+    /// The members of the result; `None` if it is not an object.
     pub result: Option<Members<'j>>,
-    /// What it asks: nothing in most answers.
+    /// The questions; most answers have none.
     pub questions: Vec<InputQuestion<'j>>,
 }
 
@@ -28,21 +28,21 @@ pub struct InputQuestion<'j> {
     pub key: String,
     /// The question itself.
     pub value: &'j RawValue,
-    /// Whether it is Rootward's to answer.
+    /// Whether Rootward answers it.
     pub asks_for_roots: bool,
 }
 
-/// The answer can be read in two ways, or not at all.
+/// The answer is ambiguous or cannot be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unclear;
 
-/// Reads what the result of a call asks for.
+/// Parses the questions in the result of a call.
 pub fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
     if !result.get().starts_with('{') {
         return Ok(Input { result: None, questions: Vec::new() });
     }
-    // SECURITY: of a key that stands twice, or in another case, the client may read what was not read here, and then it is the
-    // one who tells the server its roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
+    // SECURITY: with a duplicate key, or one in another case, the client may read a question that was not found here,
+    // and would tell the server its roots (test: a_question_for_roots_that_reads_two_ways_reaches_no_client)
     let members = read(result, &ASKING)?;
     let mut questions = Vec::new();
     if let Some(asked) = members.get(keys::INPUT_REQUESTS).filter(|asked| asked.get() != "null") {
@@ -54,7 +54,7 @@ pub fn read_input(result: &RawValue) -> Result<Input<'_>, Unclear> {
     Ok(Input { result: Some(members), questions })
 }
 
-/// The members of an object in which these keys are written in one way.
+/// The members of an object in which none of these keys appears in another case.
 fn read<'j>(object: &'j RawValue, keys: &[&str]) -> Result<Members<'j>, Unclear> {
     let members = Members::read(object).ok_or(Unclear)?;
     let is_like =

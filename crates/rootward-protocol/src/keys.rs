@@ -1,69 +1,69 @@
-//! Names of members: the protocol's, and those that Rootward has for what the protocol has no place for. Both sides of a connection may
-//! be Rootward's, and agree by these.
+//! Names of JSON members: the protocol's, and Rootward's own for what the protocol does not cover. If both sides of a
+//! connection are Rootward, these are their agreement.
 
-/// Where a modern request says which revision it is of.
+/// The revision of a modern request.
 pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Where the handshake of a legacy session names a revision, and how [`VERSION`] ends.
+/// The revision in the handshake of a legacy session; [`VERSION`] ends in the same word.
 pub const HANDSHAKE_VERSION: &str = "protocolVersion";
-/// Where a modern request says what the client can do.
+/// The client's capabilities in a modern request.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Where a modern request says what the client is called.
+/// The client's name in a modern request.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// Where a modern request says which logs it wants; none if it does not.
+/// The log level that a modern request asks for; without it, no logs are sent.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-/// Where a modern answer says what the server is called.
+/// The server's name in a modern answer.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// Which `subscriptions/listen` a modern notification belongs to.
+/// The `subscriptions/listen` request that a modern notification belongs to.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-/// What a request asks to be told about its progress with.
+/// The token for progress notifications about a request.
 pub const PROGRESS_TOKEN: &str = "progressToken";
-/// The task that a call began.
+/// The task that a call started.
 pub const TASK: &str = "task";
-/// What a task is called.
+/// The id of a task.
 pub const TASK_ID: &str = "taskId";
-/// What a tool found, for programs.
+/// A tool's result for programs.
 pub const STRUCTURED_CONTENT: &str = "structuredContent";
-/// What everybody may add to a message.
+/// Additional data in any message.
 pub const META: &str = "_meta";
-/// Which request is cancelled.
+/// The id of a cancelled request.
 pub const REQUEST_ID: &str = "requestId";
 /// The state that a modern client carries from round to round.
 pub const REQUEST_STATE: &str = "requestState";
-/// What a modern answer asks.
+/// The questions in a modern answer.
 pub const INPUT_REQUESTS: &str = "inputRequests";
-/// What a modern client answers to that.
+/// A modern client's answers to them.
 pub const INPUT_RESPONSES: &str = "inputResponses";
-/// Whether a modern answer is a result or a question.
+/// Whether a modern answer is a result or asks questions.
 pub const RESULT_TYPE: &str = "resultType";
 
-/// Where the resource that tells the roots names them, in `_meta`.
+/// The roots, in the `_meta` of the resource that lists them.
 pub const ROOTS: &str = "rootward.dev/roots";
-/// Where it says in which state the client is.
+/// The client's state, in the same place.
 pub const STATE: &str = "rootward.dev/state";
 
-/// How long a client may keep a modern answer, in milliseconds.
+/// How long a client may cache a modern answer, in milliseconds.
 pub const TTL: &str = "ttlMs";
-/// Who may keep it.
+/// Who may cache it.
 pub const CACHE_SCOPE: &str = "cacheScope";
 
-/// What a server declares that wants to be told by Codex, with each call, what Codex's sandbox allows.
+/// Declared by a server that wants Codex to send, with each call, what Codex's sandbox allows.
 pub const SANDBOX_STATE: &str = "codex/sandbox-state-meta";
-/// Where Codex says it: 0.166 under both names.
+/// The members in which Codex sends it. Version 0.166 uses both.
 pub const SANDBOX_STATES: [&str; 2] = [SANDBOX_STATE, "codex/sandbox-state"];
-/// How every member begins that Codex adds for such a server.
+/// The prefix of every member that Codex adds for such a server.
 pub const SANDBOX: &str = "codex/sandbox-";
 
-/// Where an entry of a list of roots says what may be done below it.
+/// The access to a root, in its entry in a list of roots.
 pub const ACCESS: &str = "rootward.dev/access";
-/// What peers declare that page `roots/list`.
+/// The extension for paging `roots/list`.
 pub const PAGING: &str = "rootward.dev/roots-paging";
-/// Where a question for roots has its cursor if it has no parameters of its own: a modern one, or one on its way through an SDK.
+/// The cursor in a question for roots that has no params: a modern one, or one that passes through an SDK.
 pub const CURSOR: &str = "rootward.dev/cursor";
-/// Where an answer has the next cursor if it has no other place for it.
+/// The next cursor in an answer that has no other member for it.
 pub const NEXT_CURSOR: &str = "rootward.dev/nextCursor";
-/// The name of Rootward's question for roots among those of a modern answer.
+/// The key of Rootward's question for roots in a modern answer.
 pub const ROOTS_QUESTION: &str = "rootward.dev/roots";
-/// How the names of a server's questions begin among those of a modern answer that the hub gives.
+/// The prefix of the keys of a server's questions in the hub's modern answers.
 pub const SERVER_QUESTION: &str = "rootward.dev/question-";
-/// Where the data of a refusal is that cannot be structured content.
+/// The data of a refusal that cannot be structured content.
 pub const REFUSAL: &str = "rootward.dev/refusal";

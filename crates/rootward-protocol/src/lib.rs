@@ -1,6 +1,6 @@
-//! Everything that MCP says on the wire, as far as Rootward reads or writes it: plain JSON, without an SDK, sockets or a clock.
+//! MCP on the wire, as far as Rootward reads or writes it: plain JSON, without an SDK, sockets or a clock.
 //!
-//! A new revision of the protocol begins here. No other crate has the name of a method or of a member.
+//! Support for a new revision of the protocol starts here. No other crate contains the name of a method or member.
 //!
 //! ```
 //! use std::path::Path;
@@ -11,21 +11,22 @@
 //! let answer = json!({"roots": [{"uri": "file:///srv/app"}, {"uri": 7}]});
 //! let list = ClientList::read(&answer, None)?;
 //! assert_eq!(list.roots()[0].path, Path::new("/srv/app"));
-//! assert_eq!(list.refused()[0].reason.to_string(), "not a usable root: `uri` is a number, not a text");
+//! assert_eq!(list.refused()[0].reason.to_string(), "not a usable root: `uri` is a number, not a string");
 //! # Ok::<(), rootward_protocol::ListError>(())
 //! ```
 //!
-//! - [`frame`]: lines cut from a stream, the JSON-RPC envelope around what they carry, ids byte for byte.
+//! - [`frame`]: lines from a stream, the JSON-RPC envelope, ids byte for byte.
 //! - [`method`], [`keys`], [`header`]: the names.
-//! - [`era`]: legacy and modern; what a client says of itself in each.
+//! - [`era`]: legacy and modern, and how a client of each describes itself.
 //! - [`message`]: the messages that Rootward writes.
-//! - [`input`]: what a modern answer asks of its client.
-//! - [`offer`]: what a server offers, and what is answered for one that offers nothing.
-//! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same where it comes in pages.
-//! - [`HostLimits`]: what a host allows one request to touch, where it says so.
+//! - [`input`]: the questions in a modern answer.
+//! - [`offer`]: what a server offers, and the answers for a server that offers nothing.
+//! - [`ClientList`]: the answer to `roots/list`; [`Pages`]: the same in pages.
+//! - [`HostLimits`]: what a host allows one request to access, if it says so.
 //! - [`round`]: the rounds of a modern call.
-//! - [`bridge`]: a modern client's words for a legacy server, and the reverse; [`passing`]: the same for a modern server. [`subscription`]: what a modern client listens for.
-//! - [`session`]: the roots of a session, from the client's first word to the guard.
+//! - [`bridge`]: translates between a modern client and a legacy server; [`passing`]: passes a modern client's messages
+//!   to a modern server. [`subscription`]: what a modern client listens for.
+//! - [`session`]: the roots of a session, from the client's first message to the guard.
 //! - [`Refusal`]: a [`Denial`](rootward_core::Denial) as a peer sees it.
 
 pub mod bridge;

@@ -1,8 +1,8 @@
-//! A client's answer to `roots/list`, read from the raw JSON.
+//! A client's answer to `roots/list`, parsed from raw JSON.
 //!
-//! Clients send what no schema allows: entries without a URI, numbers, bare paths, URIs of other systems. A typed reading
-//! gives up on the whole list for any of them; this one keeps what is good and says what was wrong with the rest. It
-//! only ever narrows: an entry that cannot be read gives nothing, and a list that cannot be read whole is no list.
+//! Clients send things that no schema allows: entries without a URI, numbers, bare paths, URIs of other systems. A
+//! typed parser would reject the whole list for any of them; this one keeps the good entries and reports the others. It
+//! only ever narrows access: an invalid entry gives nothing, and a list that cannot be read completely is not a list.
 
 use std::path::Path;
 
@@ -13,39 +13,39 @@ use thiserror::Error;
 use crate::keys;
 use crate::text::shortened;
 
-/// The most entries of a list that are taken.
+/// The maximum number of entries in a list.
 pub const MOST_ENTRIES: usize = 10_000;
-/// The longest name that is kept, in characters; the rest is cut off, because it is only shown.
+/// The maximum length of a name in characters. The rest is cut off, because a name is only shown.
 const LONGEST_NAME: usize = 200;
-/// How much of an unusable entry is kept to show it, in characters.
+/// How much of an unusable entry is kept for display, in characters.
 const LONGEST_SHOWN: usize = 200;
-/// The longest URI of another scheme that is kept, in bytes.
+/// The maximum length of a URI with another scheme, in bytes.
 const LONGEST_OTHER: usize = 2048;
-/// The most bytes of an entry's `_meta` that are carried.
+/// The maximum size of an entry's `_meta`, in bytes.
 const LONGEST_META: usize = 4096;
 
-/// Why an answer is no list of roots.
+/// Why an answer is not a list of roots.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ListError {
     /// Not an object.
     #[error("the result is {0}, not an object")]
     NoObject(&'static str),
-    /// No `roots`. An answer without a list is not an empty list: that would take away roots on a mistake, or let the
-    /// operator's stand in.
+    /// There is no `roots`. This is not the same as an empty list: treating it as one would revoke roots by mistake, or
+    /// fall back to the operator's.
     #[error("the result has no `roots`")]
     NoRoots,
     /// `roots` is something else.
     #[error("`roots` is {0}, not a list")]
     NoList(&'static str),
-    /// More than are taken. Those beyond cannot be left out: one may be the closed part of a root that is kept.
+    /// There are too many entries. The excess cannot be dropped: one of them may close a part of another root.
     #[error("{0} roots, more than {MOST_ENTRIES}")]
     TooMany(usize),
-    /// It comes in pages that cannot be put together.
+    /// It comes in pages that do not fit together.
     #[error("the list comes in pages, and {0}")]
     BrokenPages(&'static str),
 }
 
-/// The roots a client named, and the entries that name none.
+/// The roots that a client named, and the entries that name none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ClientList {
     roots: Vec<Root>,
@@ -57,12 +57,13 @@ pub struct ClientList {
 enum Named {
     /// A directory or a file.
     Root(Root),
-    /// Something else: kept, told on, and never opened.
+    /// Something else: kept and passed on, but never opened.
     Other(OtherRoot),
 }
 
 impl ClientList {
-    /// Reads the `result` of a `roots/list`. `home` is what `~` means, for clients that send paths in place of URIs.
+    /// Parses the `result` of a `roots/list`. `home` is the directory that `~` means, for clients that send paths
+    /// instead of URIs.
     pub fn read(result: &Value, home: Option<&Path>) -> Result<ClientList, ListError> {
         let object = result.as_object().ok_or(ListError::NoObject(kind(result)))?;
         let entries = match object.get("roots") {
@@ -71,8 +72,8 @@ impl ClientList {
             Some(other) => return Err(ListError::NoList(kind(other))),
         };
         if entries.len() > MOST_ENTRIES {
-            // SECURITY: an entry beyond the bound may close a part of one before it
-            // (test: more_roots_than_are_taken_are_no_list)
+            // SECURITY: an entry beyond the limit may close a part of one before it (test:
+            // more_roots_than_are_taken_are_no_list)
             return Err(ListError::TooMany(entries.len()));
         }
         let mut list = ClientList::default();
@@ -88,7 +89,7 @@ impl ClientList {
         Ok(list)
     }
 
-    /// The roots that were named, in order, duplicates included.
+    /// The roots, in order, including duplicates.
     pub fn roots(&self) -> &[Root] {
         &self.roots
     }
@@ -108,7 +109,7 @@ impl ClientList {
         !(self.roots.is_empty() && self.refused.is_empty() && self.others.is_empty())
     }
 
-    /// Looks the roots up on disk. Every entry of the list is among the roots, among those of other schemes or among those kept out.
+    /// Looks up the roots on disk. Every entry of the list becomes a root, a root of another scheme, or a refused root.
     #[must_use]
     pub fn place_ambient(self, validation: &Validation) -> RootSet {
         let found = RootSet::place_ambient(self.roots, validation);
@@ -117,18 +118,18 @@ impl ClientList {
     }
 }
 
-/// A root; or the text that names none, and why it does not.
+/// Parses one entry. The error is its text and the reason.
 fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Named, (String, String)> {
     let nothing = Map::new();
     let (uri, object) = match entry {
-        // Not in any schema, and yet it says the same.
+        // No schema allows this, but the meaning is clear.
         Value::String(uri) => (uri, &nothing),
         Value::Object(object) => match object.get("uri") {
             Some(Value::String(uri)) => (uri, object),
-            Some(other) => return Err(unusable(entry, format!("`uri` is {}, not a text", kind(other)))),
+            Some(other) => return Err(unusable(entry, format!("`uri` is {}, not a string", kind(other)))),
             None => return Err(unusable(entry, "no `uri`".to_owned())),
         },
-        other => return Err(unusable(entry, format!("{} in place of a root", kind(other)))),
+        other => return Err(unusable(entry, format!("{} instead of a root", kind(other)))),
     };
     let unreadable = |error: RootError| (shortened(uri, LONGEST_SHOWN), error.reason());
     let meta = object.get("_meta").filter(|meta| meta.is_object()).map(Value::to_string);
@@ -141,19 +142,19 @@ fn read_entry(entry: &Value, home: Option<&Path>) -> Result<Named, (String, Stri
         }
         read => read.map_err(unreadable)?,
     };
-    // SECURITY: what an entry says of itself takes away and never adds (test: an_entry_can_only_narrow_its_access)
+    // SECURITY: an entry's own statement can only reduce its access (test: an_entry_can_only_narrow_its_access)
     let access = root.access & stated_access(object);
     Ok(Named::Root(Root { name, meta, ..root.with_access(access) }))
 }
 
-/// Whether a URI of another scheme is worth keeping: no longer than any, and with nothing in it that a URI does not have.
+/// Whether to keep a URI of another scheme: not too long, and without characters that no URI contains.
 fn is_kept(uri: &str) -> bool {
     uri.len() <= LONGEST_OTHER && !uri.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// What `_meta["rootward.dev/access"]` lets be done. Without the key everything; with a value that cannot be read nothing,
-/// because whoever wrote it wanted less than everything and how much less is not known. Such a root still stands in
-/// the set, closed: left out, a root above it would open what it was to close.
+/// The access in `_meta["rootward.dev/access"]`. Without the key, everything. With an invalid value, nothing, because
+/// its author wanted less than everything and it is unknown how much less. Such a root stays in the set as a closed
+/// one: without it, a root above it would open what it was meant to close.
 fn stated_access(object: &Map<String, Value>) -> Access {
     match object.get("_meta").and_then(|meta| meta.get(keys::ACCESS)) {
         None => Access::ALL,
@@ -176,9 +177,9 @@ fn unusable(entry: &Value, reason: String) -> (String, String) {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
@@ -195,7 +196,7 @@ mod tests {
         ClientList::read(result, Some(Path::new("/home/me"))).unwrap()
     }
 
-    /// One entry among two good ones: what becomes of it, and that the good ones stay.
+    /// One entry between two good ones: checks the entry, and that the good ones stay.
     #[test]
     fn what_real_clients_send() {
         let check = |entry: Value, expect: Result<&str, &str>| {
@@ -220,12 +221,12 @@ mod tests {
         check(json!({"uri": "file:///srv/app", "name": 7, "colour": "red"}), Ok("/srv/app"));
 
         check(json!({"name": "app"}), Err("no `uri`"));
-        check(json!({"uri": null}), Err("`uri` is null, not a text"));
-        check(json!({"uri": 7}), Err("`uri` is a number, not a text"));
-        check(json!({"uri": ["file:///srv"]}), Err("`uri` is a list, not a text"));
-        check(json!(7), Err("a number in place of a root"));
-        check(json!(null), Err("null in place of a root"));
-        check(json!([]), Err("a list in place of a root"));
+        check(json!({"uri": null}), Err("`uri` is null, not a string"));
+        check(json!({"uri": 7}), Err("`uri` is a number, not a string"));
+        check(json!({"uri": ["file:///srv"]}), Err("`uri` is a list, not a string"));
+        check(json!(7), Err("a number instead of a root"));
+        check(json!(null), Err("null instead of a root"));
+        check(json!([]), Err("a list instead of a root"));
     }
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
         check(json!({"root": []}), ListError::NoRoots);
         check(json!({"roots": null}), ListError::NoList("null"));
         check(json!({"roots": {"uri": "file:///srv"}}), ListError::NoList("an object"));
-        check(json!({"roots": "file:///srv"}), ListError::NoList("a text"));
+        check(json!({"roots": "file:///srv"}), ListError::NoList("a string"));
         check(json!(null), ListError::NoObject("null"));
         check(json!([{"uri": "file:///srv"}]), ListError::NoObject("a list"));
         assert_eq!(ClientList::read(&json!({"roots": []}), None), Ok(ClientList::default()));
@@ -307,7 +308,7 @@ mod tests {
         check(json!(["read", "delete"]), Access::READ | Access::DELETE);
         check(json!(["execute"]), Access::EXECUTE);
         check(json!([]), Access::NONE);
-        // What cannot be read gives nothing.
+        // An invalid value gives nothing.
         check(json!("RO"), Access::NONE);
         check(json!(""), Access::NONE);
         check(json!(["read", "fly"]), Access::NONE);

@@ -1,4 +1,4 @@
-//! The messages that are Rootward's own, as JSON.
+//! The messages that Rootward writes, as JSON.
 
 use rootward_core::{PlacedRoot, RootSet};
 use serde_json::{Value, json};
@@ -8,32 +8,32 @@ use crate::frame::{EnvelopeError, TooLong};
 use crate::refusal::{Refusal, RefusalForm};
 use crate::{keys, method};
 
-/// JSON-RPC: what came is not JSON.
+/// JSON-RPC: the message is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
-/// JSON-RPC: what came is not a request.
+/// JSON-RPC: the message is not a valid request.
 pub const INVALID_REQUEST: i32 = -32600;
-/// JSON-RPC: nobody has this method.
+/// JSON-RPC: the method does not exist.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// JSON-RPC: the params are wrong, or refused.
+/// JSON-RPC: the params are wrong or refused.
 pub const INVALID_PARAMS: i32 = -32602;
-/// JSON-RPC: the server cannot do it.
+/// JSON-RPC: the server failed.
 pub const INTERNAL_ERROR: i32 = -32603;
 
-/// MCP, up to 2025-11-25: nobody has this resource.
+/// MCP, up to 2025-11-25: the resource does not exist.
 pub const RESOURCE_NOT_FOUND: i32 = -32002;
-/// MCP, in 2025-11-25 alone: the person must visit an address first.
+/// MCP, in 2025-11-25 only: the user must visit a URL first.
 pub const ADDRESS_REQUIRED: i32 = -32042;
-/// MCP, from 2026-07-28 on: the server does not speak this revision.
+/// MCP, from 2026-07-28: the server does not support this revision.
 pub const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// MCP: an HTTP header is missing or differs from the body.
 pub const HEADER_MISMATCH: i32 = -32020;
 /// MCP: the client lacks a capability that the request needs.
 pub const MISSING_CAPABILITY: i32 = -32021;
-/// MCP: the server does not speak the revision that the request names.
+/// MCP: the server does not support the revision of the request.
 pub const UNSUPPORTED_REVISION: i32 = -32022;
 
-/// An answer with a result that is written already.
+/// An answer with a result, which is already JSON.
 pub fn result(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
@@ -47,7 +47,7 @@ pub fn error(id: &str, code: i32, message: &str, data: Option<&Value>) -> String
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
 }
 
-/// A request; `params` are written already.
+/// A request; `params` is already JSON.
 pub fn request(id: &str, method: &str, params: Option<&str>) -> String {
     let params = params.map(|params| format!(r#","params":{params}"#)).unwrap_or_default();
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"{params}}}"#)
@@ -58,30 +58,30 @@ pub fn notification(method: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#)
 }
 
-/// Tells a peer that its answer is not awaited any more.
+/// Tells a peer that its answer is no longer needed.
 pub fn cancelled(id: &str, reason: &str) -> String {
     let reason = Value::from(reason);
     let method = method::CANCELLED;
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"requestId":{id},"reason":{reason}}}}}"#)
 }
 
-/// The question for roots, or for the page of them that begins at `cursor`.
+/// The request for roots, or for the page that begins at `cursor`.
 pub fn list_roots(id: &str, cursor: Option<&str>) -> String {
     let params = cursor.map(|cursor| json!({"cursor": cursor}).to_string());
     request(id, method::LIST_ROOTS, params.as_deref())
 }
 
-/// Whether a tool says what its structured results look like.
+/// Whether a tool has a schema for its structured results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Results {
-    /// It does, and clients hold errors to it, too: the TypeScript SDK 1.x does.
+    /// It does, and some clients apply it to errors, too: the TypeScript SDK 1.x does.
     Described,
     /// It does not.
     Free,
 }
 
-/// How a refusal reaches a client: a tool call has a result that a model can read, unless the operator wants errors; everything else
-/// has an error.
+/// The answer for a refusal. A tool call gets a result that a model can read, unless the operator wants errors;
+/// everything else gets an error.
 pub fn refusal(id: &str, method: &str, era: Era, (form, results): (RefusalForm, Results), refusal: &Refusal) -> String {
     if method != method::CALL_TOOL || form == RefusalForm::ProtocolError {
         return error(id, INVALID_PARAMS, refusal.sentence(), Some(refusal.data()));
@@ -102,12 +102,13 @@ pub fn roots(set: &RootSet) -> String {
     roots_as(set, |placed| Some(placed.root.uri()?.as_str().to_owned()))
 }
 
-/// The same for a peer that has other names for them. One without a name is left out.
+/// The same for a peer that has its own names for the roots. A root without such a name is left out.
 pub fn roots_as(set: &RootSet, uri: impl Fn(&PlacedRoot) -> Option<String>) -> String {
     let entry = |uri: &str, name: &str| json!({"uri": uri, "name": name});
     let roots = set.roots().iter().filter_map(|placed| {
         let (root, uri) = (&placed.root, uri(placed)?);
-        // SECURITY: a peer that has other names is not told this machine's (test: the_server_is_told_its_own_names)
+        // SECURITY: a peer with its own names must not see this machine's paths (test:
+        // the_server_is_told_its_own_names)
         let is_own = root.uri().is_some_and(|own| own.as_str() == uri);
         let ending = || uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let name = if is_own { root.title() } else { root.name.clone().unwrap_or_else(ending) };
@@ -117,18 +118,18 @@ pub fn roots_as(set: &RootSet, uri: impl Fn(&PlacedRoot) -> Option<String>) -> S
     json!({"roots": roots.chain(others).collect::<Vec<Value>>()}).to_string()
 }
 
-/// The result of a call that found this: as text for models, as data for programs.
+/// The result of a successful call: as text for models, and as data for programs.
 pub fn structured(found: &Value) -> String {
     let text = serde_json::to_string_pretty(found).unwrap_or_default();
     json!({"content": [{"type": "text", "text": text}], "structuredContent": found}).to_string()
 }
 
-/// The result of a call that failed, for a model to read.
+/// The result of a failed call, for a model to read.
 pub fn failed_call(says: &str) -> String {
     json!({"content": [{"type": "text", "text": says}], "isError": true}).to_string()
 }
 
-/// What is said of a line that is not a message.
+/// The answer to a line that is not a message.
 pub fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
     let code = match reason {
         EnvelopeError::NotUtf8 | EnvelopeError::NotJson(_) => PARSE_ERROR,
@@ -137,7 +138,7 @@ pub fn bad_frame(id: Option<&str>, reason: &EnvelopeError) -> String {
     error(id.unwrap_or("null"), code, &format!("the message is refused: {reason}"), None)
 }
 
-/// What is said of a line that was too long, if its sender may wait for an answer.
+/// The answer to a line over the limit, if its sender may wait for one.
 pub fn too_long(long: &TooLong, limit: usize) -> Option<String> {
     let id = long.awaited.id()?;
     let says = format!("the message has {} bytes, more than {limit}", long.length);

@@ -1,4 +1,5 @@
-//! What a server offers, as its answer to `initialize` says, and the answers to requests for what it does not offer.
+//! What a server offers according to its answer to `initialize`, and the answers to requests for what it does not
+//! offer.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -9,13 +10,14 @@ use crate::frame::Members;
 use crate::passing::TASKS;
 use crate::{keys, method};
 
-/// The legacy revisions, the oldest first. As texts they sort by age.
+/// The legacy revisions, oldest first. They sort by age as strings.
 const REVISIONS: [&str; 4] = crate::era::LEGACY_REVISIONS;
 
-/// What a server is called whose name nobody knows.
+/// The name in an improvised answer, while the server's own name is unknown.
 const IMPROVISED: &str = "rootward";
 
-/// The lists of a server: the method that asks for one, the capability that offers it, and how a server announces a change.
+/// The lists of a server: the method that requests one, the capability that offers it, and the notification of a
+/// change.
 pub const LISTS: [OfferedList; 4] = [
     OfferedList { method: method::LIST_TOOLS, capability: "tools", changed: method::TOOLS_CHANGED },
     OfferedList { method: method::LIST_PROMPTS, capability: "prompts", changed: method::PROMPTS_CHANGED },
@@ -26,7 +28,7 @@ pub const LISTS: [OfferedList; 4] = [
 /// A list that servers may offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OfferedList {
-    /// The method that asks for it.
+    /// The method that requests it.
     pub method: &'static str,
     /// The capability that offers it.
     pub capability: &'static str,
@@ -35,13 +37,13 @@ pub struct OfferedList {
 }
 
 impl OfferedList {
-    /// The list that this method asks for.
+    /// The list that this method requests.
     pub fn of(method: &str) -> Option<OfferedList> {
         LISTS.into_iter().find(|list| list.method == method)
     }
 }
 
-/// A server's answer to `initialize`, read.
+/// A parsed answer to `initialize`.
 #[derive(Debug)]
 pub struct Offer<'j> {
     result: Option<Members<'j>>,
@@ -49,7 +51,7 @@ pub struct Offer<'j> {
 }
 
 impl<'j> Offer<'j> {
-    /// Reads the result of `initialize`.
+    /// Parses the result of `initialize`.
     pub fn read(result: &'j RawValue) -> Offer<'j> {
         let result = Members::read(result);
         let capabilities = result.as_ref().and_then(|result| result.object("capabilities"));
@@ -62,35 +64,35 @@ impl<'j> Offer<'j> {
         declared.is_some_and(|declared| declared.get() != "null")
     }
 
-    /// The revision it chose.
+    /// The revision that the server chose.
     pub fn revision(&self) -> Option<String> {
         self.result.as_ref()?.text("protocolVersion")
     }
 
-    /// What it tells a model about itself.
+    /// The server's instructions for a model.
     pub fn instructions(&self) -> Option<String> {
         self.result.as_ref()?.text("instructions")
     }
 
-    /// Whether it is [`improvised`]: nobody knew yet what the server offers.
+    /// Whether this answer is [`improvised`], from before the server's own answer was known.
     pub fn is_improvised(&self) -> bool {
         let info = self.result.as_ref().and_then(|result| result.object("serverInfo"));
         info.and_then(|info| info.text("name")).as_deref() == Some(IMPROVISED)
     }
 
-    /// Whether it chose a later revision than a client was told before: that client cannot go on with it.
+    /// Whether the server chose a later revision than a client was told before. That client cannot continue with it.
     pub fn is_newer_than(&self, told: &Offer<'_>) -> bool {
         matches!((self.revision(), told.revision()), (Some(chosen), Some(told)) if chosen > told)
     }
 }
 
-/// The revision that a client is told which asked for this one: the same if it is known, else the latest of the legacy era.
+/// The revision for a client that asked for this one: the same if it is known, else the latest legacy revision.
 pub fn revision(asked: Option<&str>) -> &str {
     asked.filter(|asked| REVISIONS.contains(asked)).unwrap_or(REVISIONS[REVISIONS.len() - 1])
 }
 
-/// The answer to `initialize` while nobody knows what the server will offer: everything that can be taken back by an empty list.
-/// `asked` is the revision that the client asked for.
+/// The answer to `initialize` while it is unknown what the server will offer: everything that an empty list can take
+/// back. `asked` is the revision that the client asked for.
 pub fn improvised(asked: Option<&str>) -> String {
     let revision = revision(asked);
     let list = json!({"listChanged": true});
@@ -99,8 +101,8 @@ pub fn improvised(asked: Option<&str>) -> String {
     json!({"protocolVersion": revision, "capabilities": capabilities, "serverInfo": info}).to_string()
 }
 
-/// The answer of a hub to `initialize`: what its servers may offer, as far as it can pass that on. `asked` is the revision that the client
-/// asked for.
+/// The hub's answer to `initialize`: what its servers may offer, as far as the hub can pass it on. `asked` is the
+/// revision that the client asked for.
 pub fn of_hub(asked: Option<&str>, instructions: &str) -> String {
     json!({
         "protocolVersion": revision(asked),
@@ -111,7 +113,7 @@ pub fn of_hub(asked: Option<&str>, instructions: &str) -> String {
     .to_string()
 }
 
-/// The answer of a hub to `server/discover`. Clients ask again each time: servers come and go.
+/// The hub's answer to `server/discover`. Clients ask again each time, because servers come and go.
 pub fn discovered_hub(instructions: &str) -> String {
     let mut capabilities = hub_capabilities();
     capabilities["extensions"] = json!({TASKS: {}});
@@ -128,7 +130,7 @@ pub fn discovered_hub(instructions: &str) -> String {
     .to_string()
 }
 
-/// What a hub calls itself.
+/// The hub's name.
 pub(crate) fn hub_info() -> Value {
     json!({"name": "rootward-hub", "title": "Rootward hub", "version": env!("CARGO_PKG_VERSION")})
 }
@@ -139,8 +141,8 @@ fn hub_capabilities() -> Value {
     json!({"tools": list, "prompts": list, "resources": resources, "completions": {}, "logging": {}})
 }
 
-/// A result of `initialize` or `server/discover` that also asks the client for its limits, all other bytes as they came; see
-/// [`HostLimits`](crate::HostLimits). `None` where the result asks already, or cannot be read.
+/// A result of `initialize` or `server/discover` that also asks the client for its limits, with all other bytes
+/// unchanged; see [`HostLimits`](crate::HostLimits). `None` if the result already asks, or cannot be parsed.
 pub fn asking_for_limits(result: &str) -> Option<String> {
     let result: &RawValue = serde_json::from_str(result).ok()?;
     let result = Members::read(result)?;
@@ -159,7 +161,7 @@ pub fn asking_for_limits(result: &str) -> Option<String> {
     Some(result.with("capabilities", &capabilities.with("experimental", &experimental)))
 }
 
-/// The result that says "nothing" in answer to a method, and the capability that the method belongs to.
+/// The empty result for a method, and the capability that the method belongs to.
 pub fn nothing(method: &str) -> Option<(&'static str, &'static str)> {
     Some(match method {
         method::LIST_TOOLS => ("tools", r#"{"tools":[]}"#),
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_improvised_can_be_taken_back() {
+    fn an_improvised_offer_can_be_taken_back() {
         let check = |asked: Option<&str>, expect: &str| {
             let result: Value = serde_json::from_str(&improvised(asked)).unwrap();
             assert_eq!(result["protocolVersion"], expect);

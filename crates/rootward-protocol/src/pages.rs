@@ -1,8 +1,8 @@
-//! A list that comes in pages, put together: whole, or not at all.
+//! Assembles a list that comes in pages: completely, or not at all.
 //!
-//! Paging `roots/list` is no part of the protocol. Whoever names a `nextCursor` all the same is followed, within bounds: a
-//! list that goes in circles, or on and on, is no list. Half a list is none either: what is missing may be the closed part of
-//! a root that is not.
+//! Paging `roots/list` is not part of the protocol. If a client sends a `nextCursor` anyway, it is followed, within
+//! limits: a list that loops or never ends is refused. So is half a list, because the missing part may close something
+//! in the first part.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::keys;
 use crate::list::{ListError, MOST_ENTRIES};
 
-/// The most pages that are asked for.
+/// The maximum number of pages.
 const MOST_PAGES: usize = 400;
-/// The most bytes that pages may have together, counted roughly.
+/// The maximum total size of the pages in bytes, counted roughly.
 const MOST_BYTES: usize = 16 << 20;
-/// The longest cursor that is sent back, in bytes.
+/// The maximum length of a cursor in bytes.
 const LONGEST_CURSOR: usize = 4096;
 
 /// The pages of one list so far.
@@ -23,31 +23,31 @@ pub struct Pages {
     entries: Vec<Value>,
     /// All cursors that were followed; the last is the one to ask with.
     cursors: Vec<String>,
-    /// How much memory the entries take.
+    /// The memory that the entries take.
     bytes: usize,
 }
 
-/// What a page led to.
+/// The result of adding a page.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Turned {
-    /// The list is whole: a result as if it had come at once.
+    /// The list is complete: a result as if it had come in one piece.
     Whole(Value),
-    /// There is more.
+    /// There are more pages.
     Next,
 }
 
 impl Pages {
-    /// The cursor to ask with; none for the first page.
+    /// The cursor to ask with; `None` for the first page.
     pub fn cursor(&self) -> Option<&str> {
         self.cursors.last().map(String::as_str)
     }
 
-    /// How many bytes the pages take so far, counted roughly.
+    /// The approximate size of the pages so far, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes + self.cursors.iter().map(String::len).sum::<usize>()
     }
 
-    /// Takes the next page.
+    /// Adds the next page.
     pub fn add(&mut self, mut page: Value) -> Result<Turned, ListError> {
         let next = next_cursor(&page)?;
         if next.is_none() && self.cursors.is_empty() {
@@ -60,7 +60,7 @@ impl Pages {
             return Err(ListError::BrokenPages("a page came twice"));
         }
         self.bytes += entries.iter().map(bytes_of).sum::<usize>();
-        // SECURITY: the pages of one client must not take all memory there is (test: pages_that_do_not_end)
+        // SECURITY: the pages of one client must not exhaust the memory (test: pages_that_do_not_end)
         if self.bytes > MOST_BYTES {
             return Err(ListError::BrokenPages("they are too long"));
         }
@@ -71,7 +71,7 @@ impl Pages {
         let Some(next) = next else {
             return Ok(Turned::Whole(json!({"roots": std::mem::take(&mut self.entries)})));
         };
-        // SECURITY: a client that never comes to an end must not keep the server asking (test: pages_that_do_not_end)
+        // SECURITY: a client whose list never ends must not keep the server asking (test: pages_that_do_not_end)
         if self.cursors.contains(&next) {
             return Err(ListError::BrokenPages("a cursor came twice"));
         }
@@ -83,7 +83,7 @@ impl Pages {
     }
 }
 
-/// Roughly what a value takes in memory.
+/// The approximate size of a value in memory.
 fn bytes_of(value: &Value) -> usize {
     size_of::<Value>()
         + match value {
@@ -100,7 +100,7 @@ fn next_cursor(page: &Value) -> Result<Option<String>, ListError> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(cursor)) if cursor.len() <= LONGEST_CURSOR => Ok(Some(cursor.clone())),
         Some(Value::String(_)) => Err(ListError::BrokenPages("a cursor is too long")),
-        Some(_) => Err(ListError::BrokenPages("a cursor is no text")),
+        Some(_) => Err(ListError::BrokenPages("a cursor is not a string")),
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(pages.add(page(2..2, Some("b"))), Ok(Turned::Next));
         assert_eq!(pages.cursor(), Some("b"));
         assert_eq!(pages.add(page(2..5, None)), Ok(Turned::Whole(page(0..5, None))));
-        // One that came at once is left as it is, whatever it is.
+        // A list in one piece is left unchanged.
         for whole in [page(0..3, None), json!({"roots": [7], "nextCursor": null}), json!({}), json!(null)] {
             assert_eq!(Pages::default().add(whole.clone()), Ok(Turned::Whole(whole)));
         }
@@ -154,7 +154,7 @@ mod tests {
             json!({"roots": [{"uri": "file:///a", "name": name}], "nextCursor": turn.to_string()})
         };
         check((0..9).map(long).collect(), broken("they are too long"));
-        check(vec![json!({"roots": [], "nextCursor": 7})], broken("a cursor is no text"));
+        check(vec![json!({"roots": [], "nextCursor": 7})], broken("a cursor is not a string"));
         check(vec![json!({"nextCursor": "a"})], broken("a page has no list"));
         check(vec![page(0..1, Some("a")), json!({"roots": null})], broken("a page has no list"));
     }

@@ -1,5 +1,5 @@
-//! A modern client's requests for a modern server behind the hub, and the server's answers for the client: passed on as they are, but for
-//! what the hub answers itself, and for names that mean something on one side only.
+//! Passes a modern client's requests to a modern server behind the hub, and the server's answers back. They stay
+//! unchanged, except for what the hub answers itself and for ids that are only valid on one side.
 
 use rootward_core::session::Support;
 use serde_json::value::RawValue;
@@ -11,17 +11,17 @@ use crate::message::{MISSING_CAPABILITY, error};
 use crate::round::{ModernRequest, with_round};
 use crate::{keys, method};
 
-/// The extension of tasks.
+/// The extension for tasks.
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The value of `resultType` in an answer that names a task.
 const TASK: &str = "task";
 
-/// The value of `resultType` in an answer that asks.
+/// The value of `resultType` in an answer that asks questions.
 const ASKS: &str = "input_required";
 
-/// What a request says of its client, as a server behind the hub is to see it. `token` takes the place of its progress token, if it has
-/// one; `support` says whether the hub has roots to tell for it.
+/// A request's `_meta` for a server behind the hub. `token` replaces its progress token, if it has one; `support` says
+/// whether the hub has roots for it.
 pub fn passed_meta(request: &ModernRequest<'_>, support: Support, token: &str) -> String {
     let (_, meta) = request.members();
     let capabilities = passed_capabilities(request, support);
@@ -32,7 +32,7 @@ pub fn passed_meta(request: &ModernRequest<'_>, support: Support, token: &str) -
     }))
 }
 
-/// The same for requests of the hub's own, on behalf of this client.
+/// The same for the hub's own requests on behalf of this client.
 pub fn own_meta(request: &ModernRequest<'_>, support: Support) -> String {
     let (_, meta) = request.members();
     let capabilities = passed_capabilities(request, support);
@@ -46,7 +46,7 @@ fn passed_capabilities(request: &ModernRequest<'_>, support: Support) -> String 
     for (name, value) in request.capabilities().into_iter().flat_map(Members::iter) {
         match (name, Members::read(value)) {
             ("roots", _) => {}
-            // The hub asks for roots, and has the whole list.
+            // The hub asks for roots itself and has the whole list.
             ("extensions", Some(extensions)) => {
                 let kept = extensions.iter().filter(|(name, _)| *name != keys::PAGING);
                 passed.push((name, object(kept.map(|(name, value)| (name, value.get())))));
@@ -60,7 +60,7 @@ fn passed_capabilities(request: &ModernRequest<'_>, support: Support) -> String 
     object(passed.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
-/// Params with what a request says of its client, and with what is carried from round to round.
+/// Params with this `_meta`, and with the answers and state of a round.
 pub fn passed_params(
     params: Option<&RawValue>,
     meta: &str,
@@ -75,12 +75,12 @@ pub fn passed_params(
     RawValue::from_string(with_round(&with_meta, responses, state)).ok()
 }
 
-/// The result of a modern server as the hub's client gets it: a state and the name of a task become the hub's own. `None` where it is not
-/// an object, or a key stands twice.
+/// A modern server's result for the hub's client, with the state and the task id replaced by the hub's own. `None` if
+/// it is not an object or has a duplicate key.
 pub fn passed_result(result: &RawValue, state: Option<&str>, task: Option<&str>) -> Option<String> {
     let members = Members::read(result)?;
-    // SECURITY: a server does not know that the hub has several principals, and what is for all of its clients may be for one of them
-    // (test: an_answer_is_for_one_principal)
+    // SECURITY: a server does not know that the hub has several principals, so an answer that it marks as public may
+    // only be for one of them (test: an_answer_is_for_one_principal)
     let private = members.get(keys::CACHE_SCOPE).map(|_| r#""private""#);
     let written = [(keys::REQUEST_STATE, state), (keys::TASK_ID, task), (keys::CACHE_SCOPE, private)];
     let written: Vec<(&str, &str)> = written.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
@@ -104,24 +104,24 @@ pub fn asks(result: &Members<'_>) -> bool {
     result.text(keys::RESULT_TYPE).as_deref() == Some(ASKS)
 }
 
-/// Whether a request of the modern era is about a task.
+/// Whether a modern request is about a task.
 pub fn is_about_task(method: &str) -> bool {
     [method::GET_TASK, method::UPDATE_TASK, method::CANCEL_TASK].contains(&method)
 }
 
-/// Whether a request's client knows tasks.
+/// Whether a request's client supports tasks.
 pub fn knows_tasks(request: &ModernRequest<'_>) -> bool {
     let extensions = request.capabilities().and_then(|capabilities| capabilities.object("extensions"));
     extensions.is_some_and(|extensions| extensions.get(TASKS).is_some())
 }
 
-/// The answer to a request about a task whose client does not know tasks.
+/// The error for a request about a task from a client that does not support tasks.
 pub fn tasks_required(id: &str) -> String {
     let data = json!({"requiredCapabilities": {"extensions": {TASKS: {}}}});
     error(id, MISSING_CAPABILITY, "Missing required client capability", Some(&data))
 }
 
-/// Whether a server's answer to `server/discover` says that it speaks the modern era.
+/// Whether a server's answer to `server/discover` says that it supports the modern era.
 pub fn is_modern(result: &RawValue) -> bool {
     let versions = Members::read(result).and_then(|result| result.get("supportedVersions"));
     let versions: Option<Vec<Value>> = versions.and_then(|versions| serde_json::from_str(versions.get()).ok());

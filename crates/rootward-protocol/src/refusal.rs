@@ -1,4 +1,4 @@
-//! A refusal as a peer sees it: one sentence for whoever reads it, and the same as data.
+//! A refusal as a peer sees it: one sentence, and the same as data.
 
 use std::fmt::Write;
 
@@ -6,19 +6,19 @@ use rootward_core::session::{Sources, Why};
 use rootward_core::{Access, Code, Denial, PlacedRoot, RootSet, Shown, env};
 use serde_json::{Value, json};
 
-/// How many roots a refusal names; a list of thousands helps nobody.
+/// The maximum number of roots in a refusal; a list of thousands helps nobody.
 const MOST_NAMED: usize = 50;
 
-/// How many roots of either side a refusal names where the two have no place in common.
+/// The maximum number of roots to name on each side if client and operator have none in common.
 const MOST_APART: usize = 8;
 
 /// How a refused tool call is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RefusalForm {
-    /// A result with `isError`: a model reads it, and can do better.
+    /// A result with `isError`: a model reads it and can correct itself.
     #[default]
     ToolError,
-    /// JSON-RPC error -32602: most clients show it to nobody.
+    /// JSON-RPC error -32602: most clients do not show it.
     ProtocolError,
 }
 
@@ -29,20 +29,20 @@ pub struct Refusal {
     data: Value,
 }
 
-/// The roots in force, as a refusal names them.
+/// The current roots, as a refusal names them.
 #[derive(Clone, Copy, Debug)]
 pub struct Among<'r> {
-    /// Why these.
+    /// The reason for these roots.
     pub why: Why,
-    /// Which.
+    /// The roots.
     pub list: &'r [PlacedRoot],
-    /// How a person names a root here, where that is known: ``name one with `--root DIR` ``.
+    /// How a person can name a root here, if known: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
-    /// What client and operator named, where they have no place in common.
+    /// What the client and the operator named, if they have no place in common.
     pub apart: Option<&'r Apart>,
 }
 
-/// What the client and the operator named, where they have no place in common and nothing is left.
+/// What the client and the operator named, if they have no place in common and no root is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Apart {
     client: String,
@@ -51,19 +51,19 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// The client's roots, and the operator's list.
+    /// From the client's roots and the operator's list.
     pub fn new(client: &RootSet, sources: &Sources) -> Apart {
-        // All that the client named, whether or not it can be used: to name some of them would tell which ones exist.
+        // Everything that the client named, usable or not: naming only some would reveal which ones exist.
         let named = client.roots().iter().map(|placed| Shown::new(&placed.root.path).to_string());
         let named = named.chain(client.refused().iter().map(|refused| Shown::new(&refused.text).to_string()));
         let mut named: Vec<String> = named.collect();
         if sources.bound.is_some() {
-            // SECURITY: those that are missing must not come last (test: a_bounded_client_is_not_told_what_exists)
+            // SECURITY: missing places must not come last (test: a_bounded_client_is_not_told_what_exists)
             named.sort();
             named.dedup();
         }
-        // SECURITY: a client from the network hears of the operator's list only what it may reach
-        // (test: a_refusal_to_a_bounded_client_names_nothing_outside_its_bound)
+        // SECURITY: a client from the network may only see the part of the operator's list that it can reach (test:
+        // a_refusal_to_a_bounded_client_names_nothing_outside_its_bound)
         let ceiling = match &sources.bound {
             Some(bound) if sources.ceiling.names_any() => &sources.ceiling.within(bound),
             Some(bound) => bound,
@@ -73,11 +73,12 @@ impl Apart {
         Apart { client: some_of(named.into_iter()), operator: some_of(operator), bounded: sources.bound.is_some() }
     }
 
-    /// Names both, and says how one of them wins.
+    /// Names both, and says how to make one of them count.
     fn sentence(&self) -> String {
         let Apart { client, operator, bounded } = self;
         let operator = if operator.is_empty() { "nothing that exists" } else { operator };
-        // A client that is bounded gets the same sentence for a place that is missing inside, so it must be true there, too.
+        // A bounded client gets the same sentence for a missing place inside its bound, so it must be true for that
+        // case, too.
         let place = if *bounded { "existing place" } else { "place" };
         let both =
             format!("this client shares {client}, the operator allows {operator}, and these have no {place} in common");
@@ -89,7 +90,7 @@ impl Apart {
     }
 }
 
-/// The first few of many, in backticks.
+/// The first few names, in backticks.
 fn some_of(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.len().checked_sub(MOST_APART) {
@@ -99,7 +100,7 @@ fn some_of(names: impl Iterator<Item = String>) -> String {
 }
 
 impl Refusal {
-    /// The refusal of a path, with the roots in force where they are known.
+    /// The refusal of a path, with the current roots if they are known.
     pub fn among(denial: &Denial, roots: Option<Among<'_>>) -> Refusal {
         let list = roots.map(|roots| roots.list).unwrap_or_default();
         let path = Shown::new(denial.path()).to_string();
@@ -107,19 +108,19 @@ impl Refusal {
         Refusal::new(denial.code().for_peer(), sentence, Some(&path), denial.access(), list)
     }
 
-    /// The refusal of a call that needs roots nobody could name in time.
+    /// The refusal of a call whose roots were not named in time.
     pub fn pending() -> Refusal {
         let sentence = "the call is refused: the client has not named its roots yet".to_owned();
         Refusal::new(Code::RootsPending, sentence, None, Access::NONE, &[])
     }
 
     fn new(code: Code, sentence: String, path: Option<&str>, access: Access, list: &[PlacedRoot]) -> Refusal {
-        // Codex shows a model nothing but the data of a result that has any: so the sentence is part of it.
+        // If a result has data, Codex shows only the data to a model, so the sentence is part of it.
         let data = json!({"code": code, "message": sentence, "path": path, "access": access, "roots": described(list)});
         Refusal { sentence, data }
     }
 
-    /// The same refusal, whose data also says what a person can do about it.
+    /// The same refusal with a hint for a person in its data.
     #[must_use]
     pub fn with_hint(mut self, hint: &str) -> Refusal {
         self.data["hint"] = hint.into();
@@ -131,19 +132,19 @@ impl Refusal {
         &self.sentence
     }
 
-    /// `{code, message, path, access, roots}`, and `hint` where there is one.
+    /// `{code, message, path, access, roots}`, and `hint` if there is one.
     pub fn data(&self) -> &Value {
         &self.data
     }
 
-    /// Both.
+    /// The sentence and the data.
     pub fn into_parts(self) -> (String, Value) {
         (self.sentence, self.data)
     }
 }
 
-/// What is refused, and why nothing is in force, where nothing is. What is wrong with a root that the client named is not said:
-/// whether a place exists would be among it.
+/// The refusal, and the reason if there are no roots. It does not say what is wrong with a client's root, because that
+/// could reveal whether a place exists.
 fn reason(denial: &Denial, path: &str, roots: Option<Among<'_>>) -> String {
     match (denial.code(), roots) {
         (Code::NoRoots, Some(Among { why: Why::NobodyNamed, way, .. })) => {
@@ -160,7 +161,7 @@ fn reason(denial: &Denial, path: &str, roots: Option<Among<'_>>) -> String {
     }
 }
 
-/// Why no root is left, where these were to be the roots. That a place does not exist is not said.
+/// Why there are no roots, although this source was to provide them. It does not say that a place is missing.
 fn without_any(why: Why) -> &'static str {
     match why {
         Why::Unheard => "the client has not answered yet",
@@ -171,14 +172,14 @@ fn without_any(why: Why) -> &'static str {
         Why::Fallback => "the client shared no directories, and the fallback directory cannot be used",
         Why::NobodyNamed | Why::AllowAll => "this client shared no directories",
         Why::Revoked => "the client took its roots back",
-        Why::Lost => "the client's roots could not be learned again",
+        Why::Lost => "the client's roots could not be read again",
         Why::Strict => "`strict` is set, and the client names no roots",
         Why::ClientIgnored => "`ignore-client` is set, and none of the operator's directories can be used",
         Why::FallbackOnly => "`fallback-only` is set, and the fallback directory cannot be used",
     }
 }
 
-/// The end of the sentence.
+/// The end of the sentence: the current roots.
 fn named(list: &[PlacedRoot]) -> String {
     if list.is_empty() {
         return String::new();
@@ -187,9 +188,9 @@ fn named(list: &[PlacedRoot]) -> String {
     for (position, placed) in list.iter().take(MOST_NAMED).enumerate() {
         let comma = if position > 0 { "," } else { "" };
         let root = &placed.root;
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{comma} `{}`", Shown::new(&root.path));
-        // The last part of the path is no news.
+        // Skip a name that only repeats the last component.
         if let Some(name) = root.name.as_ref().filter(|name| root.path.file_name() != Some(name.as_ref())) {
             let _ = write!(text, " \"{}\"", Shown::new(name));
         }

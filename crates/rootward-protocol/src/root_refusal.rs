@@ -1,4 +1,4 @@
-//! Why a root cannot be added or shared, as the error object of a JSON-RPC answer.
+//! The JSON-RPC error for a root that cannot be added or shared.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::message::{INTERNAL_ERROR, INVALID_PARAMS};
 /// A root that cannot be added or shared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RootRefusal {
-    /// What is wrong.
+    /// The kind of problem.
     pub kind: RootRefusalKind,
-    /// The root as it was named.
+    /// The root as named.
     pub uri: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
-/// What is wrong with a root.
+/// The kind of problem with a root.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RootRefusalKind {
-    /// Its text names no place: -32602 `Invalid root URI`.
+    /// Its text does not name a place: -32602 `Invalid root URI`.
     InvalidUri,
-    /// It names a place that cannot be shared: -32603 `Root access denied`.
+    /// Its place cannot be shared: -32603 `Root access denied`.
     AccessDenied,
 }
 

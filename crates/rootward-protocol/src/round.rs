@@ -1,7 +1,8 @@
-//! The rounds of a modern call: a call that needs roots is answered with the question, and comes again with the answer.
+//! The rounds of a modern call: a call that needs roots is answered with a question, and the client sends it again with
+//! the answer.
 //!
-//! What must be known from one round to the next travels in `requestState`. The server seals it, or keeps it and gives the client a
-//! name for it; what is in it, and which call it belongs to, is here.
+//! Data between rounds travels in `requestState`. The server either seals it or stores it and sends the client a
+//! reference; this module defines its contents and which call it belongs to.
 
 use rootward_core::session::Support;
 use serde::{Deserialize, Serialize};
@@ -14,24 +15,24 @@ use crate::implementation::read_peer_name;
 use crate::pages::{Pages, Turned};
 use crate::{keys, method};
 
-/// What is said of a state that belongs to another call, or that nobody here made.
+/// The message for a state that belongs to another call or was not made here.
 pub const NOT_OF_THIS_REQUEST: &str = "`requestState` does not belong to this request";
 
-/// The value of `resultType` in an answer that asks.
+/// The value of `resultType` in an answer that asks questions.
 const ASKS: &str = r#""input_required""#;
 
-/// What a client has said of its roots in the course of a call.
+/// What a client has said about its roots during a call.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Said {
     /// It was not asked.
     #[default]
     Nothing,
-    /// It was asked: the pages that came so far.
+    /// It was asked: the pages so far.
     Asked(Pages),
-    /// The result of `roots/list` as it was sent, whole.
+    /// The complete result of `roots/list`, as sent.
     List(Value),
-    /// It answered with something that is no list, or came again without an answer.
+    /// It answered with something that is not a list, or repeated the call without an answer.
     Failed(String),
 }
 
@@ -40,12 +41,12 @@ pub enum Said {
 pub enum Paging {
     /// It does.
     Declared,
-    /// It has no way to be asked for more than one page.
+    /// It cannot be asked for more than one page.
     NotDeclared,
 }
 
 impl Said {
-    /// What is known now that the call has come again, with this answer.
+    /// What is known after the client repeated the call with this answer.
     #[must_use]
     pub fn heard(self, answer: Option<Value>, paging: Paging) -> Said {
         let Said::Asked(mut pages) = self else { return self };
@@ -60,12 +61,12 @@ impl Said {
         }
     }
 
-    /// Whether another page is to be asked for. A page is not the list: the next one may close a part of what this one opens.
+    /// Whether to ask for another page. One page is not the list: the next one may close a part of what this one opens.
     pub fn goes_on(&self) -> bool {
         matches!(self, Said::Asked(pages) if pages.cursor().is_some())
     }
 
-    /// How many bytes it takes, counted roughly.
+    /// The approximate size in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Said::Nothing => 0,
@@ -76,20 +77,20 @@ impl Said {
     }
 }
 
-/// What a call is, whatever round it is in: what a state belongs to.
+/// Identifies a call across its rounds; a state belongs to one call.
 pub fn call_identity(method: &str, mut params: Value) -> Value {
     if let Some(params) = params.as_object_mut() {
-        // Progress tokens and their like differ from round to round.
+        // Progress tokens and the like differ between rounds.
         for key in [keys::META, keys::REQUEST_STATE, keys::INPUT_RESPONSES] {
             params.remove(key);
         }
     }
-    // The order of an object's members says nothing; where `serde_json` keeps it, it would.
+    // The order of members does not matter, but `serde_json` may preserve it.
     params.sort_all_objects();
     json!([method, params])
 }
 
-/// A request of the modern era, its envelope and what it says of its client read.
+/// A modern request, with its client's description parsed.
 #[derive(Debug)]
 pub struct ModernRequest<'m> {
     params: Members<'m>,
@@ -98,7 +99,7 @@ pub struct ModernRequest<'m> {
 }
 
 impl<'m> ModernRequest<'m> {
-    /// Reads the params of a request. `None` for one of the legacy era, which names no revision.
+    /// Parses the params of a request. `None` for a legacy request, which has no revision.
     pub fn read(params: &'m RawValue) -> Option<ModernRequest<'m>> {
         let params = Members::read(params)?;
         let meta = params.object(keys::META).filter(|meta| meta.get(keys::VERSION).is_some())?;
@@ -106,43 +107,43 @@ impl<'m> ModernRequest<'m> {
         Some(ModernRequest { params, meta, capabilities })
     }
 
-    /// What the client says of itself, as JSON: for questions of Rootward's own.
+    /// The client's description of itself as JSON, for Rootward's own requests.
     pub fn meta(&self) -> Option<&'m RawValue> {
         self.params.get(keys::META)
     }
 
-    /// What a server's answers about itself depend on.
+    /// Identifies everything that a server's description of itself depends on.
     pub fn fingerprint(&self) -> String {
         let text = |key: &str| self.meta.get(key).map(RawValue::get).unwrap_or_default();
         format!("modern {} {}", text(keys::VERSION), text(keys::CAPABILITIES))
     }
 
-    /// What the client calls itself, as it is shown.
+    /// The client's name for itself, ready to display.
     pub fn client(&self) -> Option<String> {
         self.meta.object(keys::CLIENT_INFO).as_ref().and_then(read_peer_name)
     }
 
-    /// The revision that it is of; `None` where that is not a string.
+    /// The revision of the request; `None` if it is not a string.
     pub fn revision(&self) -> Option<String> {
         self.meta.text(keys::VERSION)
     }
 
-    /// A member of what the client says of itself, as JSON.
+    /// A member of `_meta`, as JSON.
     pub fn meta_member(&self, key: &str) -> Option<&'m RawValue> {
         self.meta.get(key)
     }
 
-    /// What the client can do; `None` where it does not say so.
+    /// The client's capabilities; `None` if it does not declare any.
     pub fn capabilities(&self) -> Option<&Members<'m>> {
         self.capabilities.as_ref()
     }
 
-    /// The members of the params, and of `_meta` in them.
+    /// The members of the params, and of their `_meta`.
     pub(crate) fn members(&self) -> (&Members<'m>, &Members<'m>) {
         (&self.params, &self.meta)
     }
 
-    /// What it declares about roots. It cannot announce changes: a request is too short for that.
+    /// What it declares about roots. A request is too short to announce changes.
     pub fn support(&self) -> Support {
         match self.capabilities.as_ref().map(era::support) {
             None | Some(Support::No) => Support::No,
@@ -150,7 +151,7 @@ impl<'m> ModernRequest<'m> {
         }
     }
 
-    /// Whether it sends its list in pages.
+    /// Whether the client sends its list in pages.
     pub fn paging(&self) -> Paging {
         if self.capabilities.as_ref().is_some_and(era::pages) { Paging::Declared } else { Paging::NotDeclared }
     }
@@ -160,13 +161,13 @@ impl<'m> ModernRequest<'m> {
         self.params.get(keys::REQUEST_STATE)
     }
 
-    /// Its answers to what it was asked, by their names.
+    /// Its answers to questions, by key.
     pub fn responses(&self) -> Vec<(String, &'m RawValue)> {
         let responses = self.params.object(keys::INPUT_RESPONSES);
         responses.iter().flat_map(Members::iter).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
-    /// The params as a server behind Rootward is to see them, but for what is carried: the one that asks is Rootward, which has roots.
+    /// The params for a server behind Rootward, without the round: Rootward is the server's client, and has roots.
     pub fn params_for_server(&self) -> Option<String> {
         let text = object(self.params.iter().filter(is_no_round).map(raw));
         let declares = |capabilities: &Members<'_>| capabilities.get("roots").is_some();
@@ -181,7 +182,7 @@ impl<'m> ModernRequest<'m> {
     }
 }
 
-/// Params with answers and a state in them, in place of those there are.
+/// Params with these answers and this state, replacing existing ones.
 pub fn with_round(params: &RawValue, responses: &[(&str, &str)], state: Option<&str>) -> String {
     let Some(members) = Members::read(params) else { return params.get().to_owned() };
     let responses = (!responses.is_empty()).then(|| object(responses.iter().copied()));
@@ -190,7 +191,7 @@ pub fn with_round(params: &RawValue, responses: &[(&str, &str)], state: Option<&
     object(members.iter().filter(is_no_round).map(raw).chain(carried).collect::<Vec<_>>())
 }
 
-/// The result that asks for roots, or for the page of them that begins at `cursor`; `state` is JSON.
+/// The result that asks for roots, or for the page that begins at `cursor`; `state` is JSON.
 pub fn ask_for_roots(state: &str, cursor: Option<&str>) -> String {
     let question = match cursor {
         None => json!({"method": method::LIST_ROOTS}),
@@ -199,7 +200,7 @@ pub fn ask_for_roots(state: &str, cursor: Option<&str>) -> String {
     ask(&[(keys::ROOTS_QUESTION, question.to_string().as_str())], state)
 }
 
-/// The result that asks these questions, which are JSON; `state` is JSON, too.
+/// The result that asks these questions; questions and `state` are JSON.
 pub fn ask(questions: &[(&str, &str)], state: &str) -> String {
     let questions = object(questions.iter().copied());
     object([(keys::RESULT_TYPE, ASKS), (keys::INPUT_REQUESTS, questions.as_str()), (keys::REQUEST_STATE, state)])
@@ -226,7 +227,7 @@ mod tests {
         let asked = || Said::Asked(Pages::default());
         let heard = |said: Said, answer: Option<&Value>| said.heard(answer.cloned(), Paging::Declared);
         assert_eq!(heard(asked(), Some(&list)), Said::List(list.clone()));
-        // SECURITY: roots that nobody asked for are not taken (test: an_answer_counts_where_the_client_was_asked)
+        // SECURITY: roots that were not asked for are ignored (test: an_answer_counts_where_the_client_was_asked)
         assert_eq!(heard(Said::Nothing, Some(&list)), Said::Nothing);
         assert_eq!(heard(Said::List(page.clone()), Some(&list)), Said::List(page.clone()));
         assert!(matches!(heard(asked(), None), Said::Failed(_)));

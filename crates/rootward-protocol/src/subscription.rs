@@ -9,10 +9,10 @@ use crate::bridge::COMPLETE;
 use crate::frame::{Members, object};
 use crate::{keys, method};
 
-/// The member that has the filter, in the request and in its acknowledgment.
+/// The member with the filter, in the request and in its acknowledgment.
 const FILTER: &str = "notifications";
 
-/// The most resources that one request may name.
+/// The maximum number of resources in one request.
 const MOST_RESOURCES: usize = 1000;
 
 /// The lists that a client can listen for: the member of the filter, and the notification.
@@ -33,7 +33,7 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Reads the params of `subscriptions/listen`; why not, where they are not usable.
+    /// Parses the params of `subscriptions/listen`. The error is the reason.
     pub fn read(params: &RawValue) -> Result<SubscriptionFilter, String> {
         let filter = Members::read(params).and_then(|params| params.object(FILTER));
         let filter = filter.ok_or_else(|| format!("`{FILTER}` is missing or not an object"))?;
@@ -51,7 +51,8 @@ impl SubscriptionFilter {
         Ok(SubscriptionFilter { lists, resources })
     }
 
-    /// The params with which the hub itself listens to a server: for all lists, and for these resources. `meta` is what it says of itself.
+    /// The params with which the hub itself listens to a server: all lists, and these resources. `meta` is the hub's
+    /// description of itself.
     pub fn of_hub(resources: &BTreeSet<String>, meta: &str) -> String {
         let mut filter = json!({});
         for (key, _) in LISTS {
@@ -63,17 +64,17 @@ impl SubscriptionFilter {
         object([(FILTER, filter.to_string().as_str()), (keys::META, meta)])
     }
 
-    /// Whether this notification of a changed list is wanted.
+    /// Whether the client wants this notification of a changed list.
     pub fn wants(&self, notification: &str) -> bool {
         self.lists.contains(notification)
     }
 
-    /// The resources whose changes are wanted.
+    /// The resources whose changes the client wants.
     pub fn resources(&self) -> &BTreeSet<String> {
         &self.resources
     }
 
-    /// The first message on the request of this id.
+    /// The first message on the request with this id.
     pub fn acknowledged(&self, id: &str) -> String {
         let mut filter = json!({});
         for (key, _) in LISTS.into_iter().filter(|(_, method)| self.wants(method)) {
@@ -86,12 +87,12 @@ impl SubscriptionFilter {
     }
 }
 
-/// A list changed: the notification on the request of this id.
+/// The notification of a changed list, on the request with this id.
 pub fn list_changed(method: &str, id: &str) -> String {
     notification(method, id, None)
 }
 
-/// A resource changed: the notification on the request of this id.
+/// The notification of a changed resource, on the request with this id.
 pub fn resource_updated(uri: &str, id: &str) -> String {
     notification(method::RESOURCE_UPDATED, id, Some(("uri", &json!(uri))))
 }
@@ -109,7 +110,7 @@ fn notification(method: &str, id: &str, more: Option<(&str, &Value)>) -> String 
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
 }
 
-/// Ids keep their bytes.
+/// Keeps the bytes of the id.
 fn subscription(id: &str) -> String {
     object([(keys::SUBSCRIPTION_ID, id)])
 }

@@ -1,8 +1,8 @@
-//! Texts of peers, made fit to be shown.
+//! Makes a peer's text fit for display.
 
 use rootward_core::Shown;
 
-/// A peer's text, cut off where it is longer than this many characters.
+/// A peer's text, cut off after this many characters.
 pub fn shortened(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -10,7 +10,7 @@ pub fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// The same, without anything that a terminal would obey.
+/// The same, without control sequences for a terminal.
 pub fn shown(text: &str, longest: usize) -> String {
     Shown::new(&shortened(text, longest)).to_string()
 }

@@ -137,7 +137,7 @@ impl fmt::Display for Why {
             Why::AllowAll => "everything: nobody names roots, and `no-roots` is `allow-all`",
             Why::Revoked => "nothing: the client took its roots back",
             Why::Unusable => "nothing: none of the client's roots can be used",
-            Why::Lost => "nothing: the client's roots could not be learned again",
+            Why::Lost => "nothing: the client's roots could not be read again",
             Why::Strict => "nothing: `strict` is set, and the client names no roots",
             Why::ClientIgnored => "the ceiling alone: `ignore-client` is set",
             Why::FallbackOnly => "the fallback directory alone: `fallback-only` is set",

@@ -1,8 +1,8 @@
-//! The JSON-RPC envelope: who is asked what, under which id. What it carries is not looked into.
+//! The JSON-RPC envelope: kind, method and id. The params and results are not parsed.
 //!
-//! A message that two readers could understand as two messages is refused, because one of them would be checked and the other
-//! done: a key that stands twice, a key in another case (Go's `encoding/json` takes `Method` for `method`), a question that is
-//! an answer too.
+//! A message that two parsers could read differently is refused, because one reading would be checked and the other
+//! executed: a duplicate key, a key in another case (Go's `encoding/json` accepts `Method` for `method`), a request
+//! that is also a response.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,20 +15,20 @@ use super::Id;
 use super::id_finder::IdFinder;
 use crate::fold::is_same_but_for_case;
 
-/// What a line holds.
+/// The contents of a line.
 #[derive(Debug)]
 pub enum Message<'f> {
     /// One message.
     Single(Envelope<'f>),
-    /// Several in a list, as revision 2025-03-26 has it.
+    /// Several messages in a list, as in revision 2025-03-26.
     Batch(Batch<'f>),
 }
 
-/// The members of a batch, to be read one by one: one that is broken costs no other.
+/// The members of a batch, parsed one by one, so that a broken one does not affect the others.
 #[derive(Debug)]
 pub struct Batch<'f>(Vec<&'f RawValue>);
 
-/// One message, its envelope read.
+/// One message with its envelope parsed.
 #[derive(Clone, Debug)]
 pub struct Envelope<'f> {
     text: &'f str,
@@ -40,10 +40,10 @@ pub struct Envelope<'f> {
     error: Option<&'f RawValue>,
 }
 
-/// What kind of message it is.
+/// The kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// A method and an id: somebody waits for an answer.
+    /// A method and an id: the sender waits for an answer.
     Request,
     /// A method without an id.
     Notification,
@@ -53,7 +53,7 @@ pub enum Kind {
     ErrorResponse,
 }
 
-/// Why a line is no message.
+/// Why a line is not a message.
 #[derive(Debug, Error)]
 pub enum EnvelopeError {
     /// Bytes that are not UTF-8.
@@ -62,23 +62,23 @@ pub enum EnvelopeError {
     /// Not JSON, or neither an object nor a list.
     #[error("not a JSON-RPC message: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// A key that stands twice.
-    #[error("key `{0}` stands twice")]
-    TwiceTheKey(&'static str),
-    /// A key that some readers take for another.
-    #[error("a key that can be taken for `{0}`")]
-    LikeAKey(&'static str),
+    /// A duplicate key.
+    #[error("duplicate key `{0}`")]
+    DuplicateKey(&'static str),
+    /// A key that some parsers read as another.
+    #[error("a key that some parsers read as `{0}`")]
+    SimilarKey(&'static str),
     /// A carriage return between two tokens.
-    #[error("a carriage return, where some readers end a line")]
+    #[error("a carriage return, which some parsers treat as the end of a line")]
     CarriageReturn,
     /// Another protocol version.
     #[error("`jsonrpc` is not `2.0`")]
     Version,
-    /// An id that is neither string nor number nor null.
+    /// An id that is neither a string nor a number nor null.
     #[error("an id that is neither a string nor a number")]
     Id,
-    /// A method that is no string.
-    #[error("a method that is no string")]
+    /// A method that is not a string.
+    #[error("a method that is not a string")]
     Method,
     /// A request and a response at once, or a result and an error at once.
     #[error("more than one of `method`, `result` and `error`")]
@@ -86,7 +86,7 @@ pub enum EnvelopeError {
     /// Neither a request nor a response.
     #[error("none of `method`, `result` and `error`")]
     NoKind,
-    /// An answer to nothing.
+    /// A result without an id.
     #[error("an answer without an id")]
     NoId,
     /// A batch without members.
@@ -94,14 +94,14 @@ pub enum EnvelopeError {
     EmptyBatch,
 }
 
-/// A line that is no message, and whom to tell.
+/// A line that is not a message, and who waits for an answer.
 #[derive(Debug, Error)]
 #[error("{reason}")]
 pub struct BadFrame {
-    /// Why.
+    /// The reason.
     #[source]
     pub reason: EnvelopeError,
-    /// The id in it as it was written, if that much is clear.
+    /// The id as it was written, if it could be found.
     pub id: Option<Box<str>>,
     /// Whether it has a result or an error, so that somebody may wait for it.
     pub has_outcome: bool,
@@ -115,7 +115,7 @@ impl BadFrame {
 }
 
 impl<'f> Message<'f> {
-    /// Reads a line.
+    /// Parses a line.
     pub fn parse(line: &'f [u8]) -> Result<Message<'f>, BadFrame> {
         let bad = |reason| BadFrame::new(reason, line);
         let text = simdutf8::basic::from_utf8(line).map_err(|_| bad(EnvelopeError::NotUtf8))?;
@@ -143,8 +143,8 @@ impl<'f> Batch<'f> {
 
 impl<'f> Envelope<'f> {
     fn parse(text: &'f str) -> Result<Envelope<'f>, EnvelopeError> {
-        // SECURITY: universal newlines (Python), `readLine` (Java) and `ReadLine` (.NET) end a line here, too, and would do what
-        // stands between two of them (test: what_reads_two_ways_is_refused)
+        // SECURITY: universal newlines (Python), `readLine` (Java) and `ReadLine` (.NET) also end a line here, and
+        // would execute what lies between two of them (test: what_reads_two_ways_is_refused)
         if memchr::memchr(b'\r', text.as_bytes()).is_some() {
             return Err(EnvelopeError::CarriageReturn);
         }
@@ -164,7 +164,7 @@ impl<'f> Envelope<'f> {
             Some(method) => Some(string(method).ok_or(EnvelopeError::Method)?),
             None => None,
         };
-        // A `null` beside the other is how version 1 of JSON-RPC wrote an answer, and every reader takes it for absent.
+        // JSON-RPC 1.0 wrote `null` for the other member, and every parser treats that as absent.
         let is_null = |value: Option<&RawValue>| value.is_some_and(|value| value.get() == "null");
         let (result, error) = match (is_null(result), is_null(error)) {
             (false, true) if result.is_some() => (result, None),
@@ -175,28 +175,28 @@ impl<'f> Envelope<'f> {
             (Some(_), None, None, Some(_)) => Kind::Request,
             (Some(_), None, None, None) => Kind::Notification,
             (None, Some(_), None, Some(_)) => Kind::Response,
-            // Without an id: the request could not be read.
+            // Without an id: the request could not be parsed.
             (None, None, Some(_), _) => Kind::ErrorResponse,
             (None, Some(_), None, None) => return Err(EnvelopeError::NoId),
             (None, None, None, _) => return Err(EnvelopeError::NoKind),
-            // SECURITY: a reader that looks at `result` first would do what was taken for an answer
-            // (test: what_reads_two_ways_is_refused)
+            // SECURITY: a parser that checks `result` first would treat a request as an answer (test:
+            // what_reads_two_ways_is_refused)
             _ => return Err(EnvelopeError::SeveralKinds),
         };
         Ok(Envelope { text, kind, id, method, params, result, error })
     }
 
-    /// The message as it came.
+    /// The message as received.
     pub fn text(&self) -> &'f str {
         self.text
     }
 
-    /// What kind of message it is.
+    /// The kind of message.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Its id: every request and response has one, an error response may not.
+    /// Its id. Every request and response has one; an error response may not.
     pub fn id(&self) -> Option<Id<'f>> {
         self.id
     }
@@ -206,38 +206,39 @@ impl<'f> Envelope<'f> {
         self.method.as_deref()
     }
 
-    /// The params, as they came.
+    /// The params as received.
     pub fn params(&self) -> Option<&'f RawValue> {
         self.params
     }
 
-    /// The result, as it came.
+    /// The result as received.
     pub fn result(&self) -> Option<&'f RawValue> {
         self.result
     }
 
-    /// The error, as it came.
+    /// The error as received.
     pub fn error(&self) -> Option<&'f RawValue> {
         self.error
     }
 
-    /// Writes the message with another id, all other bytes as they came. Without an id of its own it is written as it is.
+    /// Writes the message with another id and keeps all other bytes. A message without an id is written unchanged.
     pub fn write_with_id(&self, id: Id<'_>, to: &mut Vec<u8>) {
         self.write_with(self.id.map(Id::as_str), id.as_str(), to);
     }
 
-    /// Writes the message with other params, all other bytes as they came. Without params it is written as it is.
+    /// Writes the message with other params and keeps all other bytes. A message without params is written unchanged.
     pub fn write_with_params(&self, params: &RawValue, to: &mut Vec<u8>) {
         self.write_with(self.params.map(RawValue::get), params.get(), to);
     }
 
-    /// Writes the message with another result, all other bytes as they came. Without a result it is written as it is.
+    /// Writes the message with another result and keeps all other bytes. A message without a result is written
+    /// unchanged.
     pub fn write_with_result(&self, result: &RawValue, to: &mut Vec<u8>) {
         self.write_with(self.result.map(RawValue::get), result.get(), to);
     }
 
-    /// Writes the message with other bytes in place of a part of it, all others as they came. `part` is a piece of [`Envelope::text`]
-    /// itself; with any other text the message is written as it is.
+    /// Writes the message with `part` replaced, and keeps all other bytes. `part` must be a slice of [`Envelope::text`]
+    /// itself; with any other text the message is written unchanged.
     pub fn write_replacing(&self, part: &str, new: &str, to: &mut Vec<u8>) {
         self.write_with(Some(part), new, to);
     }
@@ -259,7 +260,7 @@ impl<'f> Envelope<'f> {
     }
 }
 
-/// The string that JSON text holds, if it is one.
+/// The string in a JSON text, if it is one.
 fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let json = raw.get();
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
@@ -291,14 +292,15 @@ impl<'de> Deserialize<'de> for Parts<'de> {
                     let value: &'de RawValue = map.next_value()?;
                     match key {
                         Key::Known(index) => {
-                            // SECURITY: readers differ in which of two they take (test: what_reads_two_ways_is_refused)
+                            // SECURITY: parsers differ in which duplicate they use (test:
+                            // what_reads_two_ways_is_refused)
                             if parts.values[index].replace(value).is_some() {
-                                parts.problem.get_or_insert(EnvelopeError::TwiceTheKey(KEYS[index]));
+                                parts.problem.get_or_insert(EnvelopeError::DuplicateKey(KEYS[index]));
                             }
                         }
-                        // SECURITY: some readers fold case (test: what_reads_two_ways_is_refused)
+                        // SECURITY: some parsers ignore case (test: what_reads_two_ways_is_refused)
                         Key::Like(index) => {
-                            parts.problem.get_or_insert(EnvelopeError::LikeAKey(KEYS[index]));
+                            parts.problem.get_or_insert(EnvelopeError::SimilarKey(KEYS[index]));
                         }
                         Key::Other => {}
                     }
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_stays_as_it_came() {
+    fn params_keep_their_bytes() {
         let text = r#"{"id":1,"method":"m","params": {"b" : 1.0,"a":1e400,"b":"\/\u0041"} }"#;
         assert_eq!(single(text).params().map(RawValue::get), Some(r#"{"b" : 1.0,"a":1e400,"b":"\/\u0041"}"#));
         let deep = format!(r#"{{"id":1,"result":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
@@ -387,12 +389,12 @@ mod tests {
             assert!(bad.to_string().contains(says), "{text}: {bad}");
             assert_eq!(bad.id.as_deref(), id, "{text}");
         };
-        check(r#"{"id":1,"method":"a","method":"b"}"#, "`method` stands twice", Some("1"));
-        check(r#"{"id":1,"method":"a","m\u0065thod":"b"}"#, "`method` stands twice", Some("1"));
-        check(r#"{"id":1,"id":2,"method":"a"}"#, "`id` stands twice", None);
-        check(r#"{"id":1,"method":"a","params":{},"params":{}}"#, "`params` stands twice", Some("1"));
-        check(r#"{"id":1,"method":"a","Method":"b"}"#, "taken for `method`", Some("1"));
-        check("{\"id\":1,\"method\":\"a\",\"param\u{17f}\":{}}", "taken for `params`", Some("1"));
+        check(r#"{"id":1,"method":"a","method":"b"}"#, "duplicate key `method`", Some("1"));
+        check(r#"{"id":1,"method":"a","m\u0065thod":"b"}"#, "duplicate key `method`", Some("1"));
+        check(r#"{"id":1,"id":2,"method":"a"}"#, "duplicate key `id`", None);
+        check(r#"{"id":1,"method":"a","params":{},"params":{}}"#, "duplicate key `params`", Some("1"));
+        check(r#"{"id":1,"method":"a","Method":"b"}"#, "parsers read as `method`", Some("1"));
+        check("{\"id\":1,\"method\":\"a\",\"param\u{17f}\":{}}", "parsers read as `params`", Some("1"));
         check(r#"{"id":1,"method":"a","result":{}}"#, "more than one", Some("1"));
         check(r#"{"id":1,"method":"a","result":null}"#, "more than one", Some("1"));
         check(r#"{"id":1,"result":{},"error":{}}"#, "more than one", Some("1"));
@@ -400,7 +402,7 @@ mod tests {
         check(r#"{"id":1}"#, "none of", Some("1"));
         check(r#"{"result":1}"#, "without an id", None);
         check(r#"{"id":{},"method":"a"}"#, "neither a string", None);
-        check(r#"{"id":1,"method":7}"#, "no string", Some("1"));
+        check(r#"{"id":1,"method":7}"#, "not a string", Some("1"));
         check(r#"{"jsonrpc":"1.0","id":1,"method":"a"}"#, "`2.0`", Some("1"));
         check("{\"id\":1,\"method\":\"a\0\"}", "not a JSON-RPC", Some("1"));
         check(r#"{"id":1,"method":"a"} {}"#, "not a JSON-RPC", Some("1"));
@@ -416,7 +418,7 @@ mod tests {
     #[test]
     fn the_members_of_a_batch_are_given_one_by_one() {
         let text = r#"[{"id":1,"method":"a"}, {"id":2,"method":"a","method":"b"} ,7,{"method":"n"}]"#;
-        let Ok(Message::Batch(batch)) = Message::parse(text.as_bytes()) else { panic!("no batch") };
+        let Ok(Message::Batch(batch)) = Message::parse(text.as_bytes()) else { panic!("not a batch") };
         let members: Vec<_> = batch.members().collect();
         assert_eq!(members.len(), 4);
         assert_eq!(members[0].as_ref().unwrap().text(), r#"{"id":1,"method":"a"}"#);

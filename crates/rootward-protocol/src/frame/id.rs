@@ -1,27 +1,27 @@
-//! The id of a request, as it was written.
+//! The id of a request, with its original bytes.
 //!
-//! `1`, `1.0` and `1e0` are the same number and not the same id: the peer that wrote it compares as it likes. It is given
-//! back byte for byte.
+//! `1`, `1.0` and `1e0` are the same number but may be different ids to the peer that wrote them. So an id is returned
+//! byte for byte.
 
 use std::fmt;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The greatest whole number below which a float misses none.
+/// The largest range in which every whole number has its own `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// An id: a number of any size, a string, or null, in the bytes it came in.
+/// An id: a number of any size, a string, or null, with its original bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id<'f>(&'f str);
 
-/// What an id is known by, given its JSON text. A text that is not an id is its own key.
+/// The normalized form of an id, given as JSON. A text that is not an id is returned unchanged.
 pub fn key(id: &str) -> Box<str> {
     Id::read(id).map_or_else(|| id.into(), Id::key)
 }
 
 impl<'f> Id<'f> {
-    /// Reads an id from its JSON text; `None` for what no id can be.
+    /// Parses an id from JSON; `None` if it cannot be one.
     pub fn read(json: &'f str) -> Option<Id<'f>> {
         let raw: &'f RawValue = serde_json::from_str(json).ok()?;
         Id::from_raw(raw)
@@ -39,25 +39,26 @@ impl<'f> Id<'f> {
         self.0
     }
 
-    /// What it is known by, whatever its bytes: a peer may write `"\u0061"` back as `"a"`, or `1.0` as `1`.
+    /// The normalized form, independent of how it is written: a peer may write `"\u0061"` back as `"a"`, or `1.0` as
+    /// `1`.
     pub fn key(self) -> Box<str> {
         match self.0.as_bytes() {
             [b'"', ..] if self.0.contains('\\') => match serde_json::from_str::<String>(self.0) {
                 Ok(text) => Value::from(text).to_string().into(),
-                // Half a surrogate pair: no text that could be written otherwise.
+                // Half a surrogate pair: there is no other way to write it.
                 Err(_) => self.0.into(),
             },
             [b'"' | b'n', ..] => self.0.into(),
             number if number.iter().all(u8::is_ascii_digit) => self.0.into(),
             _ => match self.0.parse::<f64>() {
-                // Where every whole number has its own float.
+                // In this range, every whole number has its own float.
                 Ok(float) if float.fract() == 0.0 && float.abs() <= EXACT => format!("{:.0}", float + 0.0).into(),
                 _ => self.0.into(),
             },
         }
     }
 
-    /// Whether it is null, which an answer has whose request could not be read.
+    /// Whether it is null, as in the answer to a request that could not be parsed.
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }

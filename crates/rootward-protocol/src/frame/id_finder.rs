@@ -1,28 +1,28 @@
-//! Looks for the id of a message that cannot be read: one over the limit, or one that is broken.
+//! Finds the id of a message that cannot be parsed because it is too long or broken.
 //!
-//! It goes over the bytes as they come and keeps next to nothing. What it finds is good for an error to be sent to, and for
-//! nothing else: the bytes were not proved to be JSON.
+//! It scans the bytes as they arrive and stores almost nothing. The result is only good for addressing an error,
+//! because the bytes were not validated as JSON.
 
-/// Longer ids are not looked for.
+/// Longer ids are ignored.
 const LONGEST_ID: usize = 1024;
 
-/// The longest key that is of interest.
+/// The longest relevant key.
 const LONGEST_KEY: usize = 8;
 
-/// Goes over the bytes of one message.
+/// Scans the bytes of one message.
 #[derive(Debug, Default)]
 pub struct IdFinder {
     depth: usize,
     text: Text,
-    /// The last string at the top, which is a key if a colon follows.
+    /// The last string at the top level. It is a key if a colon follows.
     key: Vec<u8>,
-    /// Where in `{"key": value}` the top is.
+    /// The position in `{"key": value}` at the top level.
     side: Side,
     id: Vec<u8>,
     ids: usize,
     has_method: bool,
     has_outcome: bool,
-    /// It did not begin as an object.
+    /// The message does not begin as an object.
     hopeless: bool,
 }
 
@@ -42,19 +42,19 @@ enum Side {
     IdValue,
 }
 
-/// Who waits for an answer to a message that cannot be read.
+/// Who waits for an answer to a message that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Awaited {
     /// Nobody: it is a notification, or an answer itself.
     ByNobody,
     /// The sender of the request with this id.
     By(Box<str>),
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
 }
 
 impl Awaited {
-    /// The id that an error is to be sent to, as JSON; `null` where it cannot be told.
+    /// The id to send an error to, as JSON; `null` if it is unknown.
     pub fn id(&self) -> Option<&str> {
         match self {
             Awaited::ByNobody => None,
@@ -65,14 +65,14 @@ impl Awaited {
 }
 
 impl IdFinder {
-    /// Goes over a message as a whole.
+    /// Scans a whole message.
     pub fn over(message: &[u8]) -> IdFinder {
         let mut finder = IdFinder::default();
         finder.add(message);
         finder
     }
 
-    /// Goes over the next bytes.
+    /// Scans the next bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.hopeless {
@@ -111,7 +111,7 @@ impl IdFinder {
                     }
                 }
                 b'{' | b'[' => {
-                    // An id is no object, and a batch has no id of its own.
+                    // An id is never an object, and a batch has no id itself.
                     self.hopeless |= self.side == Side::IdValue || (self.depth == 0 && byte == b'[');
                     self.depth += 1;
                 }
@@ -141,12 +141,12 @@ impl IdFinder {
         }
     }
 
-    /// Whether the message named a method.
+    /// Whether the message has a method.
     pub fn has_method(&self) -> bool {
         self.has_method
     }
 
-    /// Whether the message had a result or an error: then somebody may wait for it.
+    /// Whether the message has a result or an error, so that somebody may wait for it.
     pub fn has_outcome(&self) -> bool {
         self.has_outcome
     }
@@ -160,7 +160,7 @@ impl IdFinder {
         }
     }
 
-    /// The id as it was written, if there is one and one only, and it is a number, a string or null.
+    /// The id as written, if there is exactly one and it is a number, a string or null.
     pub fn found(&self) -> Option<Box<str>> {
         if self.hopeless || self.ids != 1 {
             return None;

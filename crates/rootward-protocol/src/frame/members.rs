@@ -1,4 +1,4 @@
-//! The members of a JSON object, looked at and replaced in the text: what is not replaced keeps its bytes.
+//! The members of a JSON object, which can be read and replaced in the text. Everything else keeps its bytes.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +15,8 @@ pub struct Members<'j> {
 }
 
 impl<'j> Members<'j> {
-    /// Reads an object. `None` for anything else, and where a key stands twice: readers differ in which of the two they take.
+    /// Parses an object. `None` for anything else, and for a duplicate key, because parsers differ in which one they
+    /// use.
     pub fn read(object: &'j RawValue) -> Option<Members<'j>> {
         let Listed(list) = serde_json::from_str(object.get()).ok()?;
         let mut keys = HashSet::with_capacity(list.len());
@@ -28,12 +29,12 @@ impl<'j> Members<'j> {
         self.list.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
-    /// The value of a member, where it is a string.
+    /// The value of a member, if it is a string.
     pub fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
-    /// The members of a member.
+    /// The members of a nested object.
     pub fn object(&self, key: &str) -> Option<Members<'j>> {
         Members::read(self.get(key)?)
     }
@@ -43,7 +44,7 @@ impl<'j> Members<'j> {
         self.list.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
-    /// The object's text with this value under `key`, in place of the one there is or before all others.
+    /// The object's text with `key` set to this value. A new member is placed first.
     pub fn with(&self, key: &str, value: &str) -> String {
         if let Some(old) = self.get(key) {
             let start = old.get().as_ptr() as usize - self.text.as_ptr() as usize;
@@ -56,7 +57,7 @@ impl<'j> Members<'j> {
         format!("{{{key}:{value}{comma}{rest}")
     }
 
-    /// The object's text without this member; `None` where it has none.
+    /// The object's text without this member; `None` if it has no such member.
     pub fn without(&self, key: &str) -> Option<String> {
         let position = self.list.iter().position(|(known, _)| known == key)?;
         let end_of = |(_, value): &(Cow<'j, str>, &'j RawValue)| {
@@ -64,9 +65,9 @@ impl<'j> Members<'j> {
         };
         let end = end_of(&self.list[position]);
         let (before, after) = match position.checked_sub(1) {
-            // With the comma before it.
+            // Including the comma before it.
             Some(previous) => (&self.text[..end_of(&self.list[previous])], &self.text[end..]),
-            // With the comma after it, if there is one.
+            // Including the comma after it, if there is one.
             None => {
                 let open = self.text.find('{')? + 1;
                 let rest = &self.text[end..];
@@ -77,7 +78,7 @@ impl<'j> Members<'j> {
     }
 }
 
-/// An object of these members.
+/// An object with these members.
 pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
     let members: Vec<String> =
         members.into_iter().map(|(key, value)| format!("{}:{value}", serde_json::Value::from(key))).collect();
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_member_goes_and_the_rest_keeps_its_bytes() {
+    fn one_member_is_removed_and_the_rest_keeps_its_bytes() {
         let check = |object: &str, expect: Option<&str>| {
             let object: &RawValue = serde_json::from_str(object).unwrap();
             assert_eq!(Members::read(object).unwrap().without("a").as_deref(), expect, "{object}");

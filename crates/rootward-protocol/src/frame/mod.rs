@@ -1,7 +1,7 @@
 //! Raw frames: lines of bytes, and the JSON-RPC envelope around what they carry.
 //!
-//! Only the envelope is read. What a message carries stays the bytes it came in, so that unknown fields, the order of keys, big
-//! numbers and spelling reach the other side as they were sent.
+//! Only the envelope is parsed. The contents of a message keep their bytes, so that unknown fields, key order, big
+//! numbers and spelling reach the other side unchanged.
 
 mod envelope;
 mod id;

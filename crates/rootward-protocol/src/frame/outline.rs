@@ -1,20 +1,22 @@
-//! Large messages without the contents of their long strings: enough to read the envelope, in a fraction of the time.
+//! Large messages without the contents of their long strings: enough to parse the envelope, in a fraction of the time.
 //!
-//! A large result is one long string in a small frame: a file. Reading it as JSON takes longer than copying it. So the strings are cut
-//! out first, and what is left is read as JSON. What is cut out must be valid by itself, so the whole is valid if the rest is.
+//! A large result is usually one long string in a small frame: a file. Parsing it as JSON takes longer than copying it.
+//! So long strings are removed first, and the rest is parsed as JSON. Each removed string is checked separately, so the
+//! whole message is valid if the rest is.
 
 use memchr::{memchr, memchr2};
 
-/// From how many bytes on a string is left out. No key of an envelope is that long, however it is written.
+/// The length from which a string is removed. No key of an envelope is that long, even with escapes.
 const LONG: usize = 1024;
 
-/// How long an outline may be. A message of many short strings has none, and that is clear early.
+/// The maximum length of an outline. A message of many short strings exceeds it early and has none.
 const LONGEST: usize = 1 << 14;
 
-/// The message with its long strings emptied. `None` where that would save nothing, and where a string, a byte or an escape may not be
-/// valid: the message itself must be read then.
+/// The message with its long strings emptied. `None` if that saves nothing, or if a string, byte or escape may be
+/// invalid; then the message itself must be parsed.
 ///
-/// The outline is a message if and only if `line` is one. Its kind is the same, and its id, unless that is an empty string.
+/// The outline is a valid message if and only if `line` is. It has the same kind and id, unless the id is an empty
+/// string.
 pub fn outline(line: &[u8]) -> Option<String> {
     let mut short = Vec::new();
     let (mut copied, mut at) = (0, 0);
@@ -31,12 +33,13 @@ pub fn outline(line: &[u8]) -> Option<String> {
         }
     }
     short.extend_from_slice(&line[copied..]);
-    // SECURITY: what is left out is checked here or nowhere (test: an_outline_reads_as_the_message_does)
+    // SECURITY: the removed strings are checked here and nowhere else (test: an_outline_reads_as_the_message_does)
     let is_valid = short.len() <= LONGEST && !has_control_character(line) && simdutf8::basic::from_utf8(line).is_ok();
     if is_valid { String::from_utf8(short).ok() } else { None }
 }
 
-/// Where a string ends that begins at `at`: its closing quote. `None` if it has none, or an escape that is not a character by itself.
+/// The position of the closing quote of a string that begins at `at`. `None` if there is none, or if an escape is not a
+/// whole character.
 fn end_of_string(line: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let found = at + memchr2(b'"', b'\\', &line[at..])?;
@@ -52,16 +55,17 @@ fn end_of_string(line: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Whether the four digits of an escape are a character, not half of a pair: in a key or a method, half a pair alone is an error.
+/// Whether the four digits of an escape are a whole character, not half of a pair. In a key or a method, a lone half is
+/// an error.
 fn is_a_whole_character(digits: &[u8]) -> bool {
     let is_half = matches!(digits, [b'd' | b'D', second, ..] if *second >= b'8');
     digits.iter().all(u8::is_ascii_hexdigit) && !is_half
 }
 
-/// Whether there is a byte that JSON does not allow in strings: one below a blank. A carriage return is one.
+/// Whether there is a byte that JSON does not allow in strings: one below a space, such as a carriage return.
 ///
-/// Four words of eight bytes at a time. Subtracting 32 from each byte of a word sets the highest bit of the first one that is smaller, unless
-/// the byte had that bit before.
+/// Processes four words of eight bytes at a time. Subtracting 32 from each byte of a word sets the highest bit of the
+/// first smaller one, unless the byte already had that bit set.
 fn has_control_character(line: &[u8]) -> bool {
     const BLANKS: u64 = u64::from_ne_bytes([b' '; 8]);
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);

@@ -1,9 +1,9 @@
-//! Cuts a stream of bytes into lines, whatever the chunks it arrives in.
+//! Splits a stream of bytes into lines, independent of the chunks it arrives in.
 //!
-//! Bytes are read to the end of one buffer, and lines are handed out as they lie there. What is taken off is what no message can begin
-//! or end with: the line's end, a carriage return before it, a byte order mark before it. Blank lines are nobody's message and are
-//! skipped. Bytes that are not UTF-8, NUL and other control characters stay in the line: the envelope refuses them, with an answer. A
-//! line over the limit is not kept, but its end is found and its id looked for, so that whoever waits for an answer gets an error.
+//! Bytes are read into the end of one buffer, and lines are returned as slices of it. The newline, a carriage return
+//! before it and a byte order mark at the start are removed. Blank lines are skipped. Bytes that are not UTF-8, NUL and
+//! other control characters stay in the line: the envelope refuses them with an answer. A line over the limit is not
+//! stored, but the reader finds its end and its id, so that the sender gets an error.
 
 use std::mem;
 
@@ -14,25 +14,26 @@ use super::id_finder::{Awaited, IdFinder};
 /// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How much room there is to read to, at the least. With less a large line takes more turns, with more it leaves the processor's nearer
-/// caches in between.
+/// The minimum free space for reading. Less takes more reads for a large line; more exceeds the processor's nearer
+/// caches.
 pub const ROOM: usize = 1 << 18;
 
-/// How much room stays for long lines: to give it back after each large file and take it again costs more than passing the file on.
+/// How much of the buffer is kept after a long line. Freeing and reallocating it for each large file would cost more
+/// than passing the file on.
 const KEPT: usize = 1 << 21;
 
-/// Cuts a stream into lines.
+/// Splits a stream into lines.
 #[derive(Debug)]
 pub struct FrameReader {
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the next line begins in it.
+    /// Where the next line begins.
     start: usize,
-    /// Up to where its end was looked for.
+    /// The position up to which a newline was searched.
     looked: usize,
-    /// The buffer was handed out: what is in it now goes with the next call.
+    /// The buffer was handed out; its contents are dropped on the next call.
     spent: bool,
-    /// A line over the limit whose end has not come yet.
+    /// A line over the limit whose end has not arrived yet.
     skipping: Option<Skipping>,
 }
 
@@ -42,36 +43,36 @@ struct Skipping {
     length: usize,
 }
 
-/// What a stream holds.
+/// An item of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'f> {
-    /// A line, without its end.
+    /// A line without its newline.
     Frame(&'f [u8]),
-    /// A line that was longer than allowed; it is gone.
+    /// A line over the limit, which was dropped.
     TooLong(TooLong),
 }
 
 /// A line, and how it lies in the buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'f> {
-    /// A line beside others.
+    /// A line with others in the buffer.
     Among(&'f [u8]),
-    /// A line alone. Its buffer may be taken, if another is left in its place.
+    /// A line alone in its buffer. The caller may take the buffer and leave another in its place.
     Alone(&'f mut Vec<u8>),
-    /// What stands at the end of the stream without an end of line. It may be half a message.
+    /// The rest of the stream without a newline. It may be half a message.
     Unended(&'f [u8]),
-    /// A line that was longer than allowed; it is gone.
+    /// A line over the limit, which was dropped.
     TooLong(TooLong),
 }
 
-/// What is known of a line that was longer than allowed.
+/// What is known about a line over the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLong {
     /// Who waits for an answer to it.
     pub awaited: Awaited,
-    /// The id of the request that it answers, where it is an answer.
+    /// The id of the request that it answers, if it is an answer.
     pub answers: Option<Box<str>>,
-    /// How long it was.
+    /// Its length.
     pub length: usize,
 }
 
@@ -86,31 +87,31 @@ impl<'f> From<Found<'f>> for Line<'f> {
 }
 
 impl FrameReader {
-    /// A reader of lines of up to `limit` bytes.
+    /// A reader for lines of up to `limit` bytes.
     pub fn new(limit: usize) -> FrameReader {
         FrameReader { limit, buffer: Vec::new(), start: 0, looked: 0, spent: false, skipping: None }
     }
 
-    /// Adds what has come.
+    /// Adds received bytes.
     pub fn add(&mut self, chunk: &[u8]) {
         self.forget_spent();
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// What has come is added at the end of this, where there is room for [`ROOM`] bytes.
+    /// The buffer to append received bytes to, with room for [`ROOM`] more.
     pub fn room(&mut self) -> &mut Vec<u8> {
         self.forget_spent();
         self.buffer.reserve(ROOM);
         &mut self.buffer
     }
 
-    /// The next line whose end has come. `None` means that all the others have been told.
-    #[expect(clippy::should_implement_trait, reason = "a line is lent until the next call")]
+    /// The next complete line; `None` if there is no more.
+    #[expect(clippy::should_implement_trait, reason = "a line is borrowed until the next call")]
     pub fn next(&mut self) -> Option<Line<'_>> {
         self.find().map(Line::from)
     }
 
-    /// The same, and how the line lies.
+    /// The same, and how the line lies in the buffer.
     pub fn find(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         loop {
@@ -123,7 +124,7 @@ impl FrameReader {
             let piece = &self.buffer[start..end];
             if self.skipping.is_some() || piece.len() > self.limit {
                 let mut skipping = self.skipping.take().unwrap_or_default();
-                // A carriage return or a mark may be what was too much.
+                // A carriage return or a byte order mark may have exceeded the limit.
                 skipping.add(piece);
                 return Some(Found::TooLong(skipping.end()));
             }
@@ -140,12 +141,12 @@ impl FrameReader {
         }
     }
 
-    /// The stream has ended: what is left without an end of line.
+    /// Ends the stream; returns the rest without a newline.
     pub fn finish(&mut self) -> Option<Line<'_>> {
         self.find_last().map(Line::from)
     }
 
-    /// The same, and how it lies.
+    /// The same, and how it lies in the buffer.
     pub fn find_last(&mut self) -> Option<Found<'_>> {
         self.forget_spent();
         if let Some(skipping) = self.skipping.take() {
@@ -163,7 +164,7 @@ impl FrameReader {
         }
     }
 
-    /// Keeps the beginning of a line, unless it is too long already.
+    /// Keeps the beginning of a line, unless it is already too long.
     fn keep(&mut self) {
         let begun = &self.buffer[self.start..];
         if self.skipping.is_some() || begun.len() > self.limit {
@@ -173,12 +174,12 @@ impl FrameReader {
         self.make_way();
     }
 
-    /// Gives up what lies before the next line. Its end was looked for in all there is.
+    /// Drops everything before the next line. The rest has been searched for a newline.
     fn make_way(&mut self) {
         if self.start > 0 {
             self.buffer.drain(..self.start);
             self.start = 0;
-            // One huge message must not hold its memory for as long as the session lasts.
+            // One huge message must not keep its memory for the whole session.
             self.buffer.shrink_to(KEPT);
         }
         self.looked = self.buffer.len();
@@ -203,7 +204,7 @@ fn stripped(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Only what JSON takes for white space.
+/// Only what JSON treats as whitespace.
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
@@ -223,7 +224,7 @@ mod tests {
             }
         }
         lines.extend(reader.finish().as_ref().map(shown));
-        assert_eq!(reader.finish(), None, "an end is told once");
+        assert_eq!(reader.finish(), None, "the end is reported once");
         lines
     }
 

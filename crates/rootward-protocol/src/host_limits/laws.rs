@@ -1,4 +1,4 @@
-//! What holds for any state: limits are narrower the more is denied, and nothing that is not known gives anything.
+//! Laws for any state: denying more never allows more, and unknown entries allow nothing.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use super::tests::{Scene, below, glob, special};
 const KINDS: [Access; 3] = [Access::READ, Access::WRITE, Access::DELETE];
 const PATHS: [&str; 8] = [".", "file.txt", "src", "src/main.rs", "src/.env", "src/deep/new", ".git/HEAD", "secret/key"];
 
-/// An entry of any kind, such as Codex sends or may send some day.
+/// An entry of any kind that Codex sends or may send in the future.
 fn entry() -> impl Strategy<Value = Value> {
     let specials = ["root", "project_roots", "slash_tmp", "tmpdir", "minimal", "current_working_directory", "future"];
     let places = ["", "src", "src/deep", "secret", ".git", "./more", "../up", "/absolute"];
@@ -23,7 +23,7 @@ fn entry() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// What a state allows, path by path.
+/// What a state allows for each path.
 fn allowed(scene: &Scene, state: &Value) -> Vec<bool> {
     let all = PATHS.iter().flat_map(|path| KINDS.map(|access| (path, access)));
     all.map(|(path, access)| scene.says(state, path, access).is_none()).collect()
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn what_denies_or_is_not_known_opens_nothing(
+    fn denials_and_unknown_entries_open_nothing(
         entries in prop::collection::vec(entry(), 0..6),
         more in entry(),
         access in select(vec!["deny", "none", "append"]),

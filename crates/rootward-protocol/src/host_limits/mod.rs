@@ -1,10 +1,10 @@
-//! What a host allows one request to touch, as the host itself says in `_meta`: Codex does, with each tool call, to a server that
-//! declares [`keys::SANDBOX_STATE`](crate::keys::SANDBOX_STATE).
+//! What a host allows one request to access, according to the host's own statement in `_meta`. Codex sends this with
+//! each tool call to a server that declares [`keys::SANDBOX_STATE`](crate::keys::SANDBOX_STATE).
 //!
-//! These limits only narrow. A path must be allowed by the roots and by the limits. They never add a root, and the process of a
-//! server stays confined to the roots alone.
+//! These limits only narrow access. A path must be allowed by the roots and by the limits. Limits never add a root, and
+//! a server's process stays confined by the roots alone.
 //!
-//! What is not understood gives nothing:
+//! What is not understood allows nothing:
 //!
 //! | in the state | is read as |
 //! |---|---|
@@ -34,24 +34,24 @@ use crate::keys;
 
 pub use placed::PlacedLimits;
 
-/// How the name of every client begins that tells its limits.
+/// The prefix of the names of all clients that send limits.
 const CLIENT: &str = "codex";
 
-/// What a host allows one request to touch, as the host spelled it.
+/// What a host allows one request to access, as the host wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostLimits {
-    /// All of these must allow a path; without any, the host limits nothing. An error says what was not understood.
+    /// All layers must allow a path; without layers, the host sets no limits. An error says what was not understood.
     layers: Result<Vec<Layer>, &'static str>,
 }
 
-/// One list of places with what is allowed there. The entry with the most names decides.
+/// One list of places with the access allowed there. The entry with the most components decides.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct Layer {
     /// No two have the same path.
     entries: Vec<Entry>,
     /// Globs of absolute paths that are closed.
     closed: Vec<String>,
-    /// Whether an entry that was not understood may take writing from any place.
+    /// Whether an entry that was not understood may forbid writing anywhere.
     nothing_writable: bool,
 }
 
@@ -62,7 +62,7 @@ struct Entry {
     allowed: Allowed,
 }
 
-/// What is allowed in a place, the least first.
+/// The access to a place, the least first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Allowed {
     Nothing,
@@ -70,24 +70,24 @@ enum Allowed {
     Writing,
 }
 
-/// How a request goes beyond what its host allows.
+/// How a request exceeds what its host allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Exceeds {
     /// The place is closed.
     Closed,
-    /// The place is only for reading.
+    /// The place is read-only.
     Writes,
     /// A place below the directory is closed.
     ClosedBelow,
-    /// A place below the directory that is to go is only for reading.
+    /// A place below the directory that is to be removed is read-only.
     WritesBelow,
-    /// The act can touch everything in the roots, and the host allows less.
+    /// The operation can access everything in the roots, and the host allows less.
     Unbounded,
     /// The state was not understood.
     Unclear(&'static str),
 }
 
-/// What the host allows, as a refusal tells it.
+/// The text of a refusal.
 impl fmt::Display for Exceeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -97,29 +97,28 @@ impl fmt::Display for Exceeds {
             Exceeds::WritesBelow => {
                 f.write_str("Codex's sandbox allows only reading of something below this directory")
             }
-            Exceeds::Unbounded => f.write_str(
-                "Codex's sandbox allows less than the roots, and this cannot be held to less than the roots",
-            ),
+            Exceeds::Unbounded => {
+                f.write_str("Codex's sandbox allows less than the roots, and this cannot be confined further")
+            }
             Exceeds::Unclear(why) => write!(f, "Codex's sandbox state is not understood: {why}"),
         }
     }
 }
 
 impl HostLimits {
-    /// Reads what a host says in a request's `_meta` under one of [`keys::SANDBOX_STATES`].
+    /// Reads the state that a host sends in a request's `_meta` under one of [`keys::SANDBOX_STATES`].
     pub fn read(state: &RawValue) -> HostLimits {
         HostLimits { layers: reading::layers(state) }
     }
 
-    /// The same where a host says it more than once: all of it limits.
+    /// The same for several states: all of them apply.
     pub fn read_all<'s>(states: impl IntoIterator<Item = &'s RawValue>) -> HostLimits {
         let layers: Result<Vec<Vec<Layer>>, _> = states.into_iter().map(reading::layers).collect();
         HostLimits { layers: layers.map(|layers| layers.into_iter().flatten().collect()) }
     }
 
-    /// Takes the limits out of a request or notification: what they are, and the message without them and without all else that the
-    /// host says about its sandbox, all other bytes as they came. `None` where there is nothing of it, and where `_meta` can be read in
-    /// two ways.
+    /// Takes the limits out of a request or notification. Returns the limits, and the message without anything that the
+    /// host says about its sandbox; all other bytes stay. `None` if there is nothing, or if `_meta` is ambiguous.
     pub fn take(message: &Envelope<'_>) -> Option<(HostLimits, String)> {
         let params = message.params().filter(|params| may_hold_limits(params.get().as_bytes()))?;
         let meta = Members::read(params)?.get(keys::META)?;
@@ -139,7 +138,7 @@ impl HostLimits {
         Some((HostLimits::read_all(states), String::from_utf8(text).ok()?))
     }
 
-    /// How many bytes they take, counted roughly.
+    /// The approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let entry = |entry: &Entry| size_of::<Entry>() + entry.path.as_os_str().len();
         let layer = |layer: &Layer| {
@@ -148,18 +147,18 @@ impl HostLimits {
         self.layers.iter().flatten().map(layer).sum()
     }
 
-    /// Whether the host limits nothing.
+    /// Whether the host sets no limits.
     pub fn is_everything(&self) -> bool {
         self.layers.as_ref().is_ok_and(Vec::is_empty)
     }
 }
 
-/// Whether a client of this name tells its limits where it is asked to.
+/// Whether a client with this name sends its limits if asked.
 pub fn tells_limits(client: &str) -> bool {
     client.starts_with(CLIENT)
 }
 
-/// A quick look that most messages end with. The name may be written with escapes of its letters or of its slash.
+/// A quick check that rules out most messages. The key may be written with escaped letters or an escaped slash.
 fn may_hold_limits(json: &[u8]) -> bool {
     let has = |part: &[u8]| memmem::find(json, part).is_some();
     has(keys::SANDBOX.as_bytes()) || has(br"\u00") || has(br"\/")

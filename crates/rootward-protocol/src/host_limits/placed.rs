@@ -1,4 +1,4 @@
-//! Limits as they lie on disk, and what they say to a path.
+//! Limits looked up on disk, and their decision about a path.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use rootward_core::{Access, Code, Denial, FileKind, Grant, Guard, follow_ambient
 
 use super::{Allowed, Entry, Exceeds, HostLimits, Layer};
 
-/// Directories directly below a writable place that Codex keeps for reading unless an entry opens them.
+/// Directories directly below a writable place that Codex keeps read-only unless an entry opens them.
 const KEPT: [&str; 4] = [".git", ".agents", ".codex", ".aws"];
 
-/// What begins a wildcard in a glob.
+/// The characters that make a glob out of a name.
 const WILD: [char; 6] = ['*', '?', '[', '{', '\\', '!'];
 
 /// The limits of a request, looked up on disk.
@@ -30,11 +30,11 @@ struct PlacedLayer {
 #[derive(Clone, Debug)]
 struct ClosedPattern {
     glob: GlobMatcher,
-    /// Every place that matches lies below this one.
+    /// Every matching place lies below this one.
     below: PathBuf,
 }
 
-/// What is asked of the limits.
+/// A question to the limits.
 #[derive(Clone, Copy, Debug)]
 struct Asked<'a> {
     place: &'a Path,
@@ -45,7 +45,7 @@ struct Asked<'a> {
 impl HostLimits {
     /// Follows the links on the way to every place. `guard` has the roots of the session.
     ///
-    /// This is done for each request: links may change.
+    /// This happens for each request, because links may change.
     pub fn place_ambient(&self, guard: &Guard) -> PlacedLimits {
         let place = |layers: &Vec<Layer>| layers.iter().map(|layer| PlacedLayer::new_ambient(layer, guard)).collect();
         PlacedLimits { layers: self.layers.as_ref().map_err(|why| *why).and_then(place) }
@@ -53,18 +53,19 @@ impl HostLimits {
 }
 
 impl PlacedLimits {
-    /// Checks a grant, which the roots gave for the path `asked`.
+    /// Checks a grant that the roots gave for the path `asked`.
     pub fn check(&self, grant: &Grant, asked: &OsStr) -> Result<(), Denial> {
         self.check_for(grant, grant.access(), asked)
     }
 
-    /// The same for another access than the one that the grant gives.
+    /// The same for an access other than the grant's.
     pub fn check_for(&self, grant: &Grant, access: Access, asked: &OsStr) -> Result<(), Denial> {
         let verdict = self.verdict(Asked { place: &grant.path(), kind: grant.kind(), access });
         verdict.map_err(|exceeds| exceeds.denial(grant, access, asked))
     }
 
-    /// Refuses what can touch everything in the roots and cannot be held to less, unless the host limits nothing.
+    /// Refuses an operation that can access everything in the roots and cannot be confined further, unless the host
+    /// sets no limits.
     pub fn check_unbounded(&self, grant: &Grant, asked: &OsStr) -> Result<(), Denial> {
         match &self.layers {
             Ok(layers) if layers.is_empty() => Ok(()),
@@ -74,7 +75,7 @@ impl PlacedLimits {
     }
 
     fn verdict(&self, asked: Asked<'_>) -> Result<(), Exceeds> {
-        // SECURITY: a state that nobody understands allows nothing (test: what_is_not_understood_refuses_every_path)
+        // SECURITY: a state that is not understood allows nothing (test: what_is_not_understood_refuses_every_path)
         let layers = self.layers.as_ref().map_err(|&why| Exceeds::Unclear(why))?;
         layers.iter().try_for_each(|layer| layer.verdict(asked))
     }
@@ -94,13 +95,13 @@ impl PlacedLayer {
     fn new_ambient(layer: &Layer, guard: &Guard) -> Result<PlacedLayer, &'static str> {
         let mut entries = Vec::with_capacity(layer.entries.len());
         for entry in &layer.entries {
-            // SECURITY: what is closed is closed by either name (test: a_closed_place_is_closed_by_either_name)
+            // SECURITY: a closed place is closed under both names (test: a_closed_place_is_closed_by_either_name)
             let led = follow_ambient(&entry.path).filter(|followed| followed.place != entry.path);
             let Some(led) = led else {
                 entries.push(entry.clone());
                 continue;
             };
-            // SECURITY: a server may have made a link in a root, and must not choose by it what the host allows
+            // SECURITY: a server may have created a link in a root, and must not use it to choose what the host allows
             // (test: a_link_in_a_root_moves_no_limit)
             let is_of_server =
                 led.links.iter().any(|link| guard.roots().iter().any(|root| link.starts_with(&root.place)));
@@ -110,7 +111,7 @@ impl PlacedLayer {
                 (Allowed::Nothing | Allowed::Reading, true) => Some(Allowed::Nothing),
             };
             entries.extend(there.map(|allowed| Entry { path: led.place, allowed }));
-            // The link may be replaced before the server looks.
+            // The link may be replaced before the server uses it.
             if entry.allowed != Allowed::Writing {
                 entries.push(entry.clone());
             }
@@ -132,13 +133,13 @@ impl PlacedLayer {
         if asked.access.is_empty() || asked.kind != Some(FileKind::Directory) {
             return Ok(());
         }
-        // SECURITY: who gets a directory may go into it (test: a_directory_is_refused_for_what_is_closed_below)
+        // SECURITY: access to a directory includes its contents (test: a_directory_is_refused_for_what_is_closed_below)
         if self.has_below(asked.place, Allowed::Nothing)
             || self.closed.iter().any(|closed| closed.may_lie_below(asked.place))
         {
             return Err(Exceeds::ClosedBelow);
         }
-        // SECURITY: with a directory goes what is in it (test: a_directory_does_not_go_with_what_is_for_reading)
+        // SECURITY: removing a directory removes its contents (test: a_directory_does_not_go_with_what_is_for_reading)
         let goes = asked.access.contains(Access::DELETE);
         let keeps = |entry: &Entry| entry.allowed == Allowed::Writing && entry.path.starts_with(asked.place);
         if goes && (self.has_below(asked.place, Allowed::Reading) || self.entries.iter().any(keeps)) {
@@ -147,16 +148,16 @@ impl PlacedLayer {
         Ok(())
     }
 
-    /// What is allowed in a place.
+    /// The access allowed in a place.
     fn allowed(&self, place: &Path) -> Allowed {
-        // SECURITY: what lies in a closed place is closed (test: patterns_close_what_they_match_and_what_is_in_it)
+        // SECURITY: everything below a closed place is closed (test: patterns_close_what_they_match_and_what_is_in_it)
         if place.ancestors().any(|above| self.closed.iter().any(|closed| closed.glob.is_match(above))) {
             return Allowed::Nothing;
         }
         let depth = |entry: &&Entry| entry.path.components().count();
         let over = || self.entries.iter().filter(|entry| place.starts_with(&entry.path));
         let Some(deepest) = over().map(|entry| depth(&entry)).max() else { return Allowed::Nothing };
-        // Two may be one place by different names: then the lesser counts.
+        // Two entries may be the same place under different names: the lesser access counts.
         let deepest = over().filter(|entry| depth(entry) == deepest).map(|entry| entry.allowed).min();
         let allowed = deepest.unwrap_or(Allowed::Nothing);
         if allowed == Allowed::Writing && (self.nothing_writable || self.keeps(place)) {
@@ -166,7 +167,7 @@ impl PlacedLayer {
         }
     }
 
-    /// Whether a place is one that Codex keeps for reading, although it lies in a writable place.
+    /// Whether Codex keeps a place read-only although it lies in a writable place.
     fn keeps(&self, place: &Path) -> bool {
         let is_kept = |name: &OsStr| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept));
         let writable = || self.entries.iter().filter(|entry| entry.allowed == Allowed::Writing);
@@ -187,7 +188,7 @@ impl PlacedLayer {
 }
 
 impl ClosedPattern {
-    /// A glob as it is written, and as it reads where its fixed part leads.
+    /// A glob as written, and with its fixed part resolved.
     fn both_ambient(glob: &str) -> Result<Vec<ClosedPattern>, &'static str> {
         let names: Vec<&str> = glob.split('/').skip(1).collect();
         let fixed = names.iter().take_while(|name| !name.contains(WILD)).count();
@@ -204,9 +205,9 @@ impl ClosedPattern {
 
     fn new(glob: &str, below: PathBuf) -> Result<ClosedPattern, &'static str> {
         let mut builder = GlobBuilder::new(glob);
-        // In any case: that only closes more.
+        // Ignoring case only closes more.
         builder.literal_separator(true).allow_unclosed_class(true).case_insensitive(true);
-        let glob = builder.build().map_err(|_| "it closes a pattern that is malformed")?.compile_matcher();
+        let glob = builder.build().map_err(|_| "it has a malformed pattern")?.compile_matcher();
         Ok(ClosedPattern { glob, below })
     }
 

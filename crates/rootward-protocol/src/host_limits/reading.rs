@@ -1,7 +1,8 @@
-//! Reads Codex's sandbox state, in every form that Codex has sent since April 2026 (0.121 and later).
+//! Parses Codex's sandbox state, in every form that Codex has sent since April 2026 (0.121 and later).
 //!
-//! `permissionProfile` is `managed` with a file system that is `restricted` to entries or `unrestricted`, `disabled`, `external`, or, in the
-//! first versions, without a type. Before that there was `sandboxPolicy`. Where both are there, both limit.
+//! `permissionProfile` is `managed` (with a file system that is `restricted` to entries or `unrestricted`), `disabled`,
+//! `external`, or, in the first versions, without a type. Earlier there was `sandboxPolicy`. If both are present, both
+//! apply.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,13 +12,13 @@ use serde_json::value::RawValue;
 use super::{Allowed, Entry, Layer};
 use crate::frame::Members;
 
-/// How long a state may be, in bytes.
+/// The maximum size of a state in bytes.
 const LONGEST: usize = 1 << 18;
 
-/// How many entries it may have.
+/// The maximum number of entries.
 const MOST_ENTRIES: usize = 1000;
 
-/// How Codex writes a pattern that counts from the project.
+/// Codex's prefix for a pattern relative to the project.
 const FROM_PROJECT: &str = "codex-project-roots://";
 
 const NOT_AN_OBJECT: &str = "it is not an object, or has a duplicate key";
@@ -33,19 +34,19 @@ enum Where {
     Place(PathBuf),
     /// A glob of absolute paths.
     Pattern(String),
-    /// What programs need of the system. No project lies there.
+    /// The parts of the system that programs need. No project lies there.
     System,
     Unknown,
 }
 
-/// What an entry says about access.
+/// The access in an entry.
 enum Says {
     Allows(Allowed),
-    /// Something that this version does not know.
+    /// A word that this version does not know.
     Unknown,
 }
 
-/// The layers of a state; none where it limits nothing.
+/// The layers of a state; empty if it sets no limits.
 pub(super) fn layers(state: &RawValue) -> Read<Vec<Layer>> {
     if state.get().len() > LONGEST {
         return Err(TOO_MUCH);
@@ -75,10 +76,10 @@ fn of_profile(profile: &RawValue, project: Option<&Path>) -> Read<Option<Layer>>
             }
         }
         Some("disabled") => Ok(None),
-        // SECURITY: Codex does not know what the other sandbox allows, and takes such a profile for read-only where it enforces one
-        // (test: a_sandbox_of_others_is_for_reading)
+        // SECURITY: Codex does not know what the other sandbox allows, and treats such a profile as read-only where it
+        // enforces one (test: a_sandbox_of_others_is_for_reading)
         Some("external") => Ok(Some(Layer::for_reading())),
-        // Before there were types.
+        // From before types existed.
         None => of_entries(&file_system()?, project).map(Some),
         Some(_) => Err(UNKNOWN_PROFILE),
     }
@@ -114,7 +115,7 @@ fn of_path(path: &Members<'_>, project: Option<&Path>) -> Read<Where> {
                     let below = kind(&value, "subpath")?;
                     project.and_then(|project| below_project(project, below.as_deref())).map(Where::Place)
                 }
-                // Also `tmpdir`: it depends on the environment of Codex, which nobody tells.
+                // Also `tmpdir`: it depends on the environment of Codex, which is unknown.
                 _ => None,
             }
         }
@@ -131,19 +132,20 @@ impl Layer {
     fn add(&mut self, at: Where, says: &Says) -> Read<()> {
         match (at, says) {
             (Where::Place(path), Says::Allows(allowed)) => self.allow(path, *allowed),
-            // SECURITY: it may be an exception from a place that is open (test: what_is_not_known_gives_nothing)
+            // SECURITY: it may be an exception to an open place (test: what_is_not_known_gives_nothing)
             (Where::Place(path), Says::Unknown) => self.allow(path, Allowed::Nothing),
             (Where::Pattern(_) | Where::System | Where::Unknown, Says::Allows(Allowed::Writing))
             | (Where::System, Says::Allows(Allowed::Reading)) => {}
             (Where::Pattern(glob), _) => self.closed.push(glob),
-            // SECURITY: it may be an exception from a place that is writable (test: what_is_not_known_gives_nothing)
+            // SECURITY: it may be an exception to a writable place (test: what_is_not_known_gives_nothing)
             (Where::Unknown, Says::Allows(Allowed::Reading)) => self.nothing_writable = true,
             (Where::System | Where::Unknown, _) => return Err(UNKNOWN_ENTRY),
         }
         Ok(())
     }
 
-    /// Adds an entry. Of two for the same path Codex takes the one that denies, else the one that lets write.
+    /// Adds an entry. Of two entries for the same path, Codex uses the one that denies, else the one that allows
+    /// writing.
     fn allow(&mut self, path: PathBuf, allowed: Allowed) {
         match self.entries.iter_mut().find(|entry| entry.path == path) {
             None => self.entries.push(Entry { path, allowed }),
@@ -154,7 +156,7 @@ impl Layer {
     }
 }
 
-/// The form of before June 2026.
+/// The form used before June 2026.
 fn of_policy(policy: &RawValue, project: Option<&Path>) -> Read<Option<Layer>> {
     let policy = Members::read(policy).ok_or(NOT_AN_OBJECT)?;
     match kind(&policy, "type")?.as_deref() {
@@ -176,7 +178,7 @@ fn of_policy(policy: &RawValue, project: Option<&Path>) -> Read<Option<Layer>> {
     }
 }
 
-/// What such a policy lets read.
+/// What such a policy allows to read.
 fn of_reading(policy: &Members<'_>, key: &str) -> Read<Layer> {
     let Some(reading) = policy.get(key).filter(|reading| reading.get() != "null") else {
         return Ok(Layer::for_reading());
@@ -197,7 +199,7 @@ fn of_reading(policy: &Members<'_>, key: &str) -> Read<Layer> {
     }
 }
 
-/// A member that is a string; `None` where it is missing or `null`, an error where it is anything else.
+/// A string member; `None` if it is missing or `null`, an error if it is anything else.
 fn kind(members: &Members<'_>, key: &str) -> Read<Option<String>> {
     match members.get(key) {
         None => Ok(None),
@@ -206,14 +208,14 @@ fn kind(members: &Members<'_>, key: &str) -> Read<Option<String>> {
     }
 }
 
-/// A member that is a list of no more than so many entries; `None` where it is missing or `null`.
+/// A list member with a limited number of entries; `None` if it is missing or `null`.
 fn list<'j>(members: &Members<'j>, key: &str, otherwise: &'static str) -> Read<Option<Vec<&'j RawValue>>> {
     let Some(value) = members.get(key).filter(|value| value.get() != "null") else { return Ok(None) };
     let list: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| otherwise)?;
     if list.len() > MOST_ENTRIES { Err(TOO_MUCH) } else { Ok(Some(list)) }
 }
 
-/// An absolute path or a `file:` URI, as a path without dot segments.
+/// Parses an absolute path or a `file:` URI into a path without dot segments.
 fn place(text: &str) -> Option<PathBuf> {
     let decoded = match RootUri::parse(text, PathStyle::NATIVE) {
         Ok(uri) => uri.path().to_owned(),
@@ -230,14 +232,14 @@ fn below_project(project: &Path, below: Option<&str>) -> Option<PathBuf> {
     is_plain.then(|| project.components().chain(below.components()).filter(|part| *part != Component::CurDir).collect())
 }
 
-/// A glob of absolute paths. Relative ones count from the project.
+/// A glob of absolute paths. Relative ones start at the project.
 fn pattern(text: &str, project: Option<&Path>) -> Option<String> {
     let below = text.strip_prefix(FROM_PROJECT).unwrap_or(text);
     let absolute = match below.strip_prefix('/') {
         Some(_) => below.to_owned(),
         None => format!("{}/{below}", globset::escape(project?.to_str()?)),
     };
-    // `..` would match nothing that is resolved.
+    // `..` would never match a resolved path.
     let names = absolute.split('/').filter(|name| !matches!(*name, "" | "."));
     let names: Option<Vec<&str>> = names.map(|name| (name != "..").then_some(name)).collect();
     Some(format!("/{}", names?.join("/")))

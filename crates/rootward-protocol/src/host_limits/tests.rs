@@ -1,4 +1,4 @@
-//! States as Codex sends them, and such as it never should, against a real tree.
+//! States as Codex sends them, and states that it should never send, checked on a real tree.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::frame::Message;
 
-/// A directory `project` with some files, and a guard that gives all of it.
+/// A directory `project` with some files, and a guard that allows all of it.
 pub(super) struct Scene {
     directory: tempfile::TempDir,
     guard: Guard,
@@ -30,7 +30,7 @@ impl Scene {
         }
         let root = Root::from_path(&project, Origin::Flag).unwrap();
         let set = RootSet::place_ambient([root], &Validation::new(None));
-        // What roots leave open is the business of these tests.
+        // No restrictions: these tests are about the limits.
         let options = GuardOptions { restrictions: Arc::new(Restrictions::none()), ..GuardOptions::default() };
         let guard = Guard::new(set, options);
         Scene { directory, guard }
@@ -41,7 +41,7 @@ impl Scene {
         self.directory.path().canonicalize().unwrap().join(name).to_str().unwrap().to_owned()
     }
 
-    /// What the limits say to a path below the project, which the roots give.
+    /// The limits' answer for a path below the project, which the roots allow.
     pub(super) fn says(&self, state: &Value, path: &str, access: Access) -> Option<(Code, String)> {
         let limits = HostLimits::read(&to_raw_value(state).unwrap());
         let grant = self.guard.check(path, access).unwrap_or_else(|denial| panic!("{path}: {denial:?}"));
@@ -49,7 +49,7 @@ impl Scene {
         Some((denial.code(), denial.to_string()))
     }
 
-    /// Checks what may be done: `rwd` for reading, writing and deleting.
+    /// Checks the allowed access: `rwd` for reading, writing and deleting.
     #[track_caller]
     fn check(&self, state: &Value, path: &str, expect: &str) {
         let kinds = [("r", Access::READ), ("w", Access::WRITE), ("d", Access::DELETE)];
@@ -146,7 +146,7 @@ fn a_sandbox_of_others_is_for_reading() {
 fn entries_of_every_kind() {
     let scene = Scene::new();
     let project = scene.path("project");
-    // The entry with the most names decides, in any order.
+    // The entry with the most components decides, in any order.
     for entries in [
         json!([at(&project, "write"), below("secret", "deny"), below("src", "read"), below("src/deep", "write")]),
         json!([below("src/deep", "write"), below("src", "read"), below("secret", "none"), at(&project, "write")]),
@@ -158,22 +158,22 @@ fn entries_of_every_kind() {
         scene.check(&state, "secret/key", "");
         scene.check(&state, "secret", "");
     }
-    // Of two for one place: denied, else writable.
+    // Of two entries for one place: denied, else writable.
     scene.check(&scene.state(&json!([at(&project, "read"), special("project_roots", "write")])), "file.txt", "rwd");
     scene.check(
         &scene.state(&json!([at(&project, "write"), at(&project, "deny"), at(&project, "read")])),
         "file.txt",
         "",
     );
-    // Other spellings of the same.
+    // Other spellings of the same place.
     scene.check(&scene.state(&json!([special("current_working_directory", "write")])), "file.txt", "rwd");
     scene.check(&scene.state(&json!([at(&format!("file://{project}"), "write")])), "file.txt", "rwd");
     scene.check(&scene.state(&json!([at(&format!("{project}//./src/"), "write")])), "src/main.rs", "rwd");
-    // Nothing is allowed that no entry names.
+    // Nothing is allowed unless an entry names it.
     for entries in [json!([]), json!([special("minimal", "read")]), json!([below("more", "write")])] {
         scene.check(&scene.state(&entries), "file.txt", "");
     }
-    // The project of this test may lie there itself.
+    // The project of this test may itself be in `/tmp`.
     let temporary = HostLimits::read(&to_raw_value(&scene.state(&json!([special("slash_tmp", "read")]))).unwrap());
     let entries = vec![Entry { path: "/tmp".into(), allowed: Allowed::Reading }];
     assert_eq!(temporary.layers, Ok(vec![Layer { entries, ..Layer::default() }]));
@@ -224,11 +224,11 @@ fn what_is_not_known_gives_nothing() {
     let state = scene.state(&json!([open, below("src", "append")]));
     scene.check(&state, "src/main.rs", "");
     scene.check(&state, "file.txt", "rwd");
-    // Without a project nobody knows where it is.
+    // Without a project, its location is unknown.
     let mut state = scene.state(&json!([special("root", "read"), open]));
     state["sandboxCwd"] = json!("file:///%00/bad/path/x");
     scene.check(&state, "file.txt", "r");
-    // What is new beside what is known changes nothing.
+    // New members next to known ones change nothing.
     let mut entry = special("project_roots", "write");
     entry["since"] = json!("today");
     let mut state = scene.state(&json!([entry]));
@@ -303,7 +303,7 @@ fn the_older_policy() {
     elsewhere["sandboxCwd"] = json!("/nowhere");
     scene.check(&elsewhere, "src/main.rs", "rwd");
     scene.check(&elsewhere, "file.txt", "r");
-    // Where both are sent, both limit.
+    // If both are sent, both apply.
     let mut both = scene.state(&json!([special("project_roots", "write")]));
     both["sandboxPolicy"] = json!({"type": "read-only"});
     scene.check(&both, "file.txt", "r");
@@ -317,7 +317,7 @@ fn patterns_close_what_they_match_and_what_is_in_it() {
         scene.check(&state, "src/.env", "");
         scene.check(&state, "src/.env/below", "");
         scene.check(&state, "src/main.rs", "rwd");
-        // A tool that gets the directory may go into it.
+        // Access to the directory would include its contents.
         scene.check(&state, "src", "");
     }
     let absolute = format!("{}/sec*", scene.path("project"));
@@ -348,7 +348,7 @@ fn a_directory_does_not_go_with_what_is_for_reading() {
         scene.state(&json!([special("root", "read"), special("project_roots", "write"), below("src/deep", "read")]));
     scene.check(&state, "src", "rw");
     scene.check(&state, "more", "rwd");
-    // What is writable holds directories that Codex keeps.
+    // A writable place contains directories that Codex keeps read-only.
     scene.check(&scene.state(&json!([special("project_roots", "write"), below("more", "write")])), "more", "rw");
 }
 
@@ -361,7 +361,7 @@ fn a_closed_place_is_closed_by_either_name() {
     scene.check(&state, "file.txt", "rwd");
     let state = scene.state(&json!([special("project_roots", "write"), glob(&format!("{link}/k*"), "deny")]));
     scene.check(&state, "secret/key", "");
-    // A link outside the roots leads where the user made it lead.
+    // A link outside the roots can be trusted: the user created it.
     let other = scene.link("other-name", "project");
     scene.check(&scene.state(&json!([special("root", "read"), at(&other, "write")])), "file.txt", "rwd");
 }
@@ -407,7 +407,7 @@ fn limits_are_taken_out_and_the_rest_keeps_its_bytes() {
         r#"{"method":"m","params":{"\u005fmeta":{"codex/sandbox-\u0073tate-meta":7}}}"#,
         Some(r#"{"method":"m","params":{"\u005fmeta":{}}}"#),
     );
-    // All that Codex 0.166 says about its sandbox.
+    // Everything that Codex 0.166 says about its sandbox.
     check(
         r#"{"method":"m","params":{"_meta":{"a":1, "codex/sandbox-state":{},"codex/sandbox-state-meta":{} ,"codex/sandbox-launcher":{"x":1}, "b":2}}}"#,
         Some(r#"{"method":"m","params":{"_meta":{"a":1, "b":2}}}"#),

@@ -1,16 +1,17 @@
-//! What the operator and the user give, which may change while sessions run.
+//! The operator's and the user's roots and restrictions, which may change while sessions run.
 
 use std::sync::Arc;
 
 use rootward_core::Restrictions;
 use rootward_core::session::Sources;
 
-/// Their roots, and what is closed. Together: roots are never decided with what was closed for others.
+/// The roots and the closed places. They are kept together, so that roots are never decided with another version's
+/// restrictions.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// The roots of the operator, the user's saved choice, the fallback.
+    /// The operator's roots, the user's saved roots, the fallback.
     pub sources: Sources,
-    /// The places that stay closed. The same value as before where that did not change: another value means new guards,
-    /// and servers that are started again.
+    /// The places that stay closed. Keep the same value if nothing changed: another value means new guards and
+    /// restarted servers.
     pub restrictions: Arc<Restrictions>,
 }

@@ -1,4 +1,4 @@
-//! The roots that a client named and that are left out: which, why, and how much of the reason a peer is told.
+//! The client's roots that are left out: which, why, and how much of the reason a peer may see.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::published::Published;
-/// How many of a client's roots are told of; the rest are counted.
+/// The maximum number of roots to report.
 const MOST_TOLD: usize = 50;
 
 /// A root that the client named and that is left out.
@@ -16,23 +16,23 @@ const MOST_TOLD: usize = 50;
 pub struct LeftOut {
     /// As the client named it.
     pub text: String,
-    /// What a peer is told.
+    /// The reason as a peer sees it.
     pub kind: LeftOutKind,
-    /// What it was to be shared for.
+    /// The access it asked for.
     pub access: Access,
-    /// Why, as the operator sees it.
+    /// The reason as the operator sees it.
     pub reason: String,
-    /// The code that fits the reason, if one does.
+    /// A matching code, if there is one.
     pub code: Option<Code>,
 }
 
-/// Why a root is left out, as a peer is told.
+/// Why a root is left out, as a peer sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LeftOutKind {
-    /// Its URI names no place.
+    /// Its URI does not name a place.
     Unusable,
-    /// It must not be shared, or lies outside what the operator allows.
+    /// It cannot be shared, or lies outside what the operator allows.
     Refused,
     /// It does not exist or cannot be reached. It counts as soon as it can be.
     Unavailable,
@@ -62,12 +62,12 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// What the operator was told last: each root that is left out is told once for each change.
+/// What the operator was told last, so that each left-out root is reported once per change.
 #[derive(Clone, Default, Debug)]
 pub struct LeftOutNews(Vec<LeftOut>);
 
 impl LeftOutNews {
-    /// The roots that are left out by now and were not before.
+    /// The roots that are left out now and were not before.
     pub fn take(&mut self, published: Option<&Published>) -> Vec<LeftOut> {
         let Some(now) = published.map(Published::left_out).filter(|now| *now != self.0) else { return Vec::new() };
         let before = std::mem::replace(&mut self.0, now.to_vec());
@@ -76,22 +76,22 @@ impl LeftOutNews {
 }
 
 impl LeftOut {
-    /// The entry for the record.
+    /// The audit event.
     pub fn event(&self, occasion: Occasion<'_>) -> AuditEvent {
         AuditEvent::of_root(occasion, &self.text, self.access, self.code, &self.reason)
     }
 
-    /// As `get-roots` tells it.
+    /// The form used in `get-roots`.
     pub fn told(&self) -> Value {
         json!({"uri": self.text, "reason": self.kind})
     }
 }
 
-/// The client's roots that are left out of what is in force.
+/// The client's roots that are not among the current roots.
 pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) -> Vec<LeftOut> {
     let refused = client.refused().iter().map(|refused| {
         let kind = match kind(&refused.reason) {
-            // SECURITY: a client from the network is not told what exists outside the directories it may reach
+            // SECURITY: a client from the network must not learn what exists outside the directories it may reach
             // (test: a_bounded_client_is_not_told_what_exists)
             LeftOutKind::Unavailable if sources.bound.is_some() => LeftOutKind::Refused,
             kind => kind,
@@ -117,7 +117,7 @@ pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) 
     });
     let mut all: Vec<LeftOut> = refused.chain(outside).collect();
     if sources.bound.is_some() {
-        // SECURITY: those that are missing must not come first (test: a_bounded_client_is_not_told_what_exists)
+        // SECURITY: missing roots must not come first (test: a_bounded_client_is_not_told_what_exists)
         all.sort_by(|one, other| one.text.cmp(&other.text));
         all.dedup_by(|one, other| one.text == other.text);
     }
@@ -125,7 +125,7 @@ pub(super) fn left_out(client: &RootSet, in_force: &InForce, sources: &Sources) 
     all
 }
 
-/// A root's URI, or its path where it has none.
+/// A root's URI, or its path if it has none.
 fn text(root: &Root) -> String {
     root.uri().map_or_else(|| Shown::new(&root.path).to_string(), |uri| uri.as_str().to_owned())
 }

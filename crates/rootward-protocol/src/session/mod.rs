@@ -1,8 +1,10 @@
-//! The roots of a session, owned in one place: learned from a client page by page, looked up on disk, published as a guard.
+//! The roots of a session, owned in one place: read from a client page by page, looked up on disk, published as a
+//! guard.
 //!
-//! [`SessionGuard`] drives the core's state machine. It sends nothing, waits for nothing, opens nothing and has no clock: events and
-//! times go in; [`Order`]s and a guard come out. The program that carries messages, with an SDK or without one, carries out the orders and
-//! reports back. A session is one client's connection (legacy) or one request (modern).
+//! [`SessionGuard`] drives the core's state machine. It sends nothing, waits for nothing, opens nothing and has no
+//! clock: events and times go in; [`Order`]s and a guard come out. The program that transports messages, with or
+//! without an SDK, carries out the orders and reports back. A session is one client's connection (legacy) or one
+//! request (modern).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,7 +36,7 @@
 //!     session.placed(now, placing.run_ambient());
 //! }
 //! assert_eq!(session.turn(arrived, now), Turn::GoOn);
-//! let guard = session.published().ok_or("nothing is in force")?.guard();
+//! let guard = session.published().ok_or("no roots yet")?.guard();
 //! assert!(guard.check("new.txt", Access::WRITE).is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

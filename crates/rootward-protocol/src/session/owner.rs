@@ -20,13 +20,13 @@ use crate::refusal::Apart;
 use crate::round::Said;
 use crate::text::shortened;
 
-/// How often a list is read again from its first page, because it changed while its pages were read.
+/// How often to read a list again from its first page because it changed while its pages were read.
 const MOST_RESTARTS: u8 = 3;
 
-/// How soon missing roots are looked for again at the soonest, whatever the policy says.
+/// The minimum delay before looking for missing roots again, independent of the policy.
 const SOONEST: Duration = Duration::from_millis(1);
 
-/// How much of a client's reason is kept, in characters.
+/// The maximum length of a client's reason, in characters.
 const LONGEST_REASON: usize = 200;
 
 /// The roots of one session.
@@ -37,47 +37,47 @@ pub struct SessionGuard {
     machine: SessionRoots,
     numbering: Numbering,
     published: Option<Published>,
-    /// The question under way.
+    /// The current question.
     reading: Option<Reading>,
     looking: Looking,
-    /// Moves on with everything that a call which waits should look at.
+    /// Increases with everything that a waiting call should react to.
     news: u64,
 }
 
-/// Something for the driver to do, in the order given.
+/// An action for the driver. Actions are carried out in order.
 #[derive(Debug)]
 pub enum Order {
-    /// Ask the client for its roots, or for the page of them that begins at `cursor`; report [`SessionGuard::answered`].
+    /// Ask the client for its roots, or for the page that begins at `cursor`; report [`SessionGuard::answered`].
     Ask {
-        /// What the answer is to be reported with.
+        /// The question to report the answer for.
         question: RequestNumber,
-        /// Where the page begins; none for the first.
+        /// Where the page begins; `None` for the first.
         cursor: Option<String>,
     },
-    /// Tell the client that this answer is not awaited any more.
+    /// Tell the client that this answer is no longer needed.
     Cancel {
         /// The question.
         question: RequestNumber,
     },
-    /// Look roots up; report [`SessionGuard::placed`].
+    /// Look up roots; report [`SessionGuard::placed`].
     Place(Placing),
 }
 
 /// What a call that needs roots does now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// It goes on, with what is published.
+    /// Proceed with the published roots.
     GoOn,
-    /// It waits, and looks again when something happens, at this time at the latest.
+    /// Wait for news, at most until this time, and check again.
     Wait {
-        /// When something happens by itself, or its patience ends.
+        /// When the next timed action is due, or when the call stops waiting.
         until: Duration,
     },
-    /// It has waited long enough, and is refused as `roots_pending`.
+    /// Refuse the call as `roots_pending`: it has waited long enough.
     Overdue,
 }
 
-/// What a client answered in place of a list.
+/// A client's answer that is not a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NoList {
     code: Option<i64>,
@@ -92,26 +92,27 @@ impl NoList {
         NoList { code, reason }
     }
 
-    /// No answer at all, or one that cannot be read.
+    /// No answer at all, or one that cannot be parsed.
     pub fn because(reason: impl Into<String>) -> NoList {
         NoList { code: None, reason: reason.into() }
     }
 }
 
-/// How what is in force is numbered.
+/// How the current roots are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Numbering {
-    /// One after the other, as a session goes on.
+    /// Consecutively, in a session.
     Counted,
-    /// By what they are: a request is too short to count. A cursor that one request was given must be stale in a request that names others.
+    /// By content, because a request is too short to count. A cursor from one request must be stale in a request with
+    /// other roots.
     OfContent,
 }
 
-/// A question under way.
+/// A question in progress.
 #[derive(Clone, Debug)]
 struct Reading {
     question: RequestNumber,
-    /// What came so far, where the list comes in pages.
+    /// The pages so far, if the list comes in pages.
     pages: Pages,
     restarts: u8,
     stage: Stage,
@@ -119,28 +120,29 @@ struct Reading {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// The client has it.
+    /// The client was asked.
     Asked,
-    /// It has answered, and its roots are looked up.
+    /// It has answered, and its roots are being looked up.
     Placing,
 }
 
-/// Looking for roots that were missing.
+/// The search for missing roots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Looking {
     /// When they were last looked for.
     Done(Duration),
-    /// Since when they are being looked for.
+    /// They are being looked for since this time.
     Since(Duration),
 }
 
 impl SessionGuard {
-    /// The roots of a legacy session whose client declares this. Nothing is asked until a call needs roots.
+    /// The roots of a legacy session whose client declares this support. The client is not asked until a call needs
+    /// roots.
     pub fn new(terms: Arc<Terms>, given: Arc<Given>, support: Support) -> SessionGuard {
         SessionGuard::numbered(terms, given, support, Numbering::Counted)
     }
 
-    /// The roots of one modern request, whose client declares this: [`SessionGuard::told`] has what it says of them.
+    /// The roots of one modern request whose client declares this support. Pass what it says to [`SessionGuard::told`].
     pub fn of_request(terms: Arc<Terms>, given: Arc<Given>, support: Support) -> SessionGuard {
         SessionGuard::numbered(terms, given, support, Numbering::OfContent)
     }
@@ -154,19 +156,19 @@ impl SessionGuard {
         session
     }
 
-    /// A call that arrived at `arrived` needs roots: said when it arrives, and again each time it looks where it stands.
+    /// A call that arrived at `arrived` needs roots. Call this when it arrives, and again each time it checks its turn.
     pub fn needed(&mut self, now: Duration, arrived: Duration) -> Vec<Order> {
         let mut orders = self.handle(now, [Event::Needed { arrived: self.clock(arrived) }]);
         orders.extend(self.look_again(now).map(Order::Place));
         orders
     }
 
-    /// The client says that its roots changed. From now on calls that need roots wait until it was asked.
+    /// The client says that its roots changed. Calls that need roots now wait until the client was asked.
     pub fn list_changed(&mut self, now: Duration) -> Vec<Order> {
         self.handle(now, [Event::ListChanged])
     }
 
-    /// Somebody does not trust the list any more: the next call asks again, and waits.
+    /// Somebody no longer trusts the list: the next call asks again and waits.
     pub fn invalidate(&mut self, now: Duration) -> Vec<Order> {
         self.handle(now, [Event::Invalidate])
     }
@@ -176,18 +178,18 @@ impl SessionGuard {
         self.handle(now, [Event::Tick])
     }
 
-    /// The operator's or the user's roots changed, or what is closed.
+    /// The operator's or the user's roots or restrictions changed.
     pub fn given(&mut self, now: Duration, given: &Arc<Given>) -> Vec<Order> {
         let before = std::mem::replace(&mut self.given, Arc::clone(given));
-        // SECURITY: roots that stay the same would keep the guard that leaves open what was closed
-        // (test: what_is_closed_while_a_session_runs_is_closed)
+        // SECURITY: unchanged roots would keep a guard that leaves newly closed places open (test:
+        // what_is_closed_while_a_session_runs_is_closed)
         let closed = !Arc::ptr_eq(&before.restrictions, &given.restrictions);
         let closed = closed.then_some(Event::RestrictionsChanged);
-        // All of it at once: new roots are never decided with what was closed for others.
+        // Apply both at once, so that new roots are never decided with old restrictions.
         self.handle(now, [Event::SourcesChanged(given.sources.clone())].into_iter().chain(closed))
     }
 
-    /// The client has answered a question: with a list, a page of it, or something else.
+    /// The client has answered a question: with a list, a page, or something else.
     pub fn answered(&mut self, now: Duration, question: RequestNumber, answer: Result<Value, NoList>) -> Vec<Order> {
         let Some(reading) = self.reading.as_mut().filter(|reading| reading.is_asked(question)) else {
             return Vec::new();
@@ -216,7 +218,7 @@ impl SessionGuard {
         }
     }
 
-    /// A question could not be put, or will not be answered.
+    /// A question could not be sent, or will not be answered.
     pub fn failed(&mut self, now: Duration, question: RequestNumber, reason: impl Into<String>) -> Vec<Order> {
         if self.reading.as_ref().is_some_and(|reading| reading.question == question) {
             self.fail(now, question, reason.into())
@@ -245,7 +247,7 @@ impl SessionGuard {
         self.handle(now, [placed.into_event()])
     }
 
-    /// What a modern request says of its roots. They are to be looked up.
+    /// Takes what a modern request says about its roots. The result must be looked up.
     pub fn told(&mut self, now: Duration, said: Said) -> Option<Placing> {
         let answer = match said {
             Said::Nothing => return None,
@@ -253,7 +255,7 @@ impl SessionGuard {
             Said::Failed(reason) => Err(NoList::because(reason)),
             Said::Asked(_) => Err(NoList::because("the list is not whole")),
         };
-        // It begins, asks, and is answered, all in one moment.
+        // The call starts, asks and is answered in one moment.
         let asked = self.needed(now, now).into_iter().find_map(|order| match order {
             Order::Ask { question, .. } => Some(question),
             _ => None,
@@ -264,12 +266,12 @@ impl SessionGuard {
         })
     }
 
-    /// What a call that arrived at `arrived` does now, after [`SessionGuard::needed`] was said for it.
+    /// What a call that arrived at `arrived` does now. Call [`SessionGuard::needed`] for it first.
     pub fn turn(&self, arrived: Duration, now: Duration) -> Turn {
         let (arrived, now) = (self.clock(arrived), self.clock(now));
         let patience = arrived.saturating_add(self.terms.policy.timeout);
         match self.machine.standing(arrived, now) {
-            // The disk is being looked at. That is worth a wait, but one that does not answer costs no call more than its patience.
+            // Roots are being looked up. The call waits, but a hanging disk never delays it beyond its timeout.
             Standing::InForce(_) if self.is_placing() && now < patience => Turn::Wait { until: patience },
             Standing::InForce(_) => match self.looking {
                 Looking::Since(since) if now < since.saturating_add(self.terms.policy.timeout) && now < patience => {
@@ -277,7 +279,7 @@ impl SessionGuard {
                 }
                 _ => Turn::GoOn,
             },
-            // What is due by now is looked at again at once.
+            // If something is already due, check again at once.
             Standing::Wait { until } => {
                 Turn::Wait { until: self.machine.wakes_at().map_or(until, |due| due.min(until)) }
             }
@@ -285,23 +287,24 @@ impl SessionGuard {
         }
     }
 
-    /// The roots in force, once it is known what is: nothing may be, but that is known then. Calls look at [`SessionGuard::turn`] first:
-    /// from `list_changed` on they wait, while these stay until the client has answered.
+    /// The current roots, once they are known; they may be empty. Calls check [`SessionGuard::turn`] first: after
+    /// `list_changed` they wait, while these roots stay until the client has answered.
     pub fn published(&self) -> Option<&Published> {
         self.published.as_ref()
     }
 
-    /// When something happens by itself, and [`SessionGuard::tick`] is to be said.
+    /// When to call [`SessionGuard::tick`].
     pub fn wakes_at(&self) -> Option<Duration> {
         self.machine.wakes_at()
     }
 
-    /// A number that moves on with everything that a call which waits should look at.
+    /// A number that increases with everything that a waiting call should react to.
     pub fn news(&self) -> u64 {
         self.news
     }
 
-    /// Whether a call that came now would not have to wait for the client. A look for missing roots is not waited for.
+    /// Whether a call that arrived now would not have to wait for the client. A search for missing roots does not
+    /// count.
     pub fn is_settled(&self, now: Duration) -> bool {
         matches!(self.machine.standing(now, now), Standing::InForce(_)) && !self.is_placing()
     }
@@ -321,10 +324,10 @@ impl SessionGuard {
         self.to_look_for(now).is_some()
     }
 
-    /// The roots to look up again, if one of them was missing: it may have appeared. Not more often than a client that failed is asked
-    /// again, and never twice at a time: a disk that does not answer is not to take thread after thread.
+    /// The roots to look up again because one of them was missing and may have appeared. Limited like questions to a
+    /// failed client, and never twice at a time: a hanging disk must not block one thread after another.
     fn to_look_for(&self, now: Duration) -> Option<(RequestNumber, &RootSet)> {
-        // A request is over before a root could appear.
+        // A request ends before a root could appear.
         let (Looking::Done(looked), Numbering::Counted) = (self.looking, self.numbering) else { return None };
         let is_due = now >= looked.saturating_add(self.terms.policy.retry_after.max(SOONEST));
         self.machine.client_roots().filter(|(_, roots)| is_due && roots.missing().next().is_some())
@@ -338,17 +341,17 @@ impl SessionGuard {
         Some(Placing { question, what, terms: Arc::clone(&self.terms) })
     }
 
-    /// The time as the machine counts it. A request is one moment: its list comes with it, and cannot come too late or grow old.
+    /// The time for the machine. A request is one moment: its list comes with it, and can be neither late nor expired.
     fn clock(&self, now: Duration) -> Duration {
         match self.numbering {
             Numbering::Counted => now,
-            // SECURITY: where the disk takes long, the client has answered all the same, and nobody stands in for it
+            // SECURITY: if the disk is slow, the client has answered nevertheless, and there is no fallback for it
             // (test: the_list_of_a_request_counts_however_long_the_disk_takes)
             Numbering::OfContent => Duration::ZERO,
         }
     }
 
-    /// Has the machine take notice; what is to be done.
+    /// Passes events to the machine and collects the orders.
     fn handle(&mut self, now: Duration, events: impl IntoIterator<Item = Event>) -> Vec<Order> {
         let now = self.clock(now);
         let mut orders = Vec::new();
@@ -357,7 +360,7 @@ impl SessionGuard {
             let due = self.machine.wakes_at();
             for effect in self.machine.handle(now, event) {
                 changed = true;
-                // A time that is only said again is not news: a call that waits knows it already, and would say it once more.
+                // An unchanged wake-up time is not news: a waiting call already knows it and would only ask again.
                 let is_news = !matches!(effect, Effect::WakeAt(time) if due.is_some_and(|due| due <= time));
                 self.news += u64::from(is_news);
                 match effect {
@@ -371,7 +374,7 @@ impl SessionGuard {
                             orders.push(Order::Cancel { question });
                         }
                     }
-                    // These follow from what is in force, and from the machine's own clock.
+                    // These follow from the current roots and from the machine's own clock.
                     Effect::Changed { .. } | Effect::Settled | Effect::WakeAt(_) => {}
                 }
             }
@@ -382,7 +385,7 @@ impl SessionGuard {
         orders
     }
 
-    /// Makes known what is in force, once anything is. The guard of before is kept while it is of the same number.
+    /// Publishes the current roots, once they are known. Reuses the previous guard if the generation is the same.
     fn publish(&mut self) {
         let in_force = self.machine.in_force();
         if in_force.why == Why::Unheard {
@@ -393,8 +396,8 @@ impl SessionGuard {
             Numbering::OfContent => content_number(in_force),
         };
         let guard = match &self.published {
-            // SECURITY: the same roots are not decided as before where a place in them was closed
-            // (test: what_is_closed_meanwhile_is_closed)
+            // SECURITY: the previous guard must not be reused if a place in its roots was closed (test:
+            // what_is_closed_meanwhile_is_closed)
             Some(before)
                 if before.generation() == generation
                     && Arc::ptr_eq(&before.guard().restrictions(), &self.given.restrictions) =>
@@ -421,13 +424,13 @@ impl Reading {
         self.question == question && self.stage == Stage::Asked
     }
 
-    /// Adds an answer to what came before.
+    /// Adds an answer to the previous ones.
     fn add(&mut self, answer: Result<Value, NoList>) -> Result<Turned, String> {
         match answer {
-            // SECURITY: a page is not the list: a later page may name a root of less access below one on this page
+            // SECURITY: one page is not the list: a later page may name a root with less access below one on this page
             // (test: a_list_in_pages_is_read_whole_or_not_at_all)
             Ok(page) => self.pages.add(page).map_err(|error| error.to_string()),
-            // The list changed while it was read, and its pages would not fit together.
+            // The list changed while it was read, so its pages would not fit together.
             Err(NoList { code: Some(code), .. })
                 if code == i64::from(INVALID_PARAMS)
                     && self.pages.cursor().is_some()
@@ -441,10 +444,10 @@ impl Reading {
     }
 }
 
-/// The number of roots that no session counts.
+/// The generation of roots that are numbered by content.
 fn content_number(in_force: &InForce) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&in_force.roots, in_force.reach).hash(&mut hasher);
-    // As many bits as every reader of JSON keeps of a number.
+    // As many bits as every JSON parser preserves in a number.
     hasher.finish() >> 11
 }

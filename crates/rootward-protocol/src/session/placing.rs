@@ -1,4 +1,4 @@
-//! Looking roots up on disk: the one thing about them that may take long. A driver does it where it may block.
+//! Looks up roots on disk, which may take long. A driver runs this where it may block.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rootward_core::session::{Event, RequestNumber};
 use super::terms::Terms;
 use crate::list::ClientList;
 
-/// Roots to be looked up.
+/// Roots to look up.
 #[derive(Debug)]
 pub struct Placing {
     pub(super) question: RequestNumber,
@@ -19,9 +19,9 @@ pub struct Placing {
 /// Which roots.
 #[derive(Debug)]
 pub(super) enum What {
-    /// Those of an answer.
+    /// The roots of a new answer.
     Answer(ClientList),
-    /// Those of an answer that was accepted before: one that was missing may have appeared.
+    /// The roots of an accepted answer: a missing one may have appeared.
     Again(RootSet),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Found {
 }
 
 impl Placing {
-    /// Looks them up. Blocks for as long as the disk takes, which may be for ever.
+    /// Looks up the roots. Blocks for as long as the disk takes, which may be forever.
     #[must_use]
     pub fn run_ambient(self) -> Placed {
         let Placing { question, what, terms } = self;

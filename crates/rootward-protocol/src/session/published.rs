@@ -1,4 +1,4 @@
-//! The roots in force, as a session makes them known: a guard, and why it is this one.
+//! The current roots as a session publishes them: a guard, and the reason for it.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use rootward_core::{Code, Denial, Guard, OtherRoot, PlacedRoot, Shown};
 use super::left_out::LeftOut;
 use crate::refusal::{Among, Apart, Refusal};
 
-/// How many roots are named in a sentence.
+/// The maximum number of roots in a sentence.
 const MOST_NAMED: usize = 8;
 
-/// The roots in force at one moment. Cheap to clone.
+/// The current roots at one moment. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Published {
     guard: Guard,
@@ -22,14 +22,14 @@ pub struct Published {
     told: Arc<Told>,
 }
 
-/// What is told about the roots besides which they are.
+/// Additional information for messages about the roots.
 #[derive(Debug)]
 pub(super) struct Told {
-    /// How a person names a root here.
+    /// How a person can name a root here.
     pub(super) way: Option<&'static str>,
     /// The client's roots that are left out.
     pub(super) left_out: Vec<LeftOut>,
-    /// What client and operator named, where they have no place in common.
+    /// What the client and the operator named, if they have no place in common.
     pub(super) apart: Option<Apart>,
 }
 
@@ -44,7 +44,7 @@ impl Published {
         &self.guard
     }
 
-    /// The roots, in the order in which they were named. Where nothing bounds what is allowed, there are none.
+    /// The roots, in the order in which they were named. Empty if everything is allowed.
     pub fn list(&self) -> &[PlacedRoot] {
         match self.reach {
             Reach::Roots => self.guard.roots(),
@@ -52,7 +52,7 @@ impl Published {
         }
     }
 
-    /// The client's roots of other schemes: told on, and never opened.
+    /// The client's roots of other schemes: passed on, but never opened.
     pub fn others(&self) -> &[OtherRoot] {
         match self.reach {
             Reach::Roots => self.guard.root_set().others(),
@@ -60,22 +60,22 @@ impl Published {
         }
     }
 
-    /// The number of these roots; it moves on when they change.
+    /// The generation of these roots; it increases when they change.
     pub fn generation(&self) -> u64 {
         self.guard.generation()
     }
 
-    /// The client's state they follow from.
+    /// The client's state that these roots result from.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Why these.
+    /// The reason for these roots.
     pub fn why(&self) -> Why {
         self.why
     }
 
-    /// Whether the roots bound what is allowed.
+    /// Whether access is limited to the roots.
     pub fn reach(&self) -> Reach {
         self.reach
     }
@@ -85,7 +85,7 @@ impl Published {
         self.support
     }
 
-    /// Names the roots, for a server's instructions or a description: at most a few.
+    /// Names a few of the roots, for a server's instructions or a description.
     pub fn sentence(&self) -> String {
         if self.reach == Reach::AllowAll {
             return "Every place is allowed that is not closed.".to_owned();
@@ -113,7 +113,7 @@ impl Published {
         &self.told.left_out
     }
 
-    /// A denial as it is told. Where nothing is in force because the client could not be asked, it says so.
+    /// The denial to report. If there are no roots because the client could not be asked, it says so.
     #[must_use]
     pub fn told(&self, denial: Denial) -> Denial {
         match (denial.code(), self.state) {

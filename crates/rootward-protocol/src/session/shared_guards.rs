@@ -1,7 +1,7 @@
-//! Guards that sessions have in common.
+//! Guards that several sessions share.
 //!
-//! Clients of one user mostly share the same directories. Their sessions then hold one guard: one set of handles, however
-//! many sessions there are. It goes with the last of them.
+//! Clients of one user mostly share the same directories. Their sessions then use one guard with one set of handles,
+//! however many sessions there are. The guard is dropped with the last session.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ impl Weakly for WeakGuard {
 }
 
 impl SharedGuards {
-    /// The guard over `set` that keeps these places closed, made if nobody has it.
+    /// The guard for `set` with these restrictions; created if it does not exist.
     pub(super) fn guard(
         &self,
         set: RootSet,
@@ -33,27 +33,27 @@ impl SharedGuards {
         make: impl FnOnce(RootSet) -> Guard,
     ) -> Guard {
         let key = self.hasher.hash_one(&set);
-        // SECURITY: the same roots may be had by others since before a place in them was closed
-        // (test: guards_are_shared_by_equal_restrictions_only)
+        // SECURITY: another session may hold these roots with older restrictions (test:
+        // guards_are_shared_by_equal_restrictions_only)
         let closes = |guard: &Guard| Arc::ptr_eq(&guard.restrictions(), restrictions);
         if let Some(guard) = self.find(key, &set, generation).filter(closes) {
             return guard;
         }
-        // Not under the lock: two that make the same guard at once waste one.
+        // Outside the lock: if two threads create the same guard at once, one is dropped.
         let guard = make(set);
         self.table().insert(key, guard.downgrade());
         guard
     }
 
-    /// The same set as a guard in use holds it, so that equal sets take memory once.
+    /// The equal set of a guard in use, so that equal sets share memory.
     pub(super) fn set(&self, set: RootSet) -> RootSet {
         let key = self.hasher.hash_one(&set);
         self.find(key, &set, 0).map_or(set, |guard| guard.root_set().clone())
     }
 
     fn find(&self, key: u64, set: &RootSet, generation: u64) -> Option<Guard> {
-        // SECURITY: the hash only finds; another client's roots must not come from two sets that happen to share one
-        // (test: guards_are_shared_by_equal_roots_only)
+        // SECURITY: compare the sets as well: two clients' sets may have the same hash (test:
+        // guards_are_shared_by_equal_roots_only)
         self.table().get(&key)?.upgrade(generation).filter(|guard| guard.root_set() == set)
     }
 
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!((again.generation(), again.root_set()), (9, first.root_set()));
         let other = guard(&shared, roots(b.path()));
         assert_ne!(other.root_set(), first.root_set());
-        // As if two sets had one hash.
+        // As if two sets had the same hash.
         let set = roots(b.path());
         let key = shared.hasher.hash_one(&set);
         shared.table().insert(key, first.downgrade());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_goes_with_its_last_holder() {
+    fn a_guard_is_dropped_with_its_last_holder() {
         let shared = SharedGuards::default();
         let directory = tempfile::tempdir().unwrap();
         let set = roots(directory.path());

@@ -1,4 +1,4 @@
-//! What all sessions of a program have in common.
+//! The settings that all sessions of a program share.
 
 use rootward_core::session::{InForce, NoRoots, Policy, Reach};
 use rootward_core::{Guard, GuardOptions, Origin, Root, RootSet, Validation};
@@ -7,27 +7,27 @@ use super::given::Given;
 use super::shared_guards::SharedGuards;
 use crate::refusal::RefusalForm;
 
-/// The terms that every session is held to.
+/// The settings that apply to every session.
 #[derive(Debug)]
 pub struct Terms {
-    /// Who is listened to, and for how long.
+    /// Whose roots count, and for how long.
     pub policy: Policy,
-    /// What guards are made with; the generation and the restrictions are filled in.
+    /// The options for guards; generation and restrictions are filled in.
     pub guard: GuardOptions,
     /// Which places a client may name.
     pub validation: Validation,
-    /// How a person names a root here, for a refusal where nobody did: ``name one with `--root DIR` ``.
+    /// How a person can name a root here, for a refusal if nobody named one: ``name one with `--root DIR` ``.
     pub way: Option<&'static str>,
     /// How a refused tool call is answered.
     pub refusals: RefusalForm,
-    /// The whole disk, where `no-roots` is `allow-all`. Restrictions still hold.
+    /// The whole disk, if `no-roots` is `allow-all`. Restrictions still apply.
     everything: RootSet,
-    /// Guards by their roots: sessions that see the same have one between them.
+    /// Guards by their roots, shared by sessions with the same roots.
     shared: SharedGuards,
 }
 
 impl Terms {
-    /// These terms. Looks at the disk only where `no-roots` is `allow-all`.
+    /// Creates the settings. Looks at the disk only if `no-roots` is `allow-all`.
     pub fn new_ambient(policy: Policy, guard: GuardOptions, validation: Validation) -> Terms {
         let everything = match policy.no_roots {
             NoRoots::Deny => RootSet::default(),
@@ -44,7 +44,7 @@ impl Terms {
         }
     }
 
-    /// The guard over what is in force, under this number.
+    /// The guard for the current roots, with this generation.
     pub(super) fn guard(&self, in_force: &InForce, given: &Given, generation: u64) -> Guard {
         let set = match in_force.reach {
             Reach::Roots => in_force.roots.clone(),
@@ -53,7 +53,7 @@ impl Terms {
         self.guard_over(set, given, generation)
     }
 
-    /// The guard over nothing: for a server that starts before the roots are known.
+    /// A guard without roots, for a server that starts before the roots are known.
     pub fn nothing(&self, given: &Given) -> Guard {
         self.guard_over(RootSet::default(), given, 0)
     }
@@ -65,7 +65,7 @@ impl Terms {
         })
     }
 
-    /// The same set as a guard in use holds it, so that equal sets take memory once.
+    /// The equal set of a guard in use, so that equal sets share memory.
     pub(super) fn shared_set(&self, set: RootSet) -> RootSet {
         self.shared.set(set)
     }

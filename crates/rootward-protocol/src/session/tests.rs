@@ -1,5 +1,5 @@
-//! The owner without a client: events in, orders out.
-#![expect(clippy::disallowed_methods, reason = "tests build the trees that clients share")]
+//! Tests of the owner without a client: events in, orders out.
+#![expect(clippy::disallowed_methods, reason = "builds the directories that clients share")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Stage {
         matches!(self.session.turn(at(arrived), at(now)), Turn::Wait { .. })
     }
 
-    /// The client is asked for the first time and shares these.
+    /// The client is asked for the first time and shares these directories.
     fn share(&mut self, now: u64, names: &[&str]) {
         let question = asked(&self.session.needed(at(now), at(now)));
         let answer = self.page(names, None);
@@ -97,7 +97,7 @@ fn a_list_in_pages_is_published_when_it_is_whole() {
 }
 
 #[test]
-fn a_list_that_changes_while_it_is_read_is_read_anew_but_not_for_ever() {
+fn a_list_that_changes_while_it_is_read_is_read_again_a_few_times() {
     let mut stage = Stage::new();
     let question = asked(&stage.session.needed(at(0), at(0)));
     let refused = || Err(NoList::error(Some(i64::from(INVALID_PARAMS)), "Stale cursor"));
@@ -111,7 +111,7 @@ fn a_list_that_changes_while_it_is_read_is_read_anew_but_not_for_ever() {
     }
     let published = stage.session.published().unwrap();
     assert_eq!(published.state(), State::Failed);
-    // What is refused now is refused because the client failed.
+    // The reason for a refusal now is that the client failed.
     let denial = Denial::new(Code::NoRoots, "x", rootward_core::Access::READ);
     assert_eq!(published.refusal(&denial).data()["code"], "roots_failed");
 }
@@ -122,13 +122,13 @@ fn what_was_looked_up_before_a_change_does_not_count() {
     let question = asked(&stage.session.needed(at(0), at(0)));
     let answer = stage.page(&["a"], None);
     let placing = placing(stage.session.answered(at(1), question, Ok(answer)));
-    // The client has answered: there is nothing to cancel.
+    // The client has answered, so there is nothing to cancel.
     let orders = stage.session.list_changed(at(2));
     assert!(orders.is_empty(), "{orders:?}");
     stage.session.placed(at(3), placing.run_ambient());
     assert!(stage.shared().is_empty() && stage.waits(0, 4));
     let again = asked(&stage.session.tick(at(300)));
-    // A late answer to the old question is nobody's.
+    // A late answer to the old question is ignored.
     let late = stage.page(&["a"], None);
     assert!(stage.session.answered(at(301), question, Ok(late)).is_empty());
     let orders = stage.session.list_changed(at(302));
@@ -140,20 +140,20 @@ fn a_missing_root_is_looked_for_once_at_a_time_and_not_waited_for_for_ever() {
     let mut stage = Stage::new();
     stage.share(0, &["a", "missing"]);
     assert_eq!(stage.shared(), [stage.place("a")]);
-    assert!(stage.session.needed(at(500), at(500)).is_empty(), "not so soon");
+    assert!(stage.session.needed(at(500), at(500)).is_empty(), "too soon");
     std::fs::create_dir(stage.place("missing")).unwrap();
     assert!(stage.session.is_look_due(at(1000)));
     let look = placing(stage.session.needed(at(1000), at(1000)));
     assert!(stage.session.needed(at(5000), at(5000)).is_empty(), "it is being looked for");
     assert!(stage.waits(1000, 1001) && stage.waits(5000, 5001));
-    // A disk that does not answer costs no call more than its patience.
+    // A hanging disk never delays a call beyond its timeout.
     assert_eq!(stage.session.turn(at(5000), at(11_000)), Turn::GoOn);
     stage.session.placed(at(12_000), look.run_ambient());
     assert_eq!(stage.shared(), [stage.place("a"), stage.place("missing")]);
 }
 
 #[test]
-fn what_is_closed_has_another_guard_and_another_number() {
+fn new_restrictions_mean_a_new_guard_and_generation() {
     let mut stage = Stage::new();
     stage.share(0, &["a"]);
     let before = stage.session.published().unwrap().clone();
@@ -180,7 +180,7 @@ fn requests_with_the_same_roots_have_the_same_number() {
     let again = number(&["a"], standard);
     assert!(first.generation() == again.generation() && first.guard().decides_as(again.guard()));
     assert_ne!(first.generation(), number(&["b"], standard).generation());
-    // The number says which roots; the guard says what is closed.
+    // The generation identifies the roots; the guard knows the restrictions.
     assert!(!first.guard().decides_as(number(&["a"], &Arc::new(Restrictions::none())).guard()));
     let mut asked = SessionGuard::of_request(Arc::clone(&stage.terms), Arc::new(stage.given.clone()), Support::Listed);
     assert!(asked.told(at(0), Said::Nothing).is_none() && asked.published().is_none());
@@ -204,7 +204,7 @@ fn the_list_of_a_request_counts_however_long_the_disk_takes() {
     assert_eq!(list.iter().map(|root| root.place.clone()).collect::<Vec<_>>(), [stage.place("a")]);
 }
 
-/// The client answered in time; the disk did not. Nobody stands in for the client.
+/// The client answered in time but the disk was slow. There is no fallback for the client.
 #[test]
 fn roots_that_are_looked_up_too_slowly_are_named_all_the_same() {
     let stage = Stage::new();
@@ -306,7 +306,7 @@ fn a_root_that_is_left_out_is_told_once_for_each_change() {
     let look = placing(stage.session.answered(at(2000), question, Ok(answer)));
     stage.session.placed(at(2000), look.run_ambient());
     assert!(news.take(stage.session.published()).is_empty());
-    // It appears, and goes again.
+    // The missing root appears.
     std::fs::create_dir(&missing).unwrap();
     let look = placing(stage.session.needed(at(4000), at(4000)));
     stage.session.placed(at(4000), look.run_ambient());
@@ -329,7 +329,7 @@ fn a_bounded_client_is_not_told_what_exists() {
     stage.share(0, &["a", "b", "missing"]);
     let left_out = |stage: &Stage| stage.session.published().unwrap().left_out().to_vec();
     assert_eq!(told(&left_out(&stage)), [("b", "refused"), ("missing", "refused")]);
-    // Nor by what is said where nothing is left.
+    // Nor by the message if no root is left.
     let mut says = Vec::new();
     for name in ["b", "missing"] {
         let mut stage = Stage::new();
@@ -340,7 +340,7 @@ fn a_bounded_client_is_not_told_what_exists() {
         assert!(stage.refusal().contains("these have no existing place in common"), "{}", stage.refusal());
     }
     assert_eq!(says[0], says[1]);
-    // Nor by the order in which they are named.
+    // Nor by the order of the names.
     for names in [["b", "absent"], ["absent", "b"]] {
         let mut stage = Stage::new();
         stage.ceiling(&["a"], Some(&["a"]));

@@ -1,21 +1,20 @@
-//! A table of what others keep: an entry goes some time after the last of them let go.
+//! A table of weak references. An entry is removed some time after its target is dropped.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A way back to something that this does not keep.
+/// A weak reference.
 pub trait Weakly {
-    /// Whether nobody keeps it any more.
+    /// Whether the target was dropped.
     fn is_gone(&self) -> bool;
 }
 
-/// Ways back by their keys. Those that lead nowhere are taken out as the table grows, so that it stays within twice of what is
-/// in use.
+/// Weak references by key. Dead ones are removed as the table grows, so that it stays within twice the number in use.
 #[derive(Debug)]
 pub struct WeakTable<K, W> {
     entries: HashMap<K, W>,
-    /// How many entries there may be before those that are gone are taken out.
+    /// The number of entries at which dead ones are removed.
     sweep_at: usize,
 }
 
@@ -26,7 +25,7 @@ impl<K, W> Default for WeakTable<K, W> {
 }
 
 impl<K: Hash + Eq, W: Weakly> WeakTable<K, W> {
-    /// The way back under this key.
+    /// The reference for this key.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&W>
     where
         K: Borrow<Q>,
@@ -34,12 +33,12 @@ impl<K: Hash + Eq, W: Weakly> WeakTable<K, W> {
         self.entries.get(key)
     }
 
-    /// All ways back.
+    /// All references.
     pub fn values(&self) -> impl Iterator<Item = &W> {
         self.entries.values()
     }
 
-    /// Adds one.
+    /// Adds a reference.
     pub fn insert(&mut self, key: K, way: W) {
         if self.entries.len() >= self.sweep_at {
             self.entries.retain(|_, way| !way.is_gone());
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_holds_goes() {
+    fn dead_entries_are_removed() {
         let mut table = WeakTable::default();
         let kept: Vec<Arc<u32>> = (0..20).map(Arc::new).collect();
         for number in &kept {

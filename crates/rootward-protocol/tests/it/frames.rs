@@ -1,4 +1,4 @@
-//! Bytes in are bytes out.
+//! Messages pass through byte for byte.
 
 use proptest::prelude::*;
 use rootward_protocol::frame::{Awaited, FrameReader, Id, Kind, Line, Message, outline};
@@ -22,10 +22,10 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A frame, or how long it was, and who waits for an answer to it.
+/// A frame; or the length of one over the limit, and who waits for an answer.
 pub(crate) type Cut = Result<Vec<u8>, (usize, Awaited)>;
 
-/// The frames of a stream in chunks of the sizes of `sizes`, over and over.
+/// The frames of a stream in chunks of the sizes in `sizes`, repeated.
 pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
     let mut reader = FrameReader::new(limit);
     let mut frames = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn cut(limit: usize, stream: &[u8], sizes: &[usize]) -> Vec<Cut> {
     frames
 }
 
-/// Pieces of messages, some broken: what a large line may be made of.
+/// Pieces of messages, some broken, to build large lines from.
 fn piece() -> impl Strategy<Value = String> {
     let long = || "x".repeat(1024);
     let fixed = [
@@ -91,7 +91,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The kind of a line and its id, if it is a message.
+/// The kind and id of a line, if it is a message.
 fn read(line: &str) -> Option<(Kind, Option<String>)> {
     match Message::parse(line.as_bytes()) {
         Ok(Message::Single(envelope)) => Some((envelope.kind(), envelope.id().map(|id| id.as_str().to_owned()))),
@@ -150,7 +150,7 @@ proptest! {
         let frame = json!({"a": params, "id": id, "method": "m", "z": params}).to_string();
         let frames = cut(8, format!("{frame}\n{{}}\n").as_bytes(), &sizes);
         let id = serde_json::to_string(&id).unwrap().into_boxed_str();
-        // Ids of more than a kilobyte are not looked for; none is made here.
+        // Ids of more than a kilobyte are ignored; this test creates none.
         prop_assert_eq!(frames, vec![Err((frame.len(), Awaited::By(id))), Ok(b"{}".to_vec())]);
     }
 }

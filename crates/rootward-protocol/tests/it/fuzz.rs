@@ -1,4 +1,4 @@
-//! Random input from small alphabets, through frames and envelopes.
+//! Random input from small alphabets, for frames and envelopes.
 
 use proptest::prelude::*;
 use rootward_protocol::frame::Message;
@@ -6,7 +6,7 @@ use rootward_testkit::fuzz;
 
 use crate::frames;
 
-/// Streams made of the pieces that frame readers stumble over.
+/// Streams made of pieces that frame readers often get wrong.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let pieces: Vec<&'static [u8]> = vec![
         b"\n",

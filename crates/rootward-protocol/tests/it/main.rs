@@ -1,4 +1,4 @@
-//! Frames: bytes in are bytes out; fuzzing.
+//! Frames: messages pass through byte for byte; fuzzing.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its own frame must fail")]
 
