@@ -1,7 +1,7 @@
-//! What must stay closed below the places that are open: secrets, Rootward's own files, denied paths, roots of less access.
+//! What must stay closed below open places: secrets, Rootward's own files, denied paths, roots with less access.
 //!
-//! Landlock cannot take away below a directory what a rule gives there. So before a rule is made, [`ClosedTree`] says whether
-//! anything below must stay closed; if so, the rule is split (`split.rs`).
+//! Landlock cannot take away access below a directory that a rule gives. So before a rule is made, [`ClosedTree`] says
+//! whether anything below must stay closed; if so, the rule is split (`split.rs`).
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -11,29 +11,29 @@ use rootward_core::{Access, Extent, FileKind, Grant, Guard, Protects, Resolver, 
 use crate::enforcement::{Unheld, UnheldRule};
 use crate::error::ConfinementError;
 
-/// How many entries of a root are looked through for closed places.
+/// The maximum number of entries of a root to search for closed places.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// A place that is closed, whether or not it exists.
+/// A closed place. It may not exist.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub(crate) place: PathBuf,
-    /// What is taken away there.
+    /// The access that is taken away there.
     pub(crate) taken: Access,
-    /// Whose rule it is.
+    /// The kind of rule that closes it.
     pub(crate) rule: UnheldRule,
 }
 
 impl Closed {
-    /// Whether rules above it are split. Places that are only closed for writing do not cause that: every repository has some, and
-    /// a server must be able to create files in its project.
+    /// Whether rules above it must be split. A place that is only closed for writing does not cause a split: every
+    /// repository has some, and a server must be able to create files in its project.
     pub(crate) fn must_hold(&self) -> bool {
         self.rule.is_serious(self.taken)
     }
 }
 
-/// The closed places below the roots, and the roots that are too large to be looked through.
+/// The closed places below the roots, and the roots that are too large to search.
 pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unheld>), ConfinementError> {
     let (mut closed, mut unheld) = (Vec::new(), Vec::new());
     for (index, placed) in guard.roots().iter().enumerate() {
@@ -59,7 +59,7 @@ pub(crate) fn below_roots(guard: &Guard) -> Result<(Vec<Closed>, Vec<Unheld>), C
     Ok((closed, unheld))
 }
 
-/// Roots that lie in another root of more access: what they lack is closed there.
+/// Roots inside another root with more access: the difference is closed there.
 pub(crate) fn nested(guard: &Guard) -> impl Iterator<Item = Closed> {
     guard.roots().iter().enumerate().filter_map(|(inner, placed)| {
         let outside = guard.roots().iter().enumerate().filter(|(outer, around)| {
@@ -71,34 +71,35 @@ pub(crate) fn nested(guard: &Guard) -> impl Iterator<Item = Closed> {
     })
 }
 
-/// Rootward's own places that have come to exist since the roots were looked through: the package cache is made at a command's start.
+/// Rootward's own places that were created after the roots were searched: the package cache is created when a command
+/// starts.
 pub(crate) fn made_since_ambient(closed: &[Closed]) -> Vec<Closed> {
     let absent = closed.iter().filter(|closed| closed.rule == UnheldRule::Own && !closed.taken.contains(Access::READ));
     let exists = |closed: &&Closed| {
         let seen = lookout_ambient(Resolver::detect()).check_entry(&closed.place, Access::NONE);
-        // A link on the way to such a place is closed for writing, and no more; what it leads to has an entry of its own.
+        // A link on the way to such a place is only closed for writing; its target has its own entry.
         let is_elsewhere =
             |seen: Grant| matches!(seen.kind(), None | Some(FileKind::Link)) || seen.path() != closed.place;
         !seen.is_ok_and(is_elsewhere)
     };
-    // SECURITY: what exists is secret, too (test: the_package_cache_works_inside_a_root_and_shows_no_other)
+    // SECURITY: an existing place is also secret (test: the_package_cache_works_inside_a_root_and_shows_no_other)
     absent
         .filter(exists)
         .map(|closed| Closed { place: closed.place.clone(), taken: Access::ALL, rule: UnheldRule::Own })
         .collect()
 }
 
-/// The closed places, by the names that lead to them. A list of nodes, because a path may be thousands of names long.
+/// The closed places as a tree of names. It is a list of nodes, because a path may have thousands of names.
 #[derive(Debug)]
 pub(crate) struct ClosedTree(Vec<Node>);
 
 #[derive(Debug, Default)]
 struct Node {
-    /// What is taken away at this very place.
+    /// The access that is taken away at exactly this place.
     here: Access,
-    /// What is taken away somewhere below by places that must hold.
+    /// The access that is taken away below by places that must hold.
     below: Access,
-    /// One of these places, to name.
+    /// One of these places, for messages.
     example: Option<PathBuf>,
     /// By name in lower case: some file systems ignore case, and closing too much is the safe mistake.
     entries: HashMap<Vec<u8>, usize>,
@@ -147,12 +148,12 @@ impl<'t> ClosedAt<'t> {
         node.map(|node| ClosedAt { tree: self.tree, node: *node })
     }
 
-    /// What is taken away at this place.
+    /// The access that is taken away at this place.
     pub(crate) fn taken(self) -> Access {
         self.node().here
     }
 
-    /// What is taken away below it by places that must hold.
+    /// The access that is taken away below it by places that must hold.
     pub(crate) fn taken_below(self) -> Access {
         self.node().below
     }
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tree_tells_what_is_taken_here_and_below() {
+    fn the_tree_knows_what_is_taken_here_and_below() {
         let closed = |place: &str, taken, rule| Closed { place: place.into(), taken, rule };
         let pattern = |pattern: &str| UnheldRule::Restriction { pattern: pattern.to_owned() };
         let writing = Access::WRITE | Access::DELETE;
@@ -197,7 +198,7 @@ mod tests {
         check("/h/.SSH", Access::ALL, Access::NONE);
         check("/h/.config", Access::NONE, writing);
         check("/h/.config/rootward", writing, Access::NONE);
-        // Closed for writing only: honoured where a split arrives, never the reason for one.
+        // Closed for writing only: respected in a split, but never the cause of one.
         check("/h/app/.git", Access::NONE, Access::NONE);
         check("/h/app/.git/hooks", writing, Access::NONE);
         assert!(tree.at(Path::new("/h/other")).is_none());

@@ -1,4 +1,4 @@
-//! A confinement: a guard's roots and a profile, turned into the rules of one command.
+//! A confinement: a guard's roots and a profile, turned into the rules for one command.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -24,11 +24,12 @@ pub struct CommandLine {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Its arguments as typed, where roots were put into them since: what it fetches is kept by these, for whatever roots.
+    /// Its arguments as typed, if roots were inserted into them since. The packages it fetches are cached under these,
+    /// independent of the roots.
     pub typed: Option<Vec<OsString>>,
-    /// Where it starts; without it, in the working directory if that lies in a root, else in the first root.
+    /// The directory where it starts. Without it: the working directory if that lies in a root, else the first root.
     pub directory: Option<PathBuf>,
-    /// Variables that it gets with these values, whatever the environment says. `${home}` in them is the command's own home.
+    /// Variables with fixed values, which override the environment. `${home}` in them is the command's own home.
     pub variables: Vec<(OsString, OsString)>,
 }
 
@@ -40,11 +41,11 @@ pub struct Confinement {
     pub(crate) abi: i32,
     /// What must stay closed below the roots and additions.
     closed: Vec<Closed>,
-    /// The roots that are too large to know that.
+    /// The roots that are too large to search.
     too_large: Vec<Unheld>,
-    /// What the operator added.
+    /// The operator's additions.
     additions: Vec<Rule>,
-    /// The unix sockets that this system can supervise, of those wanted.
+    /// The wanted unix sockets that this system can supervise.
     pub(crate) unix_sockets: UnixSockets,
     /// The sockets that the operator named, in the order of the options.
     pub(crate) sockets: Vec<NamedSocket>,
@@ -52,18 +53,18 @@ pub struct Confinement {
     pub(crate) session: SessionSockets,
 }
 
-/// What a command is given.
+/// What a command may access.
 #[derive(Debug)]
 pub(crate) struct Wall {
     pub(crate) rules: Vec<Rule>,
     pub(crate) enforcement: Enforcement,
-    /// Holds the limit of open files up while the handles of the rules are held.
+    /// Keeps the limit of open files raised while the handles of the rules are open.
     pub(crate) raised: Option<RaisedLimit>,
 }
 
 impl Confinement {
-    /// Looks at the kernel and the roots. Refuses where the kernel cannot confine at all; what it cannot hold is known when a command
-    /// is prepared, and keeps it from being prepared unless the options allow it.
+    /// Checks the kernel and the roots. Fails if the kernel cannot confine at all. What it cannot enforce for a command
+    /// is found when the command is prepared, which then fails unless the options allow it.
     pub fn new(guard: Guard, options: Options) -> Result<Confinement, ConfinementError> {
         let abi = landlock_abi().map_err(ConfinementError::Kernel)?;
         let additions = additions(&options)?;
@@ -84,15 +85,15 @@ impl Confinement {
         Ok(Confinement { guard, options, abi, closed, too_large, additions, unix_sockets, sockets, session })
     }
 
-    /// What is open whatever the command is: roots and additions.
+    /// The places that are open for every command: roots and additions.
     pub(crate) fn open_places(&self) -> Vec<PathBuf> {
         let roots = self.guard.roots().iter().map(|placed| &placed.place);
         roots.chain(self.additions.iter().map(|rule| &rule.place)).cloned().collect()
     }
 
-    /// Refuses an addition that a confined command could have led elsewhere.
-    // SECURITY: the operator named a link, and a command that can replace it chooses the place
-    // (test: an_addition_is_not_moved_by_a_link)
+    /// Refuses an addition that a confined command could have redirected.
+    // SECURITY: if the operator named a link, a command that can replace the link chooses the place (test:
+    // an_addition_is_not_moved_by_a_link)
     pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
         let filesystem = &self.options.filesystem;
         let paths = filesystem.allow_read.iter().chain(&filesystem.allow_write);
@@ -101,8 +102,8 @@ impl Confinement {
             UnixSockets::Named(named) => named.as_slice(),
             UnixSockets::None | UnixSockets::Open => &[],
         };
-        // SECURITY: a command that can replace a link on the way would choose which socket the next start opens
-        // (test: a_named_socket_is_not_moved_by_a_link)
+        // SECURITY: a command that can replace a link on the way would choose which socket the next start opens (test:
+        // a_named_socket_is_not_moved_by_a_link)
         let sockets = sockets.iter().zip(self.sockets.iter().map(|socket| &socket.place));
         for (path, place) in places.chain(sockets) {
             let Some(followed) = follow_ambient(path) else { continue };
@@ -111,8 +112,8 @@ impl Confinement {
                 let link = Shown::new(link);
                 return refuse(format!("`{link}` is a link that a confined server could have made; name its target"));
             }
-            // SECURITY: a link that was there when the handle was taken may be gone by now
-            // (test: an_addition_is_what_was_judged)
+            // SECURITY: a link that existed when the handle was opened may be gone by now (test:
+            // an_addition_is_what_was_judged)
             if followed.place != *place {
                 return refuse("it was moved at the same time".to_owned());
             }
@@ -120,12 +121,12 @@ impl Confinement {
         Ok(())
     }
 
-    /// Whether the operator added a place, or one that it lies in.
+    /// Whether the operator added this place or a directory above it.
     pub(crate) fn is_added(&self, place: &Path) -> bool {
         self.additions.iter().any(|rule| place.starts_with(&rule.place))
     }
 
-    /// Every open place, with what of it cannot be held.
+    /// All rules, and what of them cannot be enforced.
     pub(crate) fn wall(&self, profile: &Profile, withheld: Vec<Withheld>) -> Result<Wall, ConfinementError> {
         let mut rules = Vec::new();
         for (index, placed) in self.guard.roots().iter().enumerate() {
@@ -141,15 +142,15 @@ impl Confinement {
         }
         rules.extend(needed_ambient(&profile.needs));
         let denied = self.deny(&mut rules)?;
-        // SECURITY: a secret below what the surroundings of a program give is held like one below a root
-        // (test: secrets_below_what_a_program_needs_stay_closed)
+        // SECURITY: a secret below a directory that a program needs is protected like one below a root (test:
+        // secrets_below_what_a_program_needs_stay_closed)
         let (found, too_large) = closed::below_roots(&guard_around(&self.guard, &profile.unknown))?;
         let made_since = closed::made_since_ambient(&self.closed);
         let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).chain(&made_since).collect();
         let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
         let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
-        // SECURITY: what Landlock cannot hold is refused or named, never passed over
-        // (test: what_cannot_be_split_keeps_the_command_from_starting)
+        // SECURITY: what Landlock cannot enforce is refused or reported, never ignored (test:
+        // what_cannot_be_split_keeps_the_command_from_starting)
         unheld.extend(still_open(&rules, &closed));
         if self.options.unheld == UnheldPolicy::Refuse && unheld.iter().any(Unheld::is_serious) {
             return Err(ConfinementError::Unheld(unheld));
@@ -168,23 +169,23 @@ impl Confinement {
         Ok(Wall { rules, enforcement, raised })
     }
 
-    /// Takes away what is denied from the rules at and below it; the rules above are split.
+    /// Removes denied access from the rules at and below the denied places; the rules above are split.
     fn deny(&self, rules: &mut [Rule]) -> Result<Vec<Closed>, ConfinementError> {
         let read = self.options.filesystem.deny_read.iter().map(|path| (path, crate::profile::RUN));
         let writing = Access::READ_WRITE.without(Access::READ);
         let write = self.options.filesystem.deny_write.iter().map(|path| (path, writing));
         let mut closed = Vec::new();
         for (path, taken) in read.chain(write) {
-            // SECURITY: a denial whose path compares with no rule would be passed over in silence
-            // (test: denials_hold_however_they_are_spelled)
+            // SECURITY: a denial whose path matches no rule would be silently ignored (test:
+            // denials_hold_however_they_are_spelled)
             let place = spelled_out_ambient(path);
             let place = place.map_err(|reason| ConfinementError::Denial { path: path.clone(), reason })?;
             for rule in rules.iter_mut().filter(|rule| rule.place.starts_with(&place)) {
                 rule.access = rule.access.without(taken);
             }
             closed.push(Closed { place, taken, rule: UnheldRule::Denied });
-            // SECURITY: a link on the way that leads elsewhere at the next start would open what was denied
-            // (test: a_link_on_the_way_to_a_denied_place_stays)
+            // SECURITY: redirecting a link on the way would open the denied place at the next start (test:
+            // a_link_on_the_way_to_a_denied_place_stays)
             let links = follow_ambient(path).map(|followed| followed.links).unwrap_or_default().into_iter();
             closed.extend(links.map(|place| Closed { place, taken: writing, rule: UnheldRule::Denied }));
         }
@@ -192,14 +193,14 @@ impl Confinement {
     }
 }
 
-/// The rules, each split where something below must stay closed.
+/// The rules, each split if something below must stay closed.
 fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Result<Held, ConfinementError> {
     if !closed.iter().any(|closed| closed.must_hold()) {
         return Ok(Pieces::new().with(merged(rules)));
     }
     let tree = ClosedTree::new(closed.iter().copied());
-    // SECURITY: a place that is given inside a closed one, as the package cache is, is not covered by a rule that leaves the closed
-    // place out (test: what_is_given_inside_a_closed_place_stays_open)
+    // SECURITY: a place that is given inside a closed one, such as the package cache, is not covered by a split rule
+    // that leaves out the closed place (test: what_is_given_inside_a_closed_place_stays_open)
     let (whole, parted): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| !must_split(rule, &tree));
     let mut whole = merged(whole);
     let mut pieces = Pieces::new();
@@ -216,7 +217,7 @@ fn held(rules: Vec<Rule>, closed: &[&Closed], unheld: &mut Vec<Unheld>) -> Resul
     Ok(pieces.with(whole))
 }
 
-/// The closed places that rules above them leave open. A rule at or below such a place was made for it.
+/// The closed places that rules above them leave open. A rule at or below such a place is intended.
 fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unheld> {
     if closed.is_empty() {
         return Vec::new();
@@ -234,7 +235,7 @@ fn still_open(rules: &[Rule], closed: &[&Closed]) -> Vec<Unheld> {
     closed.iter().filter_map(open).collect()
 }
 
-/// One rule for each place, with what any of them gives.
+/// One rule for each place, with the access of all its rules together.
 fn merged_places(rules: Vec<Rule>) -> impl Iterator<Item = Rule> {
     let mut merged: BTreeMap<OsString, Rule> = BTreeMap::new();
     for rule in rules {
@@ -243,11 +244,11 @@ fn merged_places(rules: Vec<Rule>) -> impl Iterator<Item = Rule> {
             None => drop(merged.insert(rule.place.clone().into(), rule)),
         }
     }
-    // In the order of their bytes, whatever holds a place comes before it.
+    // In byte order, a directory comes before its contents.
     merged.into_values().filter(|rule| !rule.access.is_empty())
 }
 
-/// The same, with none for a place in another that gives as much.
+/// The same, without rules for a place inside another that gives as much.
 fn merged(rules: Vec<Rule>) -> Vec<Rule> {
     let mut kept: Vec<Rule> = Vec::new();
     for rule in merged_places(rules) {
@@ -258,7 +259,7 @@ fn merged(rules: Vec<Rule>) -> Vec<Rule> {
     kept
 }
 
-/// What `allowRead` and `allowWrite` name. The operator's word: one that cannot be had is an error.
+/// The rules for `allowRead` and `allowWrite`. The operator named these, so a place that cannot be opened is an error.
 fn additions(options: &Options) -> Result<Vec<Rule>, ConfinementError> {
     let read = options.filesystem.allow_read.iter().map(|path| (path, crate::profile::RUN));
     let write = options.filesystem.allow_write.iter().map(|path| (path, Access::READ_WRITE));
@@ -277,10 +278,10 @@ fn named_sockets_ambient(paths: &[PathBuf], session: &SessionSockets) -> Result<
         if !path.is_absolute() {
             return Err(refuse("not an absolute path"));
         }
-        let followed = follow_ambient(path).ok_or_else(|| refuse("it passes a link that cannot be followed"))?;
+        let followed = follow_ambient(path).ok_or_else(|| refuse("it goes through a link that cannot be followed"))?;
         let place = followed.place;
-        // SECURITY: a command that reaches a service which acts for the user is not confined, whatever link names the socket
-        // (test: sockets_that_act_for_the_user_are_never_named)
+        // SECURITY: a command that reaches a service which acts for the user is not confined, no matter which link
+        // names the socket (test: sockets_that_act_for_the_user_are_never_named)
         let kind = [session.kind(path), session.kind(&place)].into_iter().max().unwrap_or(SocketKind::Ordinary);
         if kind.is_never() {
             return Err(ConfinementError::ForbiddenSocket { path: path.clone(), kind });
@@ -293,13 +294,13 @@ fn named_sockets_ambient(paths: &[PathBuf], session: &SessionSockets) -> Result<
     paths.iter().map(find).collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's own word; nothing is opened")]
+#[expect(clippy::disallowed_methods, reason = "named by the operator; nothing is opened")]
 fn is_socket_ambient(place: &Path) -> bool {
     std::fs::symlink_metadata(place).is_ok_and(|seen| std::os::unix::fs::FileTypeExt::is_socket(&seen.file_type()))
 }
 
-/// Where a path leads, as far as it exists: links and dots are gone, names that are not there yet stay.
-#[expect(clippy::disallowed_methods, reason = "the operator's own word")]
+/// Resolves the existing part of a path; names that do not exist yet stay.
+#[expect(clippy::disallowed_methods, reason = "named by the operator")]
 fn spelled_out_ambient(path: &Path) -> Result<PathBuf, String> {
     if !path.is_absolute() {
         return Err("not an absolute path".to_owned());
@@ -307,12 +308,12 @@ fn spelled_out_ambient(path: &Path) -> Result<PathBuf, String> {
     let lies_at = |above: &Path| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?.to_owned()));
     let (above, rest) = path.ancestors().find_map(lies_at).ok_or("does not exist")?;
     if rest.components().any(|part| !matches!(part, Component::Normal(_))) {
-        return Err("a `..` behind what does not exist".to_owned());
+        return Err("a `..` after a missing directory".to_owned());
     }
     Ok(if rest.as_os_str().is_empty() { above } else { above.join(rest) })
 }
 
-/// A guard over other directories, to find the closed places below. What is taken away there does not depend on what they give.
+/// A guard for other directories, to find the closed places below them. Its access does not matter for that.
 fn guard_around<'p>(guard: &Guard, places: impl IntoIterator<Item = &'p PathBuf>) -> Guard {
     let roots = places.into_iter().filter_map(|place| root(place, Access::ALL));
     let set = RootSet::place_ambient(roots, &Validation::new(None));
@@ -342,7 +343,7 @@ mod tests {
         let moved = confinement();
         std::fs::remove_file(&data).unwrap();
         std::fs::create_dir(&data).unwrap();
-        assert!(moved.check_additions_ambient(&material).is_err(), "it has a handle on what the link led to");
+        assert!(moved.check_additions_ambient(&material).is_err(), "its handle is the old target of the link");
         assert!(confinement().check_additions_ambient(&material).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! How strongly a command is confined: a value that is returned, shown and tested.
+//! How strongly a command is confined, as a value that is returned, shown and tested.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::sockets::SocketKind;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Strength {
-    /// None: the command runs as any other.
+    /// None: the command runs like any other.
     Off,
-    /// Landlock and seccomp: roots are fixed when the command starts.
+    /// Landlock and seccomp: the roots are fixed when the command starts.
     Landlock,
 }
 
@@ -30,26 +30,26 @@ impl fmt::Display for Strength {
     }
 }
 
-/// What was reached, and what was not.
+/// What is enforced, and what is not.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Enforcement {
-    /// How strongly.
+    /// The strength.
     pub strength: Strength,
-    /// The version of Landlock that holds it.
+    /// The Landlock version that enforces it.
     pub landlock_abi: Option<i32>,
     /// Whether the network is open.
     pub network: Network,
-    /// What the roots or settings ask for and the kernel cannot hold.
+    /// What the roots or settings require and the kernel cannot enforce.
     pub unheld: Vec<Unheld>,
-    /// The directories on the way to closed places, which are open only entry by entry.
+    /// The directories above closed places, which are only open entry by entry.
     pub split: Vec<SplitDirectory>,
-    /// What the command seems to need and is not given.
+    /// What the command seems to need and does not get.
     pub withheld: Vec<Withheld>,
     /// The unix sockets that the command may connect to because the user named them.
     pub sockets: Vec<NamedSocket>,
     /// Which processes may read their own files in `/proc`.
     pub own_proc: OwnProc,
-    /// What Landlock alone leaves open, and what became of it.
+    /// What Landlock alone leaves open, and who closes it.
     pub gaps: Vec<Gap>,
 }
 
@@ -80,14 +80,15 @@ impl Enforcement {
     }
 }
 
-/// A directory below which a place must stay closed. Its entries that existed at the start are open; in the directory itself nothing
-/// can be created, renamed or removed, and it can be listed only if everything below it may be read.
+/// A directory that contains a place which must stay closed. Its entries that existed at the start are open. Nothing
+/// can be created, renamed or removed in the directory itself, and it can only be listed if everything below it may be
+/// read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SplitDirectory {
-    /// Where.
+    /// The directory.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
-    /// What the directory itself does not give and would without the closed place.
+    /// The access that the directory lacks because of the closed place.
     pub lost: Access,
     /// A closed place that causes it.
     #[serde(serialize_with = "shown")]
@@ -106,19 +107,19 @@ impl fmt::Display for SplitDirectory {
     }
 }
 
-/// A rule that the kernel cannot hold, because Landlock cannot deny below what it allows.
+/// A rule that the kernel cannot enforce, because Landlock cannot deny access below a directory that it allows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Unheld {
-    /// Where.
+    /// The place.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
-    /// What should have been refused there and is not.
+    /// The access that should be refused there and is not.
     pub open: Access,
-    /// Whose rule it is.
+    /// The kind of rule.
     pub rule: UnheldRule,
 }
 
-/// Whose rule cannot be held.
+/// The kind of a rule that cannot be enforced.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum UnheldRule {
@@ -127,20 +128,20 @@ pub enum UnheldRule {
         /// Its pattern.
         pattern: String,
     },
-    /// A root of lesser access inside another.
+    /// A root with less access inside another.
     NestedRoot,
-    /// A place that `denyRead` or `denyWrite` names, below one that is open.
+    /// A place in `denyRead` or `denyWrite`, below an open one.
     Denied,
-    /// The root has more entries than are looked through: closed places may be among them.
+    /// The root has too many entries to search; it may contain closed places.
     TooLarge,
-    /// One of Rootward's own places, whether or not it exists.
+    /// One of Rootward's own places. It may not exist.
     Own,
-    /// A directory on the way to a closed place has more entries than rules can be made for.
+    /// A directory above a closed place has too many entries to make a rule for each.
     TooManyEntries,
 }
 
 impl UnheldRule {
-    /// Whether it matters that this stays open.
+    /// Whether it is serious that this stays open.
     pub(crate) fn is_serious(&self, open: Access) -> bool {
         match self {
             UnheldRule::Restriction { .. } => open.contains(Access::READ),
@@ -154,8 +155,8 @@ impl UnheldRule {
 }
 
 impl Unheld {
-    /// Whether this keeps a command from starting unless it is allowed by name. What is only closed for writing is told and no
-    /// more: every repository has such places.
+    /// Whether this prevents a command from starting unless it is allowed explicitly. A place that is only closed for
+    /// writing is just reported: every repository has some.
     pub fn is_serious(&self) -> bool {
         self.rule.is_serious(self.open)
     }
@@ -166,16 +167,27 @@ impl fmt::Display for Unheld {
         let place = Shown::new(&self.place);
         match &self.rule {
             UnheldRule::Restriction { pattern } => {
-                write!(f, "`{place}` is closed by `{}` and stays open for {}", Shown::new(pattern), self.open)
+                write!(
+                    f,
+                    "`{place}` should be closed (`{}`), but the kernel leaves it open for {}",
+                    Shown::new(pattern),
+                    self.open
+                )
             }
             UnheldRule::NestedRoot => {
-                write!(f, "root `{place}` lies in a root of more access and stays open for {}", self.open)
+                write!(
+                    f,
+                    "root `{place}` lies in a root with more access, so the kernel leaves it open for {}",
+                    self.open
+                )
             }
-            UnheldRule::Denied => write!(f, "`{place}` is denied below an open place and stays open for {}", self.open),
+            UnheldRule::Denied => write!(f, "`{place}` is denied, but the kernel leaves it open for {}", self.open),
             UnheldRule::TooLarge => {
-                write!(f, "root `{place}` is too large to be looked through for closed places")
+                write!(f, "root `{place}` is too large to search for closed places")
             }
-            UnheldRule::Own => write!(f, "`{place}` is Rootward's own and stays open for {}", self.open),
+            UnheldRule::Own => {
+                write!(f, "`{place}` belongs to Rootward, but the kernel leaves it open for {}", self.open)
+            }
             UnheldRule::TooManyEntries => {
                 write!(f, "`{place}` contains a closed place and has too many entries to open them one by one")
             }
@@ -183,10 +195,10 @@ impl fmt::Display for Unheld {
     }
 }
 
-/// A place that the surroundings of a command name and that it is not given.
+/// A place that a command's environment names and that it does not get.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Withheld {
-    /// Where.
+    /// The place.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
     /// What it would be needed for.
@@ -214,29 +226,29 @@ pub(crate) fn shown<S: serde::Serializer>(path: &std::path::Path, serializer: S)
 /// Something that Landlock alone leaves open.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Gap {
-    /// Its name, the same in `SECURITY.md`.
+    /// Its name, the same as in `SECURITY.md`.
     pub name: &'static str,
-    /// What became of it.
+    /// Who closes it.
     pub state: GapState,
 }
 
-/// What became of a gap.
+/// Who closes a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapState {
-    /// Landlock itself holds it on this kernel.
+    /// Landlock itself, on this kernel.
     Landlock,
-    /// The filter of system calls holds it.
+    /// The system call filter.
     Seccomp,
-    /// The supervisor carries the call out, on what the rules allow.
+    /// The supervisor makes the call, within the rules.
     Supervisor,
-    /// The launcher sees to it before the command starts.
+    /// The launcher, before the command starts.
     Launcher,
-    /// It is open.
+    /// Nobody: it is open.
     Open,
 }
 
-/// The gaps, for a kernel with this version of Landlock. [`crate::unix_sockets_here`] says which sockets this system allows.
+/// The gaps on a kernel with this Landlock version. [`crate::unix_sockets_here`] says which sockets this system allows.
 pub fn gaps(abi: i32, network: Network, unix: &UnixSockets) -> Vec<Gap> {
     use GapState::{Landlock, Launcher, Open, Seccomp, Supervisor};
     let since = |version, otherwise| if abi >= version { Landlock } else { otherwise };

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a confined command: one type for each stretch of it.
+//! The errors of confining and starting a command, one type for each stage.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,60 +16,60 @@ use crate::sockets::SocketKind;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfinementError {
-    /// There is no Landlock, or one too old.
+    /// There is no Landlock, or it is too old.
     #[error("this kernel cannot confine it ({0})")]
     Kernel(KernelLacks),
-    /// A root is the top of the file system: there would be no outside.
-    #[error("root `/` leaves nothing outside to hold the command from")]
+    /// A root is the top of the file system, so there would be no outside.
+    #[error("with root `/` there is nothing outside to protect")]
     WholeDisk,
-    /// A root is gone, or another object by now.
+    /// A root is gone or was replaced.
     #[error("root `{}` cannot be opened", Shown::new(place))]
     Root {
         /// Where it was.
         place: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A place that was added cannot be used.
+    /// An added place cannot be used.
     #[error("`{}` cannot be allowed: {reason}", Shown::new(path))]
     Addition {
-        /// As it was given.
+        /// The path as given.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A socket that no flag opens by its name.
+    /// A socket that no flag can open.
     #[error("`{}` cannot be allowed: it is {kind}, which acts for you outside the sandbox", Shown::new(path))]
     ForbiddenSocket {
-        /// As it was given.
+        /// The path as given.
         path: PathBuf,
-        /// What it is.
+        /// Its kind.
         kind: SocketKind,
     },
-    /// Sockets were named, and this system does not let the supervisor connect to them.
+    /// Sockets were named, but this system does not let the supervisor connect to them.
     #[error(
-        "no socket can be allowed by name: `kernel.yama.ptrace_scope` keeps the supervisor from the command's sockets"
+        "no socket can be allowed by name: `kernel.yama.ptrace_scope` denies the supervisor access to the command's sockets"
     )]
     NoSupervisedSockets,
-    /// A place that is denied cannot be found.
+    /// A denied place cannot be found.
     #[error("`{}` cannot be denied: {reason}", Shown::new(path))]
     Denial {
-        /// As it was given.
+        /// The path as given.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// There are more open places than open files are allowed, and the limit cannot be raised.
+    /// There are more open places than the limit of open files allows, and the limit cannot be raised.
     #[error("the limit of open files cannot be raised")]
     OpenFiles(#[source] io::Error),
-    /// There are rules that the kernel cannot hold.
+    /// There are rules that the kernel cannot enforce.
     #[error("{}", held(.0))]
     Unheld(Vec<Unheld>),
 }
 
 fn held(unheld: &[Unheld]) -> String {
     let told: Vec<String> = unheld.iter().filter(|unheld| unheld.is_serious()).map(ToString::to_string).collect();
-    format!("the kernel cannot hold it to its rules: {}", told.join("; "))
+    format!("the kernel cannot enforce its rules: {}", told.join("; "))
 }
 
 /// What the kernel lacks.
@@ -81,8 +81,8 @@ pub enum KernelLacks {
     /// Built in and not enabled at boot.
     #[error("Landlock is not enabled at boot")]
     Enabled,
-    /// Too old to hold.
-    #[error("Landlock ABI {0} is too old, 3 is the oldest that holds")]
+    /// Too old to confine.
+    #[error("Landlock ABI {0} is too old, 3 or later is needed")]
     Abi(i32),
 }
 
@@ -96,16 +96,16 @@ pub enum StartError {
     /// It cannot be confined.
     #[error(transparent)]
     Confinement(#[from] ConfinementError),
-    /// What was given for writing, now or earlier, cannot be known.
+    /// The record of writable places cannot be used.
     #[error(transparent)]
     Record(#[from] WritableRecordError),
-    /// There is no place for the packages that the command fetches.
+    /// The cache for the packages that the command fetches cannot be used.
     #[error("the package cache cannot be used")]
     Cache(#[source] io::Error),
-    /// There is no place for the home of the command.
+    /// The home of the command cannot be used.
     #[error("the home of the command cannot be used")]
     Home(#[source] io::Error),
-    /// The package that it runs cannot be had.
+    /// The package that it runs cannot be fetched or installed.
     #[error(transparent)]
     Package(#[from] PackageError),
     /// The orders for the launcher could not be prepared.
@@ -117,12 +117,12 @@ pub enum StartError {
     /// A step of the launcher failed; the command did not run.
     #[error("{step} failed ({reason})")]
     Step {
-        /// Which.
+        /// The step.
         step: Step,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
-    /// The launcher ended without a word.
+    /// The launcher ended without reporting anything.
     #[error("the launcher ended before it had confined the command")]
     Silent,
 }
@@ -134,29 +134,29 @@ pub enum Step {
     /// Reading what to do.
     #[error("reading the orders")]
     Orders,
-    /// Closing what was inherited.
+    /// Closing inherited descriptors.
     #[error("closing inherited descriptors")]
     Descriptors,
     /// Giving up privileges.
     #[error("giving up privileges")]
     Privileges,
-    /// Becoming the one that ends all descendants.
+    /// Becoming the parent of all descendants, to end them.
     #[error("taking charge of descendants")]
     Realm,
-    /// Making the process that becomes the command.
-    #[error("making a process")]
+    /// Creating the process that becomes the command.
+    #[error("creating a process")]
     Fork,
-    /// Tying it to its supervisor.
+    /// Making the process end with its supervisor.
     #[error("tying the process to its supervisor")]
     Tie,
     /// Landlock.
     #[error("Landlock")]
     Landlock,
-    /// The filter of system calls.
-    #[error("the filter of system calls")]
+    /// The system call filter.
+    #[error("the system call filter")]
     Filter,
-    /// Trying what must be refused.
-    #[error("trying what must be refused")]
+    /// Checking that forbidden calls are refused.
+    #[error("checking that forbidden calls are refused")]
     Proof,
     /// Running the command.
     #[error("running the command")]

@@ -1,4 +1,4 @@
-//! A command that nothing confines, kept all the same: it ends with this process, and so does all that it started.
+//! A command that is not confined but still ends with this process, and so does everything it started.
 
 use std::io::{self, BufReader, Read};
 use std::os::fd::AsRawFd;
@@ -14,21 +14,21 @@ use crate::launch::Lifeline;
 use crate::profile::Program;
 use crate::{launcher, sys};
 
-/// The keeper's word where the command runs; the id of its process follows.
+/// The keeper's report if the command runs; the process id follows.
 pub(crate) const RUNS: &str = "runs ";
-/// The keeper's word where it does not; the number of the error follows.
+/// The keeper's report if it does not; the error number follows.
 pub(crate) const FAILED: &str = "failed ";
 
-/// Starts a command with pipes for its input and output. The process that stands for it passes signals on and ends with its code; when
-/// the line is dropped, or this process ends, the command and all its descendants are killed.
+/// Starts a command with pipes for its input and output. The child process passes signals on and exits with the
+/// command's code. When the lifeline is dropped, or this process ends, the command and all its descendants are killed.
 ///
-/// For a program with one thread. The command inherits its working directory, unless the line names one, and its environment; `errors`
-/// is its standard error.
+/// For a program with one thread. The command inherits the environment and, unless the line names one, the working
+/// directory; `errors` is its standard error.
 pub fn spawn_kept(line: &CommandLine, errors: Stdio) -> Result<(Child, Lifeline), StartError> {
     let prepare = |error: rustix::io::Errno| StartError::Prepare(error.into());
     let (end_of_keeper, held) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
     let (report, told_by_keeper) = pipe_with(PipeFlags::CLOEXEC).map_err(prepare)?;
-    // From here, and not from where it starts: that is where the user typed it.
+    // Relative to the current directory, where the user typed it, not to where the command starts.
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let program = Program::find_ambient(&line.program, std::env::var_os("PATH").as_deref(), &here)?;
     let mut command = Command::new(program.path());

@@ -1,4 +1,4 @@
-//! What this machine can enforce: asked without changing anything.
+//! Finds out what this machine can enforce, without changing anything.
 
 use landlock::{LandlockStatus, RestrictSelf};
 
@@ -7,7 +7,7 @@ use crate::error::KernelLacks;
 use crate::options::UnixSockets;
 use crate::rights::OLDEST;
 
-/// The version of Landlock, if it is one that holds.
+/// The Landlock version, if it is recent enough.
 pub fn landlock_abi() -> Result<i32, KernelLacks> {
     // A request to restrict nothing: the crate asks the kernel for its version and makes no further call.
     let status = RestrictSelf::default().no_new_privs(false).apply().map_err(|_| KernelLacks::Landlock)?;
@@ -21,7 +21,7 @@ pub fn landlock_abi() -> Result<i32, KernelLacks> {
     }
 }
 
-/// The strongest confinement that this machine allows, and what is missing for `landlock` where it is less.
+/// The strongest confinement that this machine allows, and what is missing for `landlock` if it is weaker.
 pub fn strongest() -> (Strength, Option<KernelLacks>) {
     match landlock_abi() {
         Ok(_) => (Strength::Landlock, None),
@@ -29,7 +29,7 @@ pub fn strongest() -> (Strength, Option<KernelLacks>) {
     }
 }
 
-/// The unix sockets that this system can supervise, of those wanted. Where a process may not inspect its descendants, the supervisor
+/// The wanted unix sockets that this system can supervise. If a process may not inspect its descendants, the supervisor
 /// cannot connect for them, so they get no unix sockets.
 pub fn unix_sockets_here(wanted: &UnixSockets) -> UnixSockets {
     match wanted {

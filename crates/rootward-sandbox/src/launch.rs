@@ -1,4 +1,4 @@
-//! The host's side of a start: orders for the launcher, and what it tells back.
+//! The host's side of a start: orders for the launcher, and its reports.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -25,7 +25,7 @@ use crate::rights;
 use crate::sockets::SocketKind;
 use crate::sys;
 
-/// A command that is ready to be started.
+/// A command that is ready to start.
 #[derive(Debug)]
 pub struct Prepared {
     command: Command,
@@ -34,10 +34,10 @@ pub struct Prepared {
     handshake: Handshake,
 }
 
-/// How the launcher comes to be.
+/// How the launcher is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
-    /// As a copy of this process where that is sound, else as this program started again.
+    /// As a copy of this process if that is safe, else by starting this program again.
     Copied,
     /// As the program that the options name.
     Started,
@@ -47,72 +47,73 @@ enum Way {
 #[derive(Debug)]
 pub struct Handshake {
     enforcement: Enforcement,
-    /// The ends that are the launcher's.
+    /// The launcher's ends of the pipes.
     given: Vec<OwnedFd>,
-    /// The places that are open, which the launcher has as well.
+    /// Handles of the open places, which the launcher has as well.
     handles: Vec<OwnedFd>,
-    /// Up to then there is room for so many.
+    /// Keeps the raised limit for so many handles until then.
     _raised: Option<RaisedLimit>,
     lifeline: OwnedFd,
     report: OwnedFd,
     private: Private,
-    /// Keeps the cache of the command from being removed.
+    /// Keeps the command's cache from being removed.
     lock: Option<Lock>,
 }
 
-/// A command that runs, confined.
+/// A command that runs confined.
 #[derive(Debug)]
 pub struct Confined {
-    /// The launcher's process, which stands for the command: it passes signals on and ends with the command's code.
+    /// The launcher's process, which represents the command: it passes signals on and exits with the command's code.
     pub child: Child,
-    /// What holds it.
+    /// The lifeline.
     pub line: Lifeline,
 }
 
-/// What ties a confined command to this process: when it is dropped, or this process ends, the command and all its
+/// Ties a confined command to this process: when it is dropped, or this process ends, the command and all its
 /// descendants are killed.
 #[derive(Debug)]
 pub struct Lifeline {
     enforcement: Enforcement,
-    /// The command's process, whose parent is the one that supervises it.
+    /// The command's process, whose parent is the supervisor.
     process: Option<u32>,
     _held: OwnedFd,
     report: BufReader<std::fs::File>,
-    /// The part of a line that has come.
+    /// The part of a line received so far.
     part: Vec<u8>,
-    /// Keeps the cache of the command from being removed.
+    /// Keeps the command's cache from being removed.
     _lock: Option<Lock>,
 }
 
-/// Something the command tried and was refused. What a process reads about itself in `/proc` is given while it is traced; it is told as
-/// `/proc/self/…` if it would be refused otherwise.
+/// Something the command tried and was refused. While tracing, a process may read about itself in `/proc`; this is
+/// reported as `/proc/self/…` if it would be refused otherwise.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Refused {
     /// Where the path leads.
     pub path: PathBuf,
-    /// What for: `read`, `write`, `execute`, or `connect` for a unix socket.
+    /// The access: `read`, `write`, `execute`, or `connect` for a unix socket.
     pub access: String,
     /// The kind of the socket, for a refused connection.
     pub socket: Option<SocketKind>,
 }
 
-/// The flag that would permit what was refused.
+/// The flag that would allow what was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permit {
     /// This flag, with the path.
     WithPath(&'static str),
-    /// This flag, which takes no path.
+    /// This flag, without a path.
     Alone(&'static str),
 }
 
 impl Refused {
-    /// What would permit it; `None` for a socket that no flag opens by name, and for what the kernel says about a process.
+    /// The flag that would allow it; `None` for a socket that no flag can open, and for information about another
+    /// process.
     pub fn permit(&self) -> Option<Permit> {
         match self.socket {
             Some(kind) if kind.is_never() => None,
             Some(_) => Some(Permit::WithPath("--allow-socket")),
             None if self.access == "read" && own_proc::is_told(&self.path) => Some(Permit::Alone("--own-proc")),
-            // A rule for one process's directory would be for no other, and gone with it.
+            // A rule for one process's directory would be useless for other processes, and end with it.
             None if own_proc::is_of_process(&self.path) => None,
             None if self.access == "write" => Some(Permit::WithPath("--allow-write")),
             None => Some(Permit::WithPath("--allow-read")),
@@ -121,13 +122,12 @@ impl Refused {
 }
 
 impl Confinement {
-    /// Looks the command up and gets everything ready for its start.
+    /// Looks up the command and prepares its start.
     pub fn prepare_ambient(&self, line: &CommandLine) -> Result<Prepared, StartError> {
         self.prepare_known_ambient(line, &KnownCommand::look_up_ambient(line)?)
     }
 
-    /// Gets everything ready for the start of a command that was looked up: puts on record what is given for writing, and writes the
-    /// orders.
+    /// Prepares the start of a command that was looked up: records what is given for writing, and writes the orders.
     pub fn prepare_known_ambient(&self, line: &CommandLine, known: &KnownCommand) -> Result<Prepared, StartError> {
         self.prepare_kept_ambient(line, known, Kept::Usual)
     }
@@ -140,8 +140,8 @@ impl Confinement {
     ) -> Result<Prepared, StartError> {
         let plan = self.plan_ambient(line, known, kept)?;
         let given = plan.given_for_writing();
-        // SECURITY: what a command could have written is not trusted at any later start
-        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+        // SECURITY: anything a command could have written is not trusted at later starts (test:
+        // what_is_given_for_writing_is_on_record_before_the_command_runs)
         match &plan.record {
             Some(record) => record.add_ambient(given)?,
             None if given.is_empty() => {}
@@ -201,14 +201,14 @@ impl Prepared {
         &mut self.command
     }
 
-    /// Has the command start in the directory that this is a handle of, whatever its name leads to by then.
+    /// Makes the command start in the directory of this handle, even if its name leads elsewhere by then.
     pub fn start_in(&mut self, directory: OwnedFd) {
         self.orders.start = Some(directory.as_raw_fd());
         self.handshake.given.push(directory);
     }
 
-    /// The two halves, for hosts that start processes in their own way. The handshake must be completed once the command was
-    /// started, and before it is dropped.
+    /// Both halves, for hosts that start processes in their own way. Complete the handshake after starting the command,
+    /// before dropping it.
     pub fn into_parts(self) -> Result<(Command, Handshake), StartError> {
         let Prepared { mut command, orders, mut handshake, .. } = self;
         let memory = orders.seal().map_err(StartError::Prepare)?;
@@ -220,7 +220,7 @@ impl Prepared {
         Ok((command, handshake))
     }
 
-    /// Starts the command and waits until it is confined and runs, or is known not to.
+    /// Starts the command and waits until it is confined and running, or has failed.
     pub fn spawn(mut self) -> Result<Confined, StartError> {
         let copy = match self.way {
             Way::Copied => {
@@ -242,7 +242,7 @@ impl Prepared {
         match handshake.complete() {
             Ok(line) => Ok(Confined { child, line }),
             Err(error) => {
-                // It ends by itself, having said why.
+                // It has reported the reason and ends by itself.
                 let _ = child.wait();
                 Err(error)
             }
@@ -251,13 +251,13 @@ impl Prepared {
 }
 
 impl Handshake {
-    /// Waits for the launcher's word. Blocks for as long as the launcher takes, which is milliseconds.
+    /// Waits for the launcher's report. Blocks for as long as the launcher takes, which is milliseconds.
     pub fn complete(self) -> Result<Lifeline, StartError> {
-        // Held any longer, they would keep the pipe open after the launcher has ended.
+        // Otherwise the pipe would stay open after the launcher has ended.
         drop(self.given);
         let mut report = BufReader::new(std::fs::File::from(self.report));
         let told = next(&mut report);
-        // Not before: closing them takes time that the launcher can use.
+        // Not earlier: closing them takes time that the launcher can use.
         drop(self.handles);
         match told {
             Some(Told::Confined { process }) => {
@@ -281,7 +281,7 @@ impl Lifeline {
         Lifeline { enforcement, process, _held: held, report, part: Vec::new(), _lock: None }
     }
 
-    /// The id of the command's own process, which is not the one that supervises it.
+    /// The id of the command's own process, not of its supervisor.
     pub fn process(&self) -> Option<u32> {
         self.process
     }
@@ -296,7 +296,7 @@ impl Lifeline {
         refused(next(&mut self.report)?)
     }
 
-    /// What [`Lifeline::refused_so_far`] waits for, for hosts that poll. It does not block from then on.
+    /// The descriptor that [`Lifeline::refused_so_far`] reads, for hosts that poll. It does not block from then on.
     pub fn report(&self) -> std::io::Result<BorrowedFd<'_>> {
         let report = self.report.get_ref();
         let flags = rustix::fs::fcntl_getfl(report)?;
@@ -304,7 +304,8 @@ impl Lifeline {
         Ok(report.as_fd())
     }
 
-    /// The refusals that were reported by now, while tracing, and whether there may be more. Does not block after [`Lifeline::report`].
+    /// The refusals reported so far, while tracing, and whether there may be more. Does not block after
+    /// [`Lifeline::report`].
     pub fn refused_so_far(&mut self) -> (Vec<Refused>, More) {
         let mut found = Vec::new();
         loop {
@@ -324,9 +325,9 @@ impl Lifeline {
 /// Whether more may be reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum More {
-    /// It may.
+    /// There may be more.
     Later,
-    /// Nobody is left who could.
+    /// The reporter has ended.
     Never,
 }
 

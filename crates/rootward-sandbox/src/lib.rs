@@ -1,8 +1,9 @@
-//! Confines a command by the kernel to a guard's roots.
+//! Confines a command to a guard's roots, using the kernel.
 //!
-//! A [`Confinement`] is made from a [`rootward_core::Guard`] and [`Options`]. It starts commands that can read, write, list and run what
-//! the roots and the profile of a living server give, and nothing else on the disk, whatever they try. How strongly they are
-//! held is a value, [`Enforcement`]; what cannot be held is in it, and keeps the command from starting where it matters.
+//! A [`Confinement`] is made from a [`rootward_core::Guard`] and [`Options`]. It starts commands that can only read,
+//! write, list and run what the roots and the profile of a running server give, and nothing else on the disk, whatever
+//! they try. The strength is a value, [`Enforcement`]; it includes what cannot be enforced, and the command does not
+//! start if that is serious.
 //!
 //! ```no_run
 //! # fn guard() -> rootward_core::Guard { unimplemented() }
@@ -23,22 +24,25 @@
 //!
 //! # Layout
 //!
-//! - `confinement.rs`: roots and profile become rules. `closed.rs` finds what must stay closed below them, `split.rs` gives the entries
-//!   around it rules of their own. `places.rs` takes handles, `rights.rs` maps access, `open_files.rs` makes room for many handles.
-//! - `profile/`: what a server needs to live, one file per kind of need.
+//! - `confinement.rs`: turns roots and profile into rules. `closed.rs` finds what must stay closed below them,
+//!   `split.rs` makes separate rules for the entries around it. `places.rs` opens handles, `rights.rs` maps access,
+//!   `open_files.rs` raises the limit for many handles.
+//! - `profile/`: what a server needs to run, one file per kind of need.
 //! - `package/`: packages that a command fetches before it runs them, in two steps.
-//! - `plan.rs`: what a start comes to, place by place. `launch.rs`: the host's side of a start; `orders.rs`: what passes between host and launcher.
-//! - `launcher/`: the re-executed process. `seal.rs` confines and becomes the command, `filter.rs` is the filter of system calls,
-//!   `supervisor.rs` stays, `ending.rs` ends every descendant.
-//! - `broker/`: carries out the calls that Landlock does not look at, on what the rules allow.
-//! - `sockets.rs`: the kinds of unix sockets, by their names. `own_proc.rs`: what a process may read about itself in `/proc`, by name.
+//! - `plan.rs`: the rules of a start, place by place. `launch.rs`: the host's side of a start; `orders.rs`: the
+//!   messages between host and launcher.
+//! - `launcher/`: the re-executed process. `seal.rs` confines itself and becomes the command, `filter.rs` is the system
+//!   call filter, `supervisor.rs` stays, `ending.rs` ends every descendant.
+//! - `broker/`: makes the calls that Landlock does not check, within the rules.
+//! - `sockets.rs`: the kinds of unix sockets, by name. `own_proc.rs`: what a process may read about itself in `/proc`,
+//!   by name.
 //! - `seatbelt.rs`: the same confinement as a macOS profile. It has never been run on a Mac.
-//! - `sealed.rs`: a part of the program in a process of its own that can open no file.
-//! - `kept.rs`: a command that is not confined and ends with its host all the same.
-//! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` of the workspace.
+//! - `sealed.rs`: runs a part of the program in a separate process that cannot open files.
+//! - `kept.rs`: a command that is not confined but still ends with its host.
+//! - `sys.rs`: the system calls that no crate wraps safely; the only `unsafe` code in the workspace.
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("rootward-sandbox confines by Linux means");
+compile_error!("rootward-sandbox needs Linux");
 
 mod broker;
 mod closed;

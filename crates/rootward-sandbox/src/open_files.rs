@@ -1,17 +1,17 @@
-//! Room for many open files: a split rule holds one handle for each entry, and the usual limit is 1,024.
+//! Raises the limit of open files: a split rule needs one handle for each entry, and the usual limit is 1,024.
 //!
-//! The soft limit is raised while handles are held and lowered again afterwards. The command starts with the limit that this
-//! process had.
+//! The soft limit is raised while handles are open and lowered again afterwards. The command starts with the limit that
+//! this process had.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// How many hold the limit up, and what it was before.
+/// How many users need the raised limit, and the limit before.
 static RAISED: Mutex<Option<(usize, Rlimit)>> = Mutex::new(None);
 
-/// The soft limit is at the hard one for as long as this exists.
+/// Keeps the soft limit at the hard limit while it exists.
 #[derive(Debug)]
 pub(crate) struct RaisedLimit {
     before: Option<u64>,
@@ -31,7 +31,7 @@ impl RaisedLimit {
         Ok(RaisedLimit { before: soft })
     }
 
-    /// The soft limit as it was.
+    /// The previous soft limit.
     pub(crate) fn before(&self) -> Option<u64> {
         self.before
     }
@@ -41,7 +41,7 @@ impl Drop for RaisedLimit {
     fn drop(&mut self) {
         let mut raised = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
         match raised.take() {
-            // A limit that stays up does no harm here.
+            // If this fails, the limit stays raised, which does no harm here.
             Some((1, before)) => drop(setrlimit(Resource::Nofile, before)),
             Some((holders, before)) => *raised = Some((holders - 1, before)),
             None => {}

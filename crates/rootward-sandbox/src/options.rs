@@ -1,4 +1,4 @@
-//! What a confinement is asked for, besides its roots.
+//! The options of a confinement, besides its roots.
 
 use std::path::PathBuf;
 
@@ -20,10 +20,10 @@ pub enum Network {
 /// Which unix sockets a command may connect to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum UnixSockets {
-    /// None; it can create pairs only.
+    /// None; the command can only create pairs.
     None,
-    /// Those in places that it may write, and those at these paths, which need not exist yet. Never those that act for the user
-    /// ([`crate::SocketKind::is_never`]).
+    /// Those in places that it may write, and those at these paths, which need not exist yet. Never those that act for
+    /// the user ([`crate::SocketKind::is_never`]).
     Named(Vec<PathBuf>),
     /// All. A command that may connect to a container engine or an agent is not confined.
     Open,
@@ -35,13 +35,13 @@ impl Default for UnixSockets {
     }
 }
 
-/// What happens where a rule cannot be held.
+/// What to do if a rule cannot be enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum UnheldPolicy {
-    /// The command is not started if the rule is serious.
+    /// Do not start the command if the rule is serious.
     #[default]
     Refuse,
-    /// It is started, and the rule is named in the enforcement.
+    /// Start it, and report the rule in the enforcement.
     Allow,
 }
 
@@ -49,10 +49,10 @@ pub enum UnheldPolicy {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trace {
-    /// No; costs nothing.
+    /// No; this costs nothing.
     #[default]
     Off,
-    /// Yes: the supervisor looks at each path that the command opens.
+    /// Yes: the supervisor checks each path that the command opens.
     On,
 }
 
@@ -60,10 +60,10 @@ pub enum Trace {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnProc {
-    /// The first process alone, and only a few files; costs nothing.
+    /// Only the first process, and only a few files; this costs nothing.
     #[default]
     FirstProcess,
-    /// Every process. The supervisor looks at each path that a process opens, which slows opening down.
+    /// Every process. The supervisor checks each path that a process opens, which slows down opening.
     EveryProcess,
 }
 
@@ -73,35 +73,35 @@ pub enum Home {
     /// One that is removed when the command ends.
     #[default]
     Private,
-    /// One that is empty and cannot be written.
+    /// One that is empty and read-only.
     Empty,
-    /// This directory below Rootward's state directory. It lasts, and is made if it is missing.
+    /// This directory below Rootward's state directory. It is kept between starts, and created if it is missing.
     Kept(PathBuf),
 }
 
-/// Additions to the profile, in the words of VS Code's `sandbox.filesystem`.
+/// Additions to the profile, named as in VS Code's `sandbox.filesystem`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Filesystem {
-    /// Also readable, and what lies in it can be run.
+    /// Also readable, and programs in it can be run.
     pub allow_read: Vec<PathBuf>,
-    /// Not readable, whatever else says so.
+    /// Not readable, overriding everything else.
     pub deny_read: Vec<PathBuf>,
     /// Also readable and writable.
     pub allow_write: Vec<PathBuf>,
-    /// Not writable, whatever else says so.
+    /// Not writable, overriding everything else.
     pub deny_write: Vec<PathBuf>,
 }
 
-/// What a confinement is asked for.
+/// The options of a confinement.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Whether the network is open.
     pub network: Network,
-    /// Whether packages can be fetched. Fetching is Rootward's own act, so this does not depend on the network of the command.
+    /// Whether packages can be fetched. Rootward does the fetching, so this does not depend on the command's network.
     pub fetch: Network,
     /// Which unix sockets it may connect to.
     pub unix_sockets: UnixSockets,
-    /// What happens where a rule cannot be held.
+    /// What to do if a rule cannot be enforced.
     pub unheld: UnheldPolicy,
     /// Whether refusals are recorded.
     pub trace: Trace,
@@ -111,8 +111,8 @@ pub struct Options {
     pub filesystem: Filesystem,
     /// The home of the command.
     pub home: Home,
-    /// Variables that are passed on besides the usual ones.
+    /// Variables to pass on besides the usual ones.
     pub variables: Vec<PassedVariable>,
-    /// The program that calls [`crate::launcher`] first thing in its `main`; this program itself where none is named.
+    /// The program that calls [`crate::launcher`] first in its `main`; by default, this program.
     pub launcher: Option<PathBuf>,
 }

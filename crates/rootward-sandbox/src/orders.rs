@@ -1,4 +1,4 @@
-//! What the launcher is told, and what it tells back: passed through memory and a pipe that only the two have, never
+//! The messages between host and launcher. They are passed through memory and a pipe that only the two have, never
 //! through arguments or the environment, which every process of the user can read.
 
 use std::ffi::OsString;
@@ -19,37 +19,37 @@ pub(crate) const VERB: &str = "__confine";
 /// Bytes of a path or an argument, which need not be UTF-8.
 pub(crate) type Bytes = Vec<u8>;
 
-/// A place that is open, as the kernel gets it.
+/// An open place, as the kernel gets it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct OpenPlace {
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub(crate) place: Bytes,
     /// The handle that the launcher inherits.
     pub(crate) handle: RawFd,
-    /// The rights of Landlock.
+    /// The Landlock rights.
     pub(crate) rights: u64,
 }
 
-/// How the unix sockets of a command are held.
+/// How the unix sockets of a command are controlled.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum UnixOrders {
-    /// The filter lets it create pairs only.
+    /// The filter only allows pairs.
     Closed,
     /// The supervisor makes the connections.
     Supervised {
-        /// The sockets that the user named, without links.
+        /// The sockets that the user named, resolved.
         named: Vec<Bytes>,
         /// The sockets of the user's session.
         session: Vec<(Bytes, SocketKind)>,
     },
-    /// They are not.
+    /// Not at all.
     Open,
 }
 
-/// Everything the launcher has to know.
+/// Everything the launcher needs to know.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// The version of Landlock that the rules were made for.
+    /// The Landlock version that the rules were made for.
     pub(crate) abi: i32,
     pub(crate) open: Vec<OpenPlace>,
     pub(crate) network: Network,
@@ -61,15 +61,15 @@ pub(crate) struct Orders {
     pub(crate) arguments: Vec<Bytes>,
     pub(crate) variables: Vec<(Bytes, Bytes)>,
     pub(crate) directory: Bytes,
-    /// The same as a handle that the launcher inherits; then the name does not count.
+    /// The start directory as a handle that the launcher inherits; it overrides the name.
     pub(crate) start: Option<RawFd>,
-    /// The soft limit of open files that the command gets, if the launcher has another.
+    /// The command's soft limit of open files, if it differs from the launcher's.
     pub(crate) open_files: Option<u64>,
-    /// What to remove when the command has ended.
+    /// The directory to remove when the command has ended.
     pub(crate) private: Bytes,
     /// Its other end closes when the host ends.
     pub(crate) lifeline: RawFd,
-    /// Where to tell.
+    /// The pipe for reports.
     pub(crate) report: RawFd,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct Orders {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
-    /// Everything holds and the command runs.
+    /// Everything is enforced and the command runs.
     Confined {
-        /// As this process.
+        /// Its process id.
         process: i32,
     },
     /// It does not run.
@@ -94,7 +94,7 @@ pub(crate) enum Told {
 }
 
 impl Orders {
-    /// Writes them into sealed memory.
+    /// Writes the orders into sealed memory.
     pub(crate) fn seal(&self) -> io::Result<OwnedFd> {
         let memory = memfd_create("rootward-orders", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let mut file = std::fs::File::from(memory);
@@ -104,7 +104,7 @@ impl Orders {
         Ok(memory)
     }
 
-    /// Reads them back.
+    /// Reads the orders back.
     pub(crate) fn read(memory: OwnedFd) -> io::Result<Orders> {
         let mut file = std::fs::File::from(memory);
         file.rewind()?;
@@ -113,18 +113,18 @@ impl Orders {
         Ok(serde_json::from_slice(&text)?)
     }
 
-    /// The descriptors that come with them.
+    /// The descriptors that come with the orders.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         self.open.iter().map(|open| open.handle).chain([self.lifeline, self.report]).chain(self.start)
     }
 }
 
-/// The bytes of anything that is text to the system.
+/// The bytes of an OS string.
 pub(crate) fn bytes(text: impl AsRef<std::ffi::OsStr>) -> Bytes {
     text.as_ref().as_bytes().to_vec()
 }
 
-/// And back.
+/// The reverse.
 pub(crate) fn text(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }

@@ -1,28 +1,29 @@
 //! What a process may read about itself in `/proc`, by name.
 //!
-//! The lists hold what runtimes ask for and what a process knows anyway: its memory, its threads, the numbers of its open files, its own
-//! name and limits. They leave out what leads elsewhere (`root`, `cwd`, `exe`, `ns`, `map_files`, a file in `fd`), what changes the
-//! process (`mem`), and what describes the machine or other processes (`mountinfo`, `cgroup`, `net`).
+//! The lists contain what runtimes ask for and what a process knows anyway: its memory, its threads, the numbers of its
+//! open files, its own name and limits. They omit what leads elsewhere (`root`, `cwd`, `exe`, `ns`, `map_files`, a file
+//! in `fd`), what changes the process (`mem`), and what describes the machine or other processes (`mountinfo`,
+//! `cgroup`, `net`).
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 
-/// Files of a process, which each of its threads has as well.
+/// Files of a process, which each of its threads also has.
 const FILES: [&str; 11] =
     ["auxv", "cmdline", "comm", "limits", "maps", "oom_score_adj", "smaps", "smaps_rollup", "stat", "statm", "status"];
 
 /// Directories of a process that it may list.
 const DIRECTORIES: [&str; 2] = ["fd", "task"];
 
-/// The directory that names the process that asks.
+/// The directory of the calling process.
 const SELF: &str = "/proc/self";
 
-/// Something in `/proc` that a process may read if it is its own.
+/// An entry in `/proc` that a process may read if it is its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OwnEntry {
-    /// `/proc` itself: a process opens `self` from there.
+    /// `/proc` itself: some programs open `self` from there.
     Top,
     /// A file or a directory of a process or thread.
     Entry { whose: Whose, what: What },
@@ -35,21 +36,21 @@ pub(crate) enum Whose {
     Caller,
     /// `thread-self`.
     CallingThread,
-    /// The process or thread of this number, which need not be the caller's.
+    /// The process or thread with this id, which may not be the caller's.
     Number(i32),
 }
 
-/// What a path names of a process.
+/// Which entry of a process a path names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum What {
     File(&'static str),
     Directory(&'static str),
-    /// A file of the thread of this number.
+    /// A file of the thread with this id.
     OfThread(i32, &'static str),
 }
 
 impl OwnEntry {
-    /// Reads the components of a path below `/proc`.
+    /// Parses the components of a path below `/proc`.
     // SECURITY: only what is on the lists, and nothing behind a link (test: a_process_gets_nothing_else_of_proc)
     pub(crate) fn read(components: &[&[u8]]) -> Option<OwnEntry> {
         let (whose, rest) = match components {
@@ -70,9 +71,9 @@ impl OwnEntry {
         Some(OwnEntry::Entry { whose, what })
     }
 
-    /// Where it lies below `/proc`, if it belongs to this process; always below the process's own directory.
-    // SECURITY: a number counts for the process itself, or for a thread below its own directory, where the kernel finds no other's
-    // (test: a_process_gets_nothing_of_another)
+    /// Its path below `/proc`, if it belongs to this process; always below the process's own directory.
+    // SECURITY: an id must be the process itself, or a thread below its own directory, where the kernel finds no other
+    // process's (test: a_process_gets_nothing_of_another)
     pub(crate) fn below_proc(self, process: Pid, thread: Pid) -> Option<String> {
         let (process, thread) = (process.as_raw_pid(), thread.as_raw_pid());
         let OwnEntry::Entry { whose, what } = self else { return Some(".".to_owned()) };
@@ -86,7 +87,7 @@ impl OwnEntry {
         }
     }
 
-    /// How it is told: the same for every process and thread.
+    /// The form used in reports: the same for every process and thread.
     pub(crate) fn told(self) -> PathBuf {
         match self {
             OwnEntry::Top => "/proc".into(),
@@ -97,17 +98,17 @@ impl OwnEntry {
     }
 }
 
-/// The components of a path that count: neither empty ones nor `.`.
+/// The components of a path, without empty ones and `.`.
 pub(crate) fn components(path: &[u8]) -> Vec<&[u8]> {
     path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".").collect()
 }
 
-/// Whether a path names an entry of the process that uses it, on the lists or not.
+/// Whether a path names an entry of the calling process, on the lists or not.
 pub(crate) fn is_by_self(path: &[u8]) -> bool {
     path.starts_with(b"/") && matches!(components(path).as_slice(), [b"proc", b"self" | b"thread-self", _, ..])
 }
 
-/// Whether this is how something on the lists is told.
+/// Whether this is the reported form of an entry on the lists.
 pub(crate) fn is_told(path: &Path) -> bool {
     let name = path.strip_prefix(SELF).ok().and_then(Path::to_str);
     path == Path::new("/proc") || name.is_some_and(|name| FILES.contains(&name) || DIRECTORIES.contains(&name))
@@ -120,7 +121,7 @@ pub(crate) fn is_of_process(path: &Path) -> bool {
     first.is_some_and(|name| name == b"self" || name == b"thread-self" || number(name).is_some())
 }
 
-/// A number as the kernel writes it.
+/// Parses a number as the kernel writes it.
 fn number(text: &[u8]) -> Option<i32> {
     let is_plain = text.first().is_some_and(|first| (b'1'..=b'9').contains(first));
     std::str::from_utf8(text).ok().filter(|_| is_plain)?.parse().ok()
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_known_again() {
+    fn the_reported_form_is_recognized() {
         for path in ["self/maps", "10/fd", "self/task/11/stat", "thread-self/stat", ""] {
             let told = OwnEntry::read(&components(path.as_bytes())).unwrap().told();
             assert!(is_told(&told), "{path}");

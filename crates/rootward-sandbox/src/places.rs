@@ -1,6 +1,7 @@
-//! Finding places and taking handles on them: what the operator names, and what a profile needs.
+//! Finds places and opens handles on them: those that the operator names, and those that a profile needs.
 //!
-//! There are many of the latter, most of them the system's own, and every start takes them all: each in as few calls as can be.
+//! A profile needs many, most of them the system's own, and every start opens them all, so each takes as few calls as
+//! possible.
 
 use std::ffi::OsString;
 use std::io;
@@ -27,9 +28,9 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Whether this one gives all that the other does: Landlock gives what lies in a directory whatever the directory has.
+    /// Whether this rule gives everything that the other does. Landlock gives a directory's access to everything in it.
     pub(crate) fn covers(&self, other: &Rule) -> bool {
-        // By the bytes, as both are without links: name by name takes longer than the kernel takes to find them.
+        // Compared by bytes, since both are resolved: comparing name by name takes longer than the kernel's lookup.
         let is_in = |place: &[u8], around: &[u8]| {
             place.strip_prefix(around).is_some_and(|rest| matches!(rest, [] | [b'/', ..]) || around == b"/")
         };
@@ -38,7 +39,7 @@ impl Rule {
     }
 }
 
-/// What there is of a profile's needs. One that is missing is no error: a list serves many systems.
+/// The rules for a profile's needs. A missing place is not an error: the list covers many systems.
 pub(crate) fn needed_ambient(needs: &[Need]) -> Vec<Rule> {
     let (system, others): (Vec<_>, Vec<_>) = needs.iter().partition(|need| need.says == Says::System);
     let mut rules: Vec<Rule> = Vec::with_capacity(needs.len());
@@ -48,19 +49,19 @@ pub(crate) fn needed_ambient(needs: &[Need]) -> Vec<Rule> {
             rules.push(rule);
         }
     };
-    // The system's own come first: much of what else is needed lies in them.
+    // The system's own come first: many other needs lie in them.
     system.into_iter().chain(others).for_each(&mut add);
     rules
 }
 
-/// Finds a place and takes a handle on it.
+/// Finds a place and opens a handle on it.
 fn find_ambient(need: &Need) -> Result<Rule, Errno> {
     let straight = spelled(&need.path).map(|place| (pin_ambient(&place, ResolveFlags::NO_SYMLINKS), place));
     let (handle, place) = match straight {
-        // Without a link on the way, a place is where its name says.
+        // Without a link on the way, the name is the resolved path.
         Some((Ok(handle), place)) => (handle, place),
-        // SECURITY: only the system's own places are reached by links. The others were judged where they lie; a link that is there by
-        // now was put there meanwhile (test: a_place_that_became_a_link_is_not_opened)
+        // SECURITY: only the system's own places may be reached through links. The others were judged at their resolved
+        // paths; a link there now was added later (test: a_place_that_became_a_link_is_not_opened)
         None | Some((Err(Errno::LOOP), _)) if need.says == Says::System => {
             let handle = pin_ambient(&need.path, ResolveFlags::NO_MAGICLINKS)?;
             let place = lies_at_ambient(&handle)?;
@@ -76,7 +77,7 @@ fn find_ambient(need: &Need) -> Result<Rule, Errno> {
     Ok(Rule { place, handle, access: need.access, kind })
 }
 
-/// An absolute path without anything but names, or nothing: `..` behind a link leads elsewhere than its text says.
+/// An absolute path if it consists only of names: `..` after a link leads elsewhere than the text says.
 fn spelled(path: &Path) -> Option<PathBuf> {
     let plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
     (path.is_absolute() && path.components().all(plain)).then(|| path.components().collect())
@@ -87,20 +88,20 @@ fn pin_ambient(path: &Path, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this process's own handle, by its number")]
+#[expect(clippy::disallowed_methods, reason = "this process's own handle")]
 fn lies_at_ambient(handle: &OwnedFd) -> Result<PathBuf, Errno> {
     let place = readlinkat(CWD, format!("/proc/self/fd/{}", handle.as_raw_fd()), Vec::new())?;
     Ok(PathBuf::from(OsString::from_vec(place.into_bytes())))
 }
 
-/// Whether a place is, or lies in, one that is closed for reading. What holds one somewhere below is another question.
+/// Whether a place is closed for reading or lies in such a place. It may still contain one.
 pub fn is_closed_ambient(place: &Path, restrictions: Arc<Restrictions>) -> bool {
     let Some(top) = root(Path::new("/"), Access::READ) else { return true };
     let set = RootSet::place_ambient([top], &Validation::new(None));
     Guard::new(set, GuardOptions { restrictions, ..GuardOptions::default() }).check(place, Access::READ).is_err()
 }
 
-/// What the operator names, with a handle on it, or why it cannot be had.
+/// A place that the operator names, with a handle, or why it cannot be opened.
 pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String> {
     let root = Root::from_path(path, Origin::Flag).map_err(|error| error.reason())?.with_access(access);
     let set = match placed_ambient(root) {
@@ -120,7 +121,7 @@ pub(crate) fn named_ambient(path: &Path, access: Access) -> Result<Rule, String>
     Ok(Rule { place: placed.place, handle, access, kind: placed.kind })
 }
 
-/// The handle of a device or socket, which is no root.
+/// The handle of a device or socket, which cannot be a root.
 fn device_ambient(path: &Path, access: Access) -> io::Result<Rule> {
     let handle = pin_ambient(path, ResolveFlags::empty())?;
     Ok(Rule { place: path.to_owned(), handle, access, kind: RootKind::File })
@@ -139,7 +140,7 @@ pub(crate) fn placed_ambient(root: Root) -> Result<RootSet, WhyRefused> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests play the user, who makes the directories")]
+#[expect(clippy::disallowed_methods, reason = "tests act as the user who creates the directories")]
 mod tests {
     use std::os::unix::fs::symlink;
 
@@ -160,11 +161,11 @@ mod tests {
         let (read, all) = (Access::READ, Access::ALL);
         assert_eq!(places(&[need("link", read, Says::System)]), ["a/b"]);
         assert_eq!(places(&[need("none", read, Says::System), need("a", read, Says::Own)]), ["a"]);
-        // In one that gives as much, in whatever order; not in one that gives less.
+        // Left out inside a place that gives as much, in any order; not inside one that gives less.
         let found = Says::Surroundings(Why::Libraries);
         assert_eq!(places(&[need("a/b", read, found), need("a", read, Says::System)]), ["a"]);
         assert_eq!(places(&[need("a/b", all, found), need("a", read, Says::System)]), ["a", "a/b"]);
-        // The text of a path with `..` says nothing about where it leads.
+        // The text of a path with `..` does not say where it leads.
         assert_eq!(places(&[need("link/../b", read, Says::System)]), ["a/b"]);
         assert!(places(&[need("link/../a", read, Says::System)]).is_empty());
     }

@@ -1,4 +1,4 @@
-//! What a start of a command comes to: every place that it gets, with the reason, before anything is started.
+//! The plan for starting a command: every place that it gets, with the reason, before anything is started.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -28,46 +28,46 @@ pub(crate) struct Plan {
     pub(crate) wall: Wall,
     pub(crate) profile: Profile,
     pub(crate) private: Private,
-    /// The home that lasts, if it has one.
+    /// The home that is kept, if it has one.
     kept_home: Option<PathBuf>,
     /// Where the command starts.
     pub(crate) directory: PathBuf,
-    /// Where it is put on record what is given for writing.
+    /// The record of what is given for writing.
     pub(crate) record: Option<WritableRecord>,
-    /// Keeps the cache of the command from being removed.
+    /// Keeps the command's cache from being removed.
     pub(crate) lock: Option<Lock>,
 }
 
 /// What a start has on disk besides its roots.
 #[derive(Debug)]
 pub(crate) enum Kept {
-    /// A home that is removed, and where the command is a runner, a cache.
+    /// A home that is removed, and a cache if the command is a runner.
     Usual,
-    /// The directory of a package that is being fetched, and a home beside it.
+    /// The directory of a package that is being fetched, and a home next to it.
     Fetch { install: PathBuf, private: Private },
 }
 
 /// What a command would get, for people and programs to read.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    /// The package that has to be fetched first. Then the places are those of its runner.
+    /// The package that must be fetched first. If set, the places are those of its runner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_fetch: Option<String>,
     /// Every place that it gets.
     pub places: Vec<GivenPlace>,
-    /// How strongly it would be held, with what it does not get.
+    /// How strongly it would be confined, and what it would not get.
     pub enforcement: Enforcement,
 }
 
 /// A place that a command gets.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct GivenPlace {
-    /// Where.
+    /// The place.
     #[serde(serialize_with = "shown")]
     pub place: PathBuf,
-    /// What it may do there.
+    /// The access it gets there.
     pub access: Access,
-    /// Why.
+    /// The reason.
     #[serde(serialize_with = "in_words")]
     pub because: Because,
 }
@@ -81,17 +81,17 @@ pub enum Because {
     InRoot,
     /// A flag or the settings allow it.
     Added,
-    /// Every command has it.
+    /// Every command gets it.
     System,
     /// The program needs it.
     Needed(Why),
-    /// A home or a temporary directory that was made for this command.
+    /// A home or a temporary directory that was created for this command.
     Private,
-    /// A home of its own that lasts.
+    /// Its own home that is kept between starts.
     Home,
-    /// Packages that it fetches are kept there.
+    /// The cache for packages that it fetches.
     Cache,
-    /// The package that it runs, fetched before.
+    /// The fetched package that it runs.
     Package,
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for Because {
 }
 
 impl Confinement {
-    /// What a command would get if it were started now. Nothing is started or fetched, and nothing is put on record.
+    /// What a command would get if it were started now. Nothing is started, fetched or recorded.
     pub fn explain_ambient(&self, line: &CommandLine) -> Result<Explanation, StartError> {
         let package = self.package_ambient(line)?;
         let installed = package.as_ref().map(Package::installed_ambient).transpose()?.flatten();
@@ -133,7 +133,7 @@ impl Confinement {
         Ok(Explanation { to_fetch, places: wall.rules.iter().map(given).collect(), enforcement: wall.enforcement })
     }
 
-    /// Judges what the surroundings of a command say, and makes the rules.
+    /// Judges the command's findings and makes the rules.
     pub(crate) fn plan_ambient(
         &self,
         line: &CommandLine,
@@ -147,8 +147,8 @@ impl Confinement {
         material.extend(open.iter().cloned());
         self.check_additions_ambient(&material)?;
         if let Some(installed) = known.package() {
-            // SECURITY: the package wrote its own directory when it was fetched: it chooses among what is open, what it has
-            // itself, and the known runtimes (test: a_package_opens_no_place_outside_it)
+            // SECURITY: the package wrote its own directory when it was fetched, so it may only choose among open
+            // places, its own directory and the known runtimes (test: a_package_opens_no_place_outside_it)
             open.push(installed.directory().to_owned());
             material.extend([installed.directory().to_owned()]);
         }
@@ -181,7 +181,7 @@ impl Confinement {
         Ok(Plan { wall, profile, private, kept_home, directory, record, lock })
     }
 
-    /// Adds what the surroundings say and may be trusted; returns what is withheld.
+    /// Adds the findings that can be trusted; returns what is withheld.
     fn add_surroundings_ambient(
         &self,
         known: &KnownCommand,
@@ -192,10 +192,9 @@ impl Confinement {
         let restrictions = Arc::new(self.guard.restrictions().for_processes());
         for finding in &known.findings().0 {
             let reason = match trust.judge(finding) {
-                // SECURITY: nothing among the surroundings of a program leads to a secret
-                // (test: the_profile_opens_no_secret_place)
-                // SECURITY: nor to what is closed by the settings or is Rootward's own: a rule there would open it
-                // (test: what_is_closed_in_a_root_is_not_opened_by_a_link)
+                // SECURITY: a finding must not open a secret place (test: the_profile_opens_no_secret_place)
+                // SECURITY: nor one that the settings close or that is Rootward's own, because a rule there would open
+                // it (test: what_is_closed_in_a_root_is_not_opened_by_a_link)
                 Ok(given) if is_closed_ambient(&given.place, Arc::clone(&restrictions)) => Untrusted::Secret,
                 Ok(given) => {
                     let Finding { place, access, why, .. } = given;
@@ -215,12 +214,12 @@ impl Confinement {
                 withheld.push(Withheld { place: finding.place.clone(), why: finding.why, reason });
             }
         }
-        // What another finding opens is not missing.
+        // A place that another finding opens is not missing.
         withheld.retain(|one| !profile.needs.iter().any(|need| one.place.starts_with(&need.path)));
         Ok(withheld)
     }
 
-    /// The directories that the command has to itself, and the home that lasts, made if need be.
+    /// The command's own directories, and its kept home, created if needed.
     fn own_directories_ambient(
         &self,
         private: &Private,
@@ -270,7 +269,7 @@ impl Confinement {
     }
 }
 
-/// A value with the command's home in place of `${home}`.
+/// A value with `${home}` replaced by the command's home.
 fn with_home(value: &OsStr, home: &Path) -> OsString {
     const HOME: &[u8] = b"${home}";
     let (mut filled, mut rest) = (Vec::new(), value.as_bytes());
@@ -283,23 +282,24 @@ fn with_home(value: &OsStr, home: &Path) -> OsString {
     OsString::from_vec(filled)
 }
 
-/// What confined commands could have written at earlier starts, and where that is on record.
-// SECURITY: a record that cannot be read is not an empty one
-// (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+/// What confined commands could have written at earlier starts, and the record of it.
+// SECURITY: a record that cannot be read is not an empty one (test:
+// what_is_given_for_writing_is_on_record_before_the_command_runs)
 pub(crate) fn recorded_ambient(directories: &Directories) -> Result<(Option<WritableRecord>, Material), StartError> {
     let Some(record) = directories.writable_record() else { return Ok((None, Material::default())) };
-    // Before the roots' rules are made: a place of Rootward's own that exists is closed for reading, too. Where it cannot be made, a
-    // command still starts that is given nothing for writing.
+    // Before the roots' rules are made: an existing place of Rootward's own is closed for reading, too. If it cannot be
+    // created, a command that is given nothing for writing can still start.
     let _ = record.make_directory_ambient();
     let material = record.read_ambient()?;
     Ok((Some(record), material))
 }
 
 impl Plan {
-    /// What outlives the command and can be written by it.
+    /// What outlives the command and is writable for it.
     pub(crate) fn given_for_writing(&self) -> Vec<PathBuf> {
         let lasts = |rule: &&Rule| {
-            // SECURITY: `/dev/shm` is no device (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
+            // SECURITY: `/dev/shm` is not a device (test:
+            // what_is_given_for_writing_is_on_record_before_the_command_runs)
             !(rule.access & (Access::WRITE | Access::DELETE)).is_empty()
                 && !rule.place.starts_with(self.private.path())
                 && !profile::is_device(&rule.place)

@@ -1,15 +1,16 @@
-//! Access of the design as rights of Landlock.
+//! Maps access to Landlock rights.
 
 use landlock::{ABI, Access as _, AccessFs, BitFlags, make_bitflags};
 use rootward_core::Access;
 
-/// The oldest Landlock that holds: before ABI 3 a file outside could be truncated.
+/// The oldest usable Landlock: before ABI 3 a file outside could be truncated.
 pub(crate) const OLDEST: i32 = 3;
 
-/// The newest version that this crate knows how to use.
+/// The newest version that this crate supports.
 const NEWEST: ABI = ABI::V9;
 
-/// What is asked of this kernel's version: the rights it knows are handled, so that all that no rule gives is refused.
+/// The version to use on this kernel. All rights it knows are handled, so that everything is refused unless a rule
+/// gives it.
 pub(crate) fn version(kernel: i32) -> ABI {
     ABI::from(kernel).min(NEWEST)
 }
@@ -24,9 +25,9 @@ pub(crate) fn handled_but_sockets(kernel: i32) -> BitFlags<AccessFs> {
     handled(kernel) & !BitFlags::from(AccessFs::ResolveUnix)
 }
 
-/// What a directory with this access gives to what lies in it.
+/// The rights that a directory with this access gives to its contents.
 ///
-/// Devices are never made, and commands to devices are given by no access.
+/// No access includes creating devices or sending commands to them.
 pub(crate) fn of_directory(access: Access) -> BitFlags<AccessFs> {
     let given = [
         (Access::READ, make_bitflags!(AccessFs::{ReadFile | ReadDir})),

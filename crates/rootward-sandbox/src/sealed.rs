@@ -1,7 +1,8 @@
-//! A part of this program in a process of its own that can open no file: for whatever reads from the network.
+//! Runs a part of this program in a separate process that cannot open files: for code that reads from the network.
 //!
-//! It is this program, started again with other words: nothing of its host's memory and none of its variables. It has the descriptors that
-//! it was given, standard error, and nothing else: Landlock refuses every file, every new TCP connection and every signal to other processes.
+//! It is this program, started again with other arguments, without its host's memory and variables. It has the
+//! descriptors that it was given and standard error, and nothing else: Landlock refuses every file, every new TCP
+//! connection and every signal to other processes.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -19,10 +20,10 @@ use crate::kernel::landlock_abi;
 use crate::launcher::list_the_top;
 use crate::{rights, sys};
 
-/// The word of a process that is sealed.
+/// The report of a process that is sealed.
 const SEALED: &str = "sealed";
 
-/// A process that was started apart. It is killed when this is dropped.
+/// A sealed process. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct SealedProcess(Child);
 
@@ -41,14 +42,14 @@ impl Drop for SealedProcess {
     }
 }
 
-/// Starts this program again with these words, and waits until it has called [`seal`]. It gets no variables; the numbers of the descriptors
-/// follow the words. It ends with this process.
+/// Starts this program again with these arguments, and waits until it has called [`seal`]. It gets no variables; the
+/// numbers of the descriptors follow the arguments. It ends with this process.
 pub fn spawn_sealed(words: &[&str], descriptors: Vec<OwnedFd>) -> Result<SealedProcess, StartError> {
     let (report, told) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| StartError::Prepare(error.into()))?;
     let numbers: Vec<RawFd> = [&told].into_iter().chain(&descriptors).map(AsRawFd::as_raw_fd).collect();
     let mut command = Command::new("/proc/self/exe");
     command.args(words).args(numbers.iter().map(RawFd::to_string));
-    // SECURITY: variables hold secrets of servers (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
+    // SECURITY: variables contain secrets of servers (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     sys::inherit(&mut command, numbers);
     let process = SealedProcess(sys::tie(&mut command).spawn().map_err(StartError::Spawn)?);
@@ -62,8 +63,8 @@ pub fn spawn_sealed(words: &[&str], descriptors: Vec<OwnedFd>) -> Result<SealedP
     }
 }
 
-/// Gives up everything but these descriptors, which came with the words of [`spawn_sealed`]; gives back all but the first, which is told
-/// how it went. For the beginning of a process: it works once.
+/// Gives up everything except these descriptors, which came with the arguments of [`spawn_sealed`]. Reports the result
+/// on the first and returns the others. Call it at the start of a process; it works once.
 pub fn seal(numbers: &[RawFd]) -> Result<Vec<OwnedFd>, StartError> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     let [told, given @ ..] = numbers else { return Err(StartError::Silent) };
@@ -71,7 +72,8 @@ pub fn seal(numbers: &[RawFd]) -> Result<Vec<OwnedFd>, StartError> {
         return Err(StartError::Silent);
     }
     sys::ignore_broken_pipes();
-    // SECURITY: whatever else was inherited is closed (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
+    // SECURITY: close everything else that was inherited (test:
+    // a_sealed_process_has_what_it_was_given_and_nothing_else)
     sys::close_all_but(numbers).map_err(StartError::Prepare)?;
     let mut report = std::fs::File::from(sys::take(*told).map_err(StartError::Prepare)?);
     let sealed = landlock_abi().map_err(|lacks| ConfinementError::Kernel(lacks).to_string()).and_then(fence);
@@ -82,16 +84,17 @@ pub fn seal(numbers: &[RawFd]) -> Result<Vec<OwnedFd>, StartError> {
     given.iter().map(|number| sys::take(*number).map_err(StartError::Prepare)).collect()
 }
 
-/// Landlock without a single rule, and a try.
+/// Applies Landlock without any rule, and checks it.
 fn fence(abi: i32) -> Result<(), String> {
     let version = rights::version(abi);
     let says = |error: landlock::RulesetError| error.to_string();
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
-    // SECURITY: a superuser's process keeps none of its powers (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
+    // SECURITY: a superuser's process keeps none of its capabilities (test:
+    // a_sealed_process_has_what_it_was_given_and_nothing_else)
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(|error| error.to_string())?;
-    // What is asked for must be had: a weaker fence is an error, never a silence.
+    // A weaker ruleset is an error; it is never accepted silently.
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset = ruleset.handle_access(rights::handled(abi)).map_err(says)?;
     if version >= ABI::V4 {
@@ -106,7 +109,8 @@ fn fence(abi: i32) -> Result<(), String> {
     }
     match list_the_top() {
         Err(Errno::ACCESS) => Ok(()),
-        // SECURITY: a fence that lets something through does not count (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
+        // SECURITY: a sandbox that allows this does not count (test:
+        // a_sealed_process_has_what_it_was_given_and_nothing_else)
         Ok(_) => Err("the disk can still be opened".to_owned()),
         Err(error) => Err(error.to_string()),
     }

@@ -1,8 +1,7 @@
-//! The same confinement as a profile for macOS's `sandbox-exec`: text, made from values.
+//! The same confinement as a text profile for macOS's `sandbox-exec`.
 //!
-//! It has never been run on a Mac. What is tested is the text: that everything is denied first, that each place gets what its access
-//! gives and no more, that what is closed comes after what is open (the last rule that matches decides), and that no path can end
-//! the string it stands in.
+//! It has never been run on a Mac. The tests check the text: everything is denied first, each place gets exactly its
+//! access, closed places come after open ones (the last matching rule decides), and no path can end its string.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,25 +11,25 @@ use thiserror::Error;
 
 use crate::options::Network;
 
-/// A place and what it gives, or what is taken away there.
+/// A place and the access that is given or taken away there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeatbeltPlace {
-    /// Where, without links: `/private/tmp`, not `/tmp`.
+    /// Its resolved path: `/private/tmp`, not `/tmp`.
     pub path: PathBuf,
-    /// What.
+    /// The access.
     pub access: Access,
-    /// Whether it holds for what lies below.
+    /// Whether it includes what lies below.
     pub kind: RootKind,
 }
 
 /// Why a profile cannot be written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SeatbeltError {
-    /// The profile language has no way to write it.
+    /// The profile language cannot express the path.
     #[error("`{}` cannot be written in a macOS profile", Shown::new(.0))]
     Unwritable(PathBuf),
     /// There would be no outside.
-    #[error("`{}` leaves nothing outside to hold the command from", Shown::new(.0))]
+    #[error("`{}` leaves nothing outside to protect", Shown::new(.0))]
     WholeDisk(PathBuf),
 }
 
@@ -47,7 +46,7 @@ const RUNTIME: &str = "(version 1)\n\
 pub fn profile(open: &[SeatbeltPlace], closed: &[SeatbeltPlace], network: Network) -> Result<String, SeatbeltError> {
     let mut text = RUNTIME.to_owned();
     for place in open {
-        // SECURITY: as on Linux (test: a_profile_for_the_whole_disk_is_refused)
+        // SECURITY: same as on Linux (test: a_profile_for_the_whole_disk_is_refused)
         if place.path.parent().is_none() {
             return Err(SeatbeltError::WholeDisk(place.path.clone()));
         }
@@ -91,7 +90,7 @@ fn rules(text: &mut String, verb: &str, place: &SeatbeltPlace) -> Result<(), Sea
 fn quoted(path: &Path) -> Result<String, SeatbeltError> {
     let unwritable = || SeatbeltError::Unwritable(path.to_owned());
     let text = path.to_str().filter(|_| path.is_absolute()).ok_or_else(unwritable)?;
-    // SECURITY: a name that ends the string would write rules of its own (test: no_name_ends_its_string)
+    // SECURITY: a name that ends the string could add its own rules (test: no_name_ends_its_string)
     if text.chars().any(char::is_control) {
         return Err(unwritable());
     }
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_meant_alone() {
+    fn a_file_rule_covers_only_the_file() {
         let file = SeatbeltPlace { kind: RootKind::File, ..place("/p/notes", Access::READ) };
         assert!(profile(&[file], &[], Network::Off).unwrap().contains("(literal \"/p/notes\")"));
     }

@@ -37,7 +37,7 @@ struct Known {
     names: &'static [&'static str],
     /// A part of the name.
     parts: &'static [&'static str],
-    /// The directory that holds it.
+    /// Its parent directory.
     parents: &'static [&'static str],
     /// Any directory above it.
     directories: &'static [&'static str],
@@ -202,7 +202,7 @@ fn holds(name: &[u8], part: &[u8]) -> bool {
     name.windows(part.len()).any(|window| window == part)
 }
 
-/// The sockets that environment variables of the user's session name: as spelled, and without links.
+/// The sockets that environment variables of the user's session name, as spelled and resolved.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SessionSockets(Vec<(PathBuf, SocketKind)>);
 
@@ -220,7 +220,7 @@ impl SessionSockets {
         SessionSockets(found)
     }
 
-    /// Takes back what [`SessionSockets::places`] gave.
+    /// The reverse of [`SessionSockets::places`].
     pub(crate) fn new(places: Vec<(PathBuf, SocketKind)>) -> SessionSockets {
         SessionSockets(places)
     }

@@ -1,17 +1,17 @@
-//! A rule for a directory below which something must stay closed, split into rules for its entries.
+//! Splits a rule for a directory into rules for its entries if something below must stay closed.
 //!
-//! What Landlock gives to a directory it gives to all below, for good. So a directory on the way to a closed place gets no rule of
-//! its own, or one that gives no more than the closed place may have, and never one that gives writing: then nothing in it can be
-//! created, renamed or removed, and the closed place can be neither made nor swapped in. Its other entries get the rule that the
-//! directory would have had, less what is taken away there.
+//! Landlock gives a directory's access to everything below it, permanently. So a directory above a closed place gets no
+//! rule, or one that gives no more than the closed place may have, and never write access: then nothing in it can be
+//! created, renamed or removed, and the closed place cannot be created or swapped in. Its other entries get the rule
+//! that the directory would have had, minus what is taken away there.
 //!
 //! ```text
 //! ~:rw with ~/.ssh           ~ nothing        ~/notes.txt rw   ~/src rw   ~/.bashrc r   ~/.ssh nothing
 //! ~/.config/rootward absent  ~/.config read   ~/.config/git r   ~/.config/htop rw
 //! ```
 //!
-//! Entries are pinned below the directory's own handle, and no link is followed. An entry that is made later has no rule until the
-//! next start.
+//! Entries are pinned below the directory's own handle, and no link is followed. An entry that is created later has no
+//! rule until the next start.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,58 +28,58 @@ use crate::open_files::RaisedLimit;
 use crate::places::Rule;
 use crate::profile::RUN;
 
-/// How many rules a start makes from entries, at most. Each is a handle that the supervisor holds.
+/// The maximum number of rules that a start makes from entries. Each is a handle that the supervisor holds.
 const MOST_PIECES: usize = 8_192;
 
-/// From how many pieces on the limit of open files is raised.
+/// The number of pieces from which on the limit of open files is raised.
 const MANY: usize = 128;
 
 /// The rules of a start that come from entries.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
-    /// By their bytes: one for each place, whatever rules it came from.
+    /// Sorted by bytes: one for each place, from whatever rules it came.
     rules: BTreeMap<PathBuf, Rule>,
     directories: Vec<SplitDirectory>,
     raised: Option<RaisedLimit>,
     most: usize,
 }
 
-/// Rules that hold what must stay closed.
+/// Rules that respect what must stay closed.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) rules: Vec<Rule>,
     /// The directories that were split.
     pub(crate) directories: Vec<SplitDirectory>,
-    /// Holds the limit of open files up while the handles of the rules are held.
+    /// Keeps the limit of open files raised while the handles of the rules are open.
     pub(crate) raised: Option<RaisedLimit>,
 }
 
 /// Why a rule was not split.
 #[derive(Debug)]
 pub(crate) enum SplitError {
-    /// This directory has more entries than rules can be made for.
+    /// This directory has too many entries to make a rule for each.
     TooMany(PathBuf),
     /// The limit of open files could not be raised.
     Limit(io::Error),
 }
 
-/// A directory on the way to a closed place.
+/// A directory above a closed place.
 #[derive(Debug)]
 struct Directory<'c> {
     place: PathBuf,
     handle: OwnedFd,
     access: Access,
     closed: ClosedAt<'c>,
-    /// What the directories above give to everything in it.
+    /// The access that the directories above give to everything in it.
     given: Access,
 }
 
-/// Whether something below a rule's place must stay closed for what it gives.
+/// Whether something below a rule's place must stay closed for the access it gives.
 pub(crate) fn must_split(rule: &Rule, closed: &ClosedTree) -> bool {
     rule.kind == RootKind::Directory && closed.at(&rule.place).is_some_and(|closed| reaches(rule.access, closed))
 }
 
-/// Whether a rule that gives this would reach a place below that must stay closed, or could move it away.
+/// Whether a rule with this access would reach a place below that must stay closed, or could move it away.
 fn reaches(access: Access, closed: ClosedAt<'_>) -> bool {
     let below = closed.taken_below();
     let moving = access & (Access::WRITE | Access::DELETE);
@@ -97,7 +97,7 @@ impl Pieces {
         let (place, access, given) = (rule.place.clone(), rule.access, Access::NONE);
         let Some(handle) = self.with_room(&place, || rule.handle.try_clone())? else { return Ok(()) };
         let mut waiting = vec![Directory { place, handle, access, closed, given }];
-        // A list and not a recursion: a hostile command can nest directories as deep as a path is long.
+        // A list instead of recursion: a hostile command can nest directories as deep as a path is long.
         while let Some(directory) = waiting.pop() {
             self.split(directory, &mut waiting)?;
         }
@@ -112,22 +112,22 @@ impl Pieces {
         Held { rules, directories: self.directories, raised: self.raised }
     }
 
-    /// Gives each entry its rule; those that are to be split themselves are added to `waiting`.
+    /// Gives each entry its rule; entries that must be split themselves are added to `waiting`.
     fn split<'c>(&mut self, directory: Directory<'c>, waiting: &mut Vec<Directory<'c>>) -> Result<(), SplitError> {
         let Directory { place, handle, access, closed, given } = directory;
-        // SECURITY: Landlock gives what a directory has to all below it: no writing, and nothing that is closed there
-        // (test: a_secret_below_a_root_is_neither_read_nor_listed, rootwards_own_places_cannot_be_planted)
+        // SECURITY: Landlock gives a directory's access to everything below it: no write access, and nothing that is
+        // closed there (test: a_secret_below_a_root_is_neither_read_nor_listed, rootwards_own_places_cannot_be_planted)
         let itself = (access & RUN).without(closed.taken_below());
         let given = given | itself;
-        // What this user cannot list, its command cannot list either: then there is no entry to open.
+        // If this user cannot list it, its command cannot either: then there is no entry to open.
         let names = self.with_room(&place, || names_in(handle.as_fd()))?.unwrap_or_default();
         if self.rules.len() + waiting.len() + names.len() > self.most {
             return Err(SplitError::TooMany(place));
         }
         for name in names {
             let node = closed.entry(name.as_bytes());
-            // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have
-            // (test: entries_closed_for_writing_are_read_only_where_a_split_arrives)
+            // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have (test:
+            // entries_closed_for_writing_are_read_only_where_a_split_arrives)
             let access = access.without(node.map_or(Access::NONE, ClosedAt::taken));
             let below = node.filter(|node| reaches(access, *node));
             if below.is_none() && given.contains(access) {
@@ -136,7 +136,7 @@ impl Pieces {
             if self.rules.len() >= MANY {
                 self.raise_limit()?;
             }
-            // A link, or what cannot be pinned: nothing is opened by it.
+            // A link, or something that cannot be pinned: it opens nothing.
             let Some((handle, kind)) = self.with_room(&place, || pin_entry(handle.as_fd(), &name))?.flatten() else {
                 continue;
             };
@@ -163,7 +163,8 @@ impl Pieces {
         }
     }
 
-    /// Does something that takes a descriptor, with more room if that is missing. `None` if it failed for another reason.
+    /// Runs something that needs a descriptor, and raises the limit if there are none left. `None` if it failed for
+    /// another reason.
     fn with_room<T>(&mut self, place: &Path, act: impl Fn() -> io::Result<T>) -> Result<Option<T>, SplitError> {
         let no_room = |error: &io::Error| {
             [Errno::MFILE, Errno::NFILE].iter().any(|number| error.raw_os_error() == Some(number.raw_os_error()))

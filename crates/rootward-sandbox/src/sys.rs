@@ -1,4 +1,4 @@
-//! The system calls that no crate wraps safely. All `unsafe` of the workspace is in this file.
+//! The system calls that no crate wraps safely. All `unsafe` code of the workspace is in this file.
 //!
 //! Each function says why its call is sound for every argument that safe code can give it.
 
@@ -16,47 +16,48 @@ use seccompiler::sock_filter;
 
 /// Which of the two processes this is.
 pub(crate) enum Forked {
-    /// The old one, with the id of the new.
+    /// The old one, with the id of the new one.
     Parent(Pid),
     /// The new one.
     Child,
 }
 
-/// Makes a copy of this process. For a process with one thread only: there, the copy may do anything.
+/// Forks this process. Only for a process with one thread: there, the copy may do anything.
 pub(crate) fn fork() -> io::Result<Forked> {
-    // SAFETY: no memory is passed. The one caller is the launcher, which never starts a thread, so no lock is held by a
-    // thread that the copy lacks.
+    // SAFETY: no memory is passed. The only caller is the launcher, which never starts a thread, so no lock is held by
+    // a thread that the copy lacks.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         child => Ok(Pid::from_raw(child).map_or(Forked::Child, Forked::Parent)),
     }
 }
 
-/// Starts a copy of this process that has the command's standard input, output and error, and does `act` instead of becoming the
-/// command. `None` where this process has other threads: a copy has none of them, but may have a lock that one of them held.
+/// Starts a copy of this process that has the command's standard input, output and error, and runs `act` instead of
+/// becoming the command. `None` if this process has other threads: a copy does not have them, but may have a lock that
+/// one of them held.
 #[expect(clippy::disallowed_methods, reason = "this process's own list of threads")]
 pub(crate) fn spawn_copy(
     command: &mut Command,
     mut act: impl FnMut() -> i32 + Send + Sync + 'static,
 ) -> Option<io::Result<Child>> {
-    // The links of this directory are the threads, itself and the directory above (proc(5)).
+    // The links of this directory are its threads, itself and its parent (proc(5)).
     let links = rustix::fs::stat(c"/proc/self/task").ok()?.st_nlink;
     if links != 3 {
         return None;
     }
-    // SAFETY: this process has one thread, and that is here, so there is none that holds a lock and no other can be started
-    // before the copy is made: the copy may do anything. It never returns to the code that would carry the command out.
+    // SAFETY: this process has only the current thread, so none holds a lock, and no other can be started before the
+    // copy is made: the copy may do anything. It never returns to the code that would execute the command.
     unsafe { command.pre_exec(move || exit(act())) };
     Some(command.spawn())
 }
 
-/// Ends this process at once: what a copy still holds in buffers is its original's to write.
+/// Ends this process at once. The copy must not flush buffers: the original writes them.
 pub(crate) fn exit(code: i32) -> ! {
     // SAFETY: no memory is passed, and nothing of this process runs afterwards.
     unsafe { libc::_exit(code) }
 }
 
-/// Makes writing to a pipe that nobody reads an error, as it is for every program in Rust.
+/// Makes writing to a closed pipe an error, as in every Rust program.
 pub(crate) fn ignore_broken_pipes() {
     // SAFETY: no memory is passed, and ignoring runs no handler.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
@@ -66,8 +67,8 @@ pub(crate) fn ignore_broken_pipes() {
 pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     let hand_over = move || {
         for descriptor in &descriptors {
-            // SAFETY: between fork and exec, and the number was open when the command was made; if its owner closed it since,
-            // the call fails with EBADF and so does the start.
+            // SAFETY: runs between fork and exec. The number was open when the command was created; if its owner closed
+            // it since, the call fails with EBADF and so does the start.
             fcntl_setfd(unsafe { BorrowedFd::borrow_raw(*descriptor) }, FdFlags::empty())?;
         }
         Ok(())
@@ -76,7 +77,7 @@ pub(crate) fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     unsafe { command.pre_exec(hand_over) };
 }
 
-/// Has a command end with this process, and block no signals.
+/// Makes a command end with this process, and unblocks its signals.
 pub(crate) fn tie(command: &mut Command) -> &mut Command {
     let host = rustix::process::getpid();
     let tie = move || {
@@ -93,19 +94,19 @@ pub(crate) fn tie(command: &mut Command) -> &mut Command {
 
 /// Takes a descriptor that this process inherited.
 pub(crate) fn take(descriptor: RawFd) -> io::Result<OwnedFd> {
-    // The three standard ones belong to std.
+    // The standard three belong to std.
     if descriptor < 3 {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: the number came with the orders, written by whoever passed the descriptor on to this process; each is taken
-    // once, and marking it first fails where it is not open. A copy of the host never returns to the code that owned it there.
+    // SAFETY: the number came with the orders, from the process that passed on the descriptor; each is taken once, and
+    // marking it first fails if it is not open. A copy of the host never returns to the code that owned it there.
     unsafe {
         fcntl_setfd(BorrowedFd::borrow_raw(descriptor), FdFlags::CLOEXEC)?;
         Ok(OwnedFd::from_raw_fd(descriptor))
     }
 }
 
-/// A program with its arguments, its environment and where it starts: all that is left is to become it.
+/// A program with its arguments, environment and start directory, ready to execute.
 #[derive(Debug)]
 pub(crate) struct Execution {
     program: CString,
@@ -115,7 +116,7 @@ pub(crate) struct Execution {
 }
 
 impl Execution {
-    /// Fails where a text holds a zero byte, which would end it.
+    /// Fails if a text contains a NUL byte, which would end it.
     pub(crate) fn new(
         program: &[u8],
         arguments: impl Iterator<Item = Vec<u8>>,
@@ -130,7 +131,7 @@ impl Execution {
         })
     }
 
-    /// Becomes the program; returns why not.
+    /// Becomes the program; returns only on error.
     #[expect(
         clippy::disallowed_methods,
         reason = "where the program starts; this process has one thread, and ends here"
@@ -147,8 +148,8 @@ impl Execution {
         if let Err(error) = started {
             return error.into();
         }
-        // SAFETY: both lists end in a null pointer, and each other pointer is that of a text which `self` keeps, zero at its end.
-        // The handler for broken pipes goes back to what a new program expects.
+        // SAFETY: both lists end in a null pointer, and every other pointer is to a NUL-terminated text that `self`
+        // keeps. The handler for broken pipes is reset to what a new program expects.
         unsafe {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             libc::execvpe(self.program.as_ptr(), arguments.as_ptr(), variables.as_ptr());
@@ -157,7 +158,7 @@ impl Execution {
     }
 }
 
-/// Closes every descriptor above the three standard ones, but for those in `kept`.
+/// Closes every descriptor above the standard three, except those in `kept`.
 pub(crate) fn close_all_but(kept: &[RawFd]) -> io::Result<()> {
     let mut kept: Vec<u32> = kept.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
     kept.sort_unstable();
@@ -171,21 +172,21 @@ pub(crate) fn close_all_but(kept: &[RawFd]) -> io::Result<()> {
     close_range(first, u32::MAX, 0)
 }
 
-/// Has every descriptor above the three standard ones closed by the next exec.
+/// Marks every descriptor above the standard three to be closed by the next exec.
 pub(crate) fn close_on_exec() -> io::Result<()> {
     close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
 }
 
 fn close_range(first: u32, last: u32, flags: u32) -> io::Result<()> {
-    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one; those of the
-    // host that it is a copy of never come to be used.
+    // SAFETY: no memory is passed. The launcher calls it before it takes any descriptor, so no owner loses one; owners
+    // in the host that it is a copy of are never used.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Blocks these signals and hands them out through a descriptor (`signalfd(2)`).
+/// Blocks these signals and delivers them through a descriptor (`signalfd(2)`).
 pub(crate) fn signals(numbers: &[i32]) -> io::Result<OwnedFd> {
-    // SAFETY: the set is plain data, initialised by `sigemptyset`; the calls read it and write nothing else.
+    // SAFETY: the set is plain data, initialized by `sigemptyset`; the calls read it and write nothing else.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -202,7 +203,7 @@ pub(crate) fn signals(numbers: &[i32]) -> io::Result<OwnedFd> {
     }
 }
 
-/// Blocks no signal any more, as a new program expects it.
+/// Unblocks all signals, as a new program expects.
 pub(crate) fn unblock_signals() -> io::Result<()> {
     // SAFETY: as above; the set stays empty.
     let result = unsafe {
@@ -219,30 +220,31 @@ pub(crate) fn signal(process: Pid, number: i32) -> io::Result<()> {
     if unsafe { libc::kill(process.as_raw_pid(), number) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Ends every process that this one may signal, but itself.
+/// Kills every process that this one may signal, except itself.
 pub(crate) fn kill_all_others() {
-    // SAFETY: no memory is passed. That the kernel limits whom it reaches is the caller's business: see `Realm`.
+    // SAFETY: no memory is passed. The caller must make sure that the kernel limits which processes it reaches: see
+    // `Realm`.
     let _ = unsafe { libc::kill(-1, libc::SIGKILL) };
 }
 
-/// Installs a filter of system calls and returns the descriptor on which the kernel asks about those to be notified.
+/// Installs a system call filter and returns the descriptor on which the kernel asks about calls.
 pub(crate) fn install_filter(program: &[sock_filter]) -> io::Result<OwnedFd> {
     let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let filter = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
-    // A signal must not interrupt a call that the supervisor has begun to carry out: it would be carried out twice.
+    // A signal must not interrupt a call that the supervisor has started: it would be made twice.
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    // SAFETY: the kernel copies the program, whose length is that of the slice; `sock_filter` of seccompiler and of libc
-    // are the same C structure. It writes nothing to this process.
+    // SAFETY: the kernel copies the program, whose length is that of the slice; `sock_filter` of seccompiler and of
+    // libc are the same C structure. It writes nothing to this process.
     let result =
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, std::ptr::from_ref(&filter)) };
     match RawFd::try_from(result) {
-        // SAFETY: the kernel has just made this descriptor for the caller.
+        // SAFETY: the kernel has just created this descriptor for the caller.
         Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Asks for new namespaces, but names none: without a filter this succeeds and changes nothing.
+/// Calls `unshare` without naming a namespace: without a filter this succeeds and changes nothing.
 pub(crate) fn unshare_nothing() -> Result<(), Errno> {
     // SAFETY: no memory is passed, and flags of 0 unshare nothing.
     let result = unsafe { libc::unshare(0) };
@@ -257,7 +259,7 @@ pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), Errn
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }
 
-/// The address that a socket is bound to. The safe wrapper panics on some that a hostile program can bind.
+/// The address that a socket is bound to. The safe wrapper panics on some addresses that a hostile program can bind.
 pub(crate) fn bound_address(socket: BorrowedFd<'_>) -> Result<Vec<u8>, Errno> {
     let mut bytes = vec![0_u8; 128];
     let mut length: libc::socklen_t = 128;
@@ -286,7 +288,7 @@ const SEND: libc::c_ulong = 0xc018_2101;
 const STILL_VALID: libc::c_ulong = 0x4008_2102;
 const ADD_DESCRIPTOR: libc::c_ulong = 0x4018_2103;
 
-/// The next call that waits. `None` where it ended meanwhile.
+/// The next waiting call. `None` if it ended meanwhile.
 pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     // SAFETY: the structure is plain data that must be zero on entry (seccomp_unotify(2)); the kernel fills exactly it.
     let received = unsafe {
@@ -309,24 +311,24 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notificatio
     }))
 }
 
-/// What a waiting call gets.
+/// The answer to a waiting call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
-    /// This result, as if the kernel had carried it out.
+    /// This result, as if the kernel had made the call.
     Done(i64),
     /// This error.
     Failed(Errno),
-    /// The kernel carries it out. Never a permission: what the call names may change before it is carried out.
+    /// The kernel makes the call. This is never a permission: what the call names may change before it is made.
     GoOn,
     /// The caller handles its pending signal; then the kernel restarts the call or fails it with `EINTR`, as `signal(7)` says. Only for
     /// callers with a pending signal.
     Interrupted,
 }
 
-/// Answers a call. That it ended meanwhile is no error.
+/// Answers a call. It is not an error if the call ended meanwhile.
 pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
     const CONTINUE: u32 = 1;
-    // How calls inside the kernel ask for this (linux/errno.h).
+    // How code inside the kernel asks for this (linux/errno.h).
     const ERESTARTSYS: i32 = 512;
     let (val, error, flags) = match reply {
         Reply::Done(value) => (value, 0, 0),
@@ -339,7 +341,7 @@ pub(crate) fn reply(listener: BorrowedFd<'_>, id: u64, reply: Reply) {
     let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut response) };
 }
 
-/// Whether a call still waits: only then its thread's number still means that thread.
+/// Whether a call still waits: only then does its thread id still mean that thread.
 pub(crate) fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads exactly this number.
     unsafe { libc::ioctl(listener.as_raw_fd(), STILL_VALID, std::ptr::from_ref(&id)) == 0 }
@@ -352,7 +354,8 @@ pub(crate) enum OnExec {
     Keep,
 }
 
-/// Gives the process of a waiting call a copy of a descriptor; its number there. Fails if the call does not wait any more.
+/// Gives the process of a waiting call a copy of a descriptor; returns its number there. Fails if the call no longer
+/// waits.
 pub(crate) fn add_descriptor(
     listener: BorrowedFd<'_>,
     id: u64,

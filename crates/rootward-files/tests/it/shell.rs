@@ -193,7 +193,7 @@ async fn what_cannot_be_held_keeps_commands_from_starting() {
         symlink("x", stage.path(&format!("root/entry-{number}"))).unwrap();
     }
     let said = client.why("shell", json!({"command": "touch ran"})).await;
-    assert!(said.contains("the kernel cannot hold it to its rules") && said.contains("the other tools work"), "{said}");
+    assert!(said.contains("the kernel cannot enforce its rules") && said.contains("the other tools work"), "{said}");
     assert!(!stage.names("root").contains(&"ran".to_owned()));
 }
 

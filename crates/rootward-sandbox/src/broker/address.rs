@@ -1,22 +1,22 @@
-//! Reads the address of a `connect` call as the kernel does.
+//! Parses the address of a `connect` call like the kernel does.
 
 use rustix::io::Errno;
 
-/// Where the path of a unix address begins, and how long such an address is at most (unix(7)).
+/// Where the path of a unix address begins, and the maximum length of such an address (unix(7)).
 const PATH: usize = 2;
 const LONGEST_UNIX: usize = 110;
 
 /// An address of a unix socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum UnixAddress {
-    /// A path, without its end.
+    /// A path, without its terminating NUL.
     Path(Vec<u8>),
     /// An abstract name.
     Abstract,
 }
 
 impl UnixAddress {
-    /// Reads an address, with the kernel's errors.
+    /// Parses an address, with the kernel's errors.
     pub(super) fn read(bytes: &[u8]) -> Result<UnixAddress, Errno> {
         let (Some(family), Some(path)) = (bytes.get(..PATH), bytes.get(PATH..)) else { return Err(Errno::INVAL) };
         let is_unix = u16::from_ne_bytes([family[0], family[1]]) == AF_UNIX;
@@ -35,7 +35,7 @@ pub(super) fn is_abstract(bytes: &[u8]) -> bool {
     bytes.get(PATH) == Some(&0)
 }
 
-/// The address of a short path: the name of a handle of this process.
+/// The address for a short path: the name of one of this process's handles.
 pub(super) fn of_path(path: &str) -> Vec<u8> {
     [&AF_UNIX.to_ne_bytes()[..], path.as_bytes(), &[0]].concat()
 }

@@ -1,4 +1,4 @@
-//! The calls that are put to the supervisor, as what they ask for.
+//! The calls that are sent to the supervisor, parsed.
 
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
@@ -10,10 +10,10 @@ use crate::sys::Notification;
 /// Not yet named by the `libc` crate.
 const FCHMODAT2: i64 = 452;
 
-/// Something that a call is about.
+/// The object of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Object {
-    /// What a path leads to, from a directory.
+    /// The target of a path, starting at a directory.
     Named { at: At, path: Vec<u8>, links: Links },
     /// An open file.
     Descriptor(i32),
@@ -28,7 +28,7 @@ pub(super) enum At {
     Open(i32),
 }
 
-/// What is asked for.
+/// What the call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     Permissions(u32),
@@ -38,7 +38,7 @@ pub(super) enum Act {
 }
 
 impl Act {
-    /// The right that must be given at the object's place.
+    /// The right that the object's place must give.
     pub(super) fn needs(self) -> Needed {
         match self {
             Act::Permissions(_) | Act::Owner { .. } | Act::Times(_) => Needed::Write,
@@ -68,7 +68,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads a call; `None` for those that are only looked at.
+    /// Parses a call; `None` for calls that are only traced.
     #[expect(clippy::many_single_char_names, reason = "the arguments, in their order")]
     pub(super) fn read(notification: &Notification, caller: Caller) -> Result<Option<Call>, Errno> {
         let memory = Memory::of_ambient(caller.thread())?;
@@ -84,7 +84,7 @@ impl Call {
             FCHMODAT2 => Call { object: flagged(&memory, a, b, d)?, act: Act::Permissions(mode(c)) },
             libc::SYS_fchown => Call { object: Object::Descriptor(int(a)), act: owner(b, c) },
             libc::SYS_fchownat => Call { object: flagged(&memory, a, b, e)?, act: owner(c, d) },
-            // Without a path the descriptor itself is meant (utimensat(2)).
+            // Without a path, the descriptor itself is meant (utimensat(2)).
             libc::SYS_utimensat if b == 0 => {
                 Call { object: Object::Descriptor(int(a)), act: times(&memory, c, Unit::Nanoseconds)? }
             }
@@ -123,7 +123,7 @@ impl Call {
     }
 }
 
-/// The object of a call that takes flags: a link kept or followed, the directory itself for an empty path.
+/// The object of a call that takes flags: whether to follow a link, and the directory itself for an empty path.
 fn flagged(memory: &Memory, at: u64, path: u64, flags: u64) -> Result<Object, Errno> {
     let flags = int(flags);
     if flags & !(libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH) != 0 {
@@ -182,13 +182,13 @@ fn mode(raw: u64) -> u32 {
     word(raw) & 0o7777
 }
 
-/// The lower half of a register, as the kernel takes an `int`.
-#[expect(clippy::cast_possible_truncation, reason = "the kernel looks at the lower half alone")]
+/// The lower half of a register, which is all the kernel uses of an `int`.
+#[expect(clippy::cast_possible_truncation, reason = "the kernel only uses the lower half")]
 fn word(raw: u64) -> u32 {
     raw as u32
 }
 
-/// The same with a sign.
+/// The same as a signed number.
 pub(super) fn int(raw: u64) -> i32 {
     word(raw).cast_signed()
 }

@@ -86,7 +86,7 @@ fn request() -> Vec<u8> {
     [header.concat(), body].concat()
 }
 
-/// Reads the messages of one answer. The file is given as the lower half of its inode number and its file system.
+/// Parses the messages of one answer. The file is given as the lower half of its inode number and its file system.
 fn read(mut messages: &[u8], file: (u32, u32), found: &mut Vec<Listener>) -> Result<Rest, Errno> {
     while let (Some(length), Some(kind)) = (word(messages, 0), half(messages, 4)) {
         let length = usize::try_from(length).map_err(|_| Errno::PROTO)?;
@@ -208,7 +208,7 @@ mod tests {
         let mut found = Vec::new();
         assert_eq!(read(&all, (5, 1), &mut found), Ok(Rest::None));
         assert_eq!(found, [Listener { name: "/a".into(), cookie: 7 }]);
-        // Messages that are cut off are not read past their end.
+        // Truncated messages are not read past their end.
         for length in 0..all.len() {
             let _ = read(&all[..length], (5, 1), &mut Vec::new());
         }

@@ -1,4 +1,4 @@
-//! Reading the arguments of a call from its caller's memory.
+//! Reads the arguments of a call from its caller's memory.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-/// The longest path that a call takes, with its end (`PATH_MAX`).
+/// The longest path of a call, including its NUL (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
 
 /// The longest address of a socket (`struct sockaddr_storage`).
@@ -17,17 +17,17 @@ const LONGEST_ADDRESS: usize = 128;
 pub(super) struct Memory(File);
 
 impl Memory {
-    #[expect(clippy::disallowed_methods, reason = "the memory of a process that waits for this one, by its number")]
+    #[expect(clippy::disallowed_methods, reason = "the memory of a process that waits for this one, by its id")]
     pub(super) fn of_ambient(thread: Pid) -> Result<Memory, Errno> {
         let opened = File::open(format!("/proc/{}/mem", thread.as_raw_pid()));
         opened.map(Memory).map_err(|_| Errno::PERM)
     }
 
-    /// The text at an address, up to its end.
+    /// The string at an address, up to its NUL.
     pub(super) fn path(&self, address: u64) -> Result<Vec<u8>, Errno> {
         let mut path = Vec::new();
         while path.len() < LONGEST_PATH {
-            // Not across a page: the next one may not be there.
+            // Do not cross a page: the next one may not be mapped.
             let from = address.checked_add(path.len() as u64).ok_or(Errno::FAULT)?;
             let length = usize::try_from(4096 - from % 4096).unwrap_or(4096);
             let mut piece = vec![0; length];
@@ -43,9 +43,10 @@ impl Memory {
         Err(Errno::NAMETOOLONG)
     }
 
-    /// The text at an address if it is shorter than this; most paths that are looked at are of no interest, and cost no more.
+    /// The string at an address, if it is shorter than this. Most traced paths do not matter, and this limits their
+    /// cost.
     pub(super) fn short_text(&self, address: u64, longest: usize) -> Option<Vec<u8>> {
-        // Not across a page, unless the text is.
+        // Only cross a page if the string does.
         let first = usize::try_from(4096 - address % 4096).unwrap_or(4096).min(longest);
         let mut text = vec![0; first];
         self.0.read_exact_at(&mut text, address).ok()?;

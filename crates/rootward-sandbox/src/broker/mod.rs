@@ -1,11 +1,11 @@
-//! The broker: carries out, for the command, the calls that Landlock does not look at.
+//! The broker: makes the calls for the command that Landlock does not check.
 //!
-//! Changing permissions, owners and times, and watching for changes, are open to a process under Landlock wherever its user may
-//! do them. The filter puts these calls to the supervisor. It resolves the path as the caller would, proves by handle where the
-//! object lies, and acts on that handle itself; nothing that the caller changes meanwhile makes a difference.
+//! Under Landlock, a process can still change permissions, owners and times and watch for changes wherever its user
+//! may. The filter sends these calls to the supervisor. It resolves the path as the caller would, proves by handle
+//! where the object lies, and acts on that handle itself; nothing that the caller changes meanwhile makes a difference.
 //!
-//! `connect` and `listen` come to it as well, because of unix sockets (`sockets.rs`), and `open` where every process may read its own
-//! files in `/proc` (`own.rs`).
+//! It also gets `connect` and `listen`, because of unix sockets (`sockets.rs`), and `open`, if every process may read
+//! its own files in `/proc` (`own.rs`).
 
 mod address;
 mod call;
@@ -34,7 +34,7 @@ use own::OwnFiles;
 use place::{Caller, Needed, Places};
 use sockets::{Judge, Sockets};
 
-/// The supervisor's knowledge of what is open, and what it saw refused.
+/// What the supervisor knows about open places, and the refusals it saw.
 #[derive(Debug)]
 pub(crate) struct Broker {
     places: Places,
@@ -61,7 +61,8 @@ impl Broker {
         };
         let own = match (orders.own_proc, orders.trace) {
             (OwnProc::FirstProcess, Trace::Off) => None,
-            // A server that is traced because the one before died may live with this, and it costs no more.
+            // A server is also traced because the previous one died. This file access may be all it needs, and it costs
+            // nothing extra.
             (OwnProc::EveryProcess, _) | (_, Trace::On) => OwnFiles::open_ambient(),
         };
         let (places, sockets) = (Places::new(orders, handles), Sockets::new(orders));
@@ -103,7 +104,7 @@ impl Broker {
             return self.look(listener, notification, caller);
         }
         let call = Call::read(notification, caller);
-        // The thread's number may be another's by now: what was read of it counts only if the call still waits.
+        // The thread id may have been reused: what was read counts only if the call still waits.
         if !sys::still_waits(listener, notification.id) {
             return Reply::Failed(Errno::INTR);
         }
@@ -112,13 +113,13 @@ impl Broker {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error),
             },
-            // The filter asks about a call that nobody here knows: it is not made.
+            // The filter sent a call that is unknown here: do not make it.
             Ok(None) => Reply::Failed(Errno::PERM),
             Err(error) => Reply::Failed(error),
         }
     }
 
-    /// Answers a call that the kernel decides, unless it opens a file of the caller's own in `/proc`.
+    /// Lets the kernel decide a call, unless it opens one of the caller's own files in `/proc`.
     fn look(&mut self, listener: BorrowedFd<'_>, notification: &Notification, caller: Caller) -> Reply {
         if let Some(own) = &self.own
             && let Some(asked) = own.asked(notification, caller)
@@ -135,7 +136,7 @@ impl Broker {
         Reply::GoOn
     }
 
-    /// What was refused since the last time.
+    /// The refusals since the last call.
     pub(crate) fn take_refused(&mut self) -> Vec<Told> {
         self.trace.as_mut().map(trace::Seen::take).unwrap_or_default()
     }
@@ -149,7 +150,8 @@ impl Broker {
             Act::Watch { notifier, .. } => Some(descriptor(caller, notifier)?),
             _ => None,
         };
-        // A caller that was killed since may have lent its number to another process, whose directories and files these would be.
+        // If the caller was killed meanwhile, its process id may have been reused, and these would be another process's
+        // directories and files.
         if !sys::still_waits(listener, id) {
             return Err(Errno::INTR);
         }
@@ -166,16 +168,16 @@ impl Broker {
         }
     }
 
-    /// That the rules give what the act needs, at the place where the object lies.
+    /// Checks that the rules give what the act needs, at the place where the object lies.
     fn judge(&mut self, handle: &OwnedFd, act: Act) -> Result<(), Errno> {
         let needed = act.needs();
-        // SECURITY: writing to a device, as everybody does to `/dev/null`, does not make it one's own
-        // (test: metadata_outside_stays_as_it_is)
+        // SECURITY: write access to a device, as to `/dev/null`, does not include its metadata (test:
+        // metadata_outside_stays_as_it_is)
         if needed == Needed::Write && is_device(handle.as_fd())? {
             return Err(Errno::PERM);
         }
-        // SECURITY: the place is proved by opening it anew below a rule's own handle
-        // (test: metadata_outside_stays_as_it_is)
+        // SECURITY: prove the place by opening it again below a rule's own handle (test:
+        // metadata_outside_stays_as_it_is)
         if self.places.gives(handle.as_fd(), needed) {
             return Ok(());
         }
@@ -191,8 +193,9 @@ impl Broker {
             return Err(Errno::BADF);
         }
         if fs::fstat(handle)?.st_nlink == 0 {
-            // SECURITY: a file without a name may have been given, not opened under the rules; it counts where it lay. Memory
-            // lies nowhere: it is the command's own unless it was given (test: what_has_no_name_keeps_its_metadata)
+            // SECURITY: a file without a name may have been inherited rather than opened under the rules; judge it by
+            // where it was. Memory has no place: it belongs to the command unless it was inherited (test:
+            // what_has_no_name_keeps_its_metadata)
             let own = if place::is_memory(handle.as_fd()) {
                 !self.given.has(handle.as_fd())?
             } else {
@@ -200,19 +203,18 @@ impl Broker {
             };
             return if own { act_on(handle.as_fd(), act) } else { Err(Errno::PERM) };
         }
-        // SECURITY: a pipe or a socket lies in no place that a rule gives (test: what_has_no_name_keeps_its_metadata)
+        // SECURITY: a pipe or a socket has no place that a rule could give (test: what_has_no_name_keeps_its_metadata)
         if place::guess(handle.as_fd()).is_none() {
             return Err(Errno::PERM);
         }
-        // SECURITY: a descriptor for reading does not change what it reads (test: a_read_only_root_keeps_its_metadata)
-        // SECURITY: one that was given, not opened under the rules, may be of a file outside
-        // (test: metadata_outside_stays_as_it_is)
+        // SECURITY: a read-only descriptor must not change the file (test: a_read_only_root_keeps_its_metadata)
+        // SECURITY: an inherited descriptor may belong to a file outside (test: metadata_outside_stays_as_it_is)
         self.judge(handle, act)?;
         act_on(handle.as_fd(), act)
     }
 }
 
-/// The files that the command was given: the standard three, as they were at its start.
+/// The files that the command inherited: its standard input, output and error at the start.
 #[derive(Clone, Debug)]
 pub(crate) struct Given(Vec<(u64, u64)>);
 
@@ -246,7 +248,7 @@ fn is_device(handle: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(matches!(kind, FileType::CharacterDevice | FileType::BlockDevice))
 }
 
-/// The link that stands for a handle of this process.
+/// The link for a handle of this process.
 fn link_to(handle: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
@@ -258,15 +260,15 @@ fn watch(notifier: &OwnedFd, handle: BorrowedFd<'_>, mask: u32) -> Result<i64, E
     fs::inotify::add_watch(notifier, link_to(handle), flags).map(i64::from)
 }
 
-/// Acts on an object through the link that stands for its handle: the kernel follows it to that very object.
-#[expect(clippy::disallowed_methods, reason = "the name is that of a handle, which was proved to lie in an open place")]
+/// Acts on an object through the link for its handle: the kernel follows it to exactly that object.
+#[expect(clippy::disallowed_methods, reason = "the name of a handle that was proved to lie in an open place")]
 fn act_on(handle: BorrowedFd<'_>, act: Act) -> Result<i64, Errno> {
     let name = link_to(handle);
     match act {
         Act::Permissions(mode) => {
             let directory = FileType::from_raw_mode(fs::fstat(handle)?.st_mode) == FileType::Directory;
-            // SECURITY: as in the filter: no file sets the user's ID when it is run
-            // (test: no_file_is_made_that_sets_the_user_id)
+            // SECURITY: same rule as in the filter: no file may set the user id when it is run (test:
+            // no_file_is_made_that_sets_the_user_id)
             if !directory && mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
                 return Err(Errno::PERM);
             }

@@ -1,21 +1,23 @@
-//! The caller's own files in `/proc`, opened for it by the supervisor.
+//! Opens the caller's own files in `/proc` for it.
 //!
-//! Landlock knows a file by its inode and cannot say "the caller's own". A rule for `/proc/self/maps` holds for the process that made
-//! it, not for its children. So where every process may read about itself, the filter sends each `open` to the supervisor. If the path
-//! names a file of the caller's own that is on the lists of `own_proc.rs`, the supervisor opens that file for reading and puts the
-//! descriptor into the caller's table. It lets every other call go on, and the kernel decides.
+//! Landlock identifies a file by its inode and cannot express "the caller's own". A rule for `/proc/self/maps` applies
+//! to the process that made it, not to its children. So if every process may read about itself, the filter sends each
+//! `open` to the supervisor. If the path names one of the caller's own files on the lists of `own_proc.rs`, the
+//! supervisor opens that file for reading and puts the descriptor into the caller's table. It lets every other call
+//! continue, and the kernel decides.
 //!
 //! # Why this opens nothing else
 //!
-//! - The path is copied once. What the caller writes over it afterwards makes no difference: the supervisor opens a name of its own
-//!   making, below `/proc` and the number of the caller's process, and follows no link.
-//! - The number belongs to the caller. The kernel adds a descriptor only to a call that still waits, so its thread lived while the file
-//!   was opened, and nobody else had its number.
-//! - A call that goes on is never permitted by that. A caller that changes the path in that moment meets Landlock.
-//! - The list of open files (`fd`) opens nothing: opening an entry of it is a call of its own, and Landlock judges the file behind it.
+//! - The path is copied once. Overwriting it afterwards makes no difference: the supervisor opens a name that it built
+//!   itself, below `/proc` and the caller's process id, and follows no link.
+//! - The process id belongs to the caller. The kernel adds a descriptor only to a call that still waits, so the
+//!   caller's thread was alive while the file was opened, and nobody else had its id.
+//! - Letting a call continue does not permit it. A caller that changes the path at that moment still faces Landlock.
+//! - Listing the open files (`fd`) opens nothing: opening an entry is a separate call, and Landlock judges the file
+//!   behind it.
 //!
-//! `/proc` itself can be listed, too, because programs (Chromium) open it and go on from there. Which processes there are can be found
-//! out without that: Landlock lets every process ask whether a path exists.
+//! `/proc` itself can also be listed, because programs (Chromium) open it and continue from there. The existing
+//! processes are no secret: under Landlock, every process can check whether a path exists.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -33,7 +35,7 @@ use crate::sys::{self, Notification, OnExec, Reply};
 /// Longer paths name nothing that is opened here.
 const LONGEST: usize = 128;
 
-/// `O_LARGEFILE` as the kernel has it: the `libc` crate calls it 0 where it makes no difference.
+/// The kernel's `O_LARGEFILE`: the `libc` crate defines it as 0 where it has no effect.
 const LARGE_FILE: i32 = if cfg!(target_arch = "x86_64") { 0o100_000 } else { 0o400_000 };
 
 /// The flags of a call that only reads.
@@ -55,7 +57,7 @@ pub(super) struct Asked {
 }
 
 impl OwnFiles {
-    /// `None` if `/proc` is missing, or is that of another namespace: its numbers would be those of other processes.
+    /// `None` if `/proc` is missing or belongs to another namespace, where its process ids would mean other processes.
     #[expect(clippy::disallowed_methods, reason = "a fixed name")]
     pub(super) fn open_ambient() -> Option<OwnFiles> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -70,11 +72,11 @@ impl OwnFiles {
         numbers_match(&status, getpid()).then_some(OwnFiles { top })
     }
 
-    /// What a call opens, if its path may name a file of the caller's own.
+    /// The file that a call opens, if its path may name one of the caller's own files.
     pub(super) fn asked(&self, notification: &Notification, caller: Caller) -> Option<Asked> {
         let (at, address, flags) = opening(notification)?;
-        // SECURITY: what changes a file, or makes one, is for the kernel to decide
-        // (test: a_process_changes_nothing_of_its_own_in_proc)
+        // SECURITY: the kernel decides calls that change or create a file (test:
+        // a_process_changes_nothing_of_its_own_in_proc)
         if flags & !READING != 0 {
             return None;
         }
@@ -93,7 +95,7 @@ impl OwnFiles {
         Some(Asked { entry, flags })
     }
 
-    /// Opens it for the caller. `None` if it does not exist or is not the caller's: then the kernel decides.
+    /// Opens it for the caller. `None` if it does not exist or is not the caller's own: then the kernel decides.
     #[expect(clippy::disallowed_methods, reason = "below the caller's own directory of `/proc`, following no link")]
     pub(super) fn open(
         &self,
@@ -109,7 +111,7 @@ impl OwnFiles {
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
         let file = fs::openat2(&self.top, path, flags, Mode::empty(), resolve).ok()?;
         let on_exec = if asked.flags & libc::O_CLOEXEC == 0 { OnExec::Keep } else { OnExec::Close };
-        // This fails if the caller was killed since: the number may belong to another process by now.
+        // This fails if the caller was killed meanwhile, so that its process id may have been reused.
         Some(match sys::add_descriptor(listener, notification.id, file.as_fd(), on_exec) {
             Ok(number) => Reply::Done(number.into()),
             Err(error) => Reply::Failed(error),
@@ -117,7 +119,7 @@ impl OwnFiles {
     }
 }
 
-/// Where a call that opens a file starts, the address of its path, and its flags.
+/// The start directory of a call that opens a file, the address of its path, and its flags.
 fn opening(notification: &Notification) -> Option<(At, u64, i32)> {
     let [a, b, c, ..] = notification.arguments;
     match notification.number {
@@ -128,8 +130,8 @@ fn opening(notification: &Notification) -> Option<(At, u64, i32)> {
     }
 }
 
-/// Whether the numbers in `/proc` are those of this process's own namespace: it has one number there, and that is its own
-/// (`NSpid`, `proc_pid_status(5)`).
+/// Whether the process ids in `/proc` are those of this process's own namespace: it has only one id there, which is its
+/// own (`NSpid`, `proc_pid_status(5)`).
 fn numbers_match(status: &str, own: Pid) -> bool {
     field(status, "NSpid:") == Some(own.as_raw_pid().to_string().as_str())
 }

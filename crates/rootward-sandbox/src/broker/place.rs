@@ -15,22 +15,22 @@ use rustix::process::Pid;
 use super::call::At;
 use crate::orders::{Orders, text};
 
-/// Whether a link in the last place is followed.
+/// Whether to follow a link in the last component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Links {
     Followed,
     Kept,
-    /// There is no path: what the descriptor names is meant.
+    /// There is no path: the descriptor itself is meant.
     Itself,
 }
 
-/// What a place must give.
+/// The right that a place must give.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Needed {
     Read,
     Write,
     Execute,
-    /// Connecting to a unix socket takes the right to write at its place.
+    /// Connecting to a unix socket needs the right to write at its place.
     Connect,
 }
 
@@ -53,7 +53,7 @@ impl Needed {
     }
 }
 
-/// Whoever makes a call.
+/// The thread that makes a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller(Pid);
 
@@ -92,8 +92,8 @@ impl Caller {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The object that a path leads to for this caller. It may lie anywhere: where it does is proved afterwards.
-    #[expect(clippy::disallowed_methods, reason = "pins an object wherever it lies; nothing is opened")]
+    /// The object that a path leads to for this caller. It may lie anywhere; its place is proved afterwards.
+    #[expect(clippy::disallowed_methods, reason = "pins an object anywhere; nothing is opened")]
     pub(super) fn resolve(self, at: At, path: &[u8], links: Links) -> Result<OwnedFd, Errno> {
         let start = self.start(at)?;
         let flags = match links {
@@ -104,7 +104,8 @@ impl Caller {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
-        // `/proc/self` is another directory here than there; its magic links lead to objects that have their own calls.
+        // `/proc/self` is a different directory here than for the caller; its magic links lead to objects that have
+        // their own calls.
         fs::openat2(start, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS).map_err(|error| match error {
             Errno::LOOP => Errno::ACCESS,
             error => error,
@@ -112,7 +113,7 @@ impl Caller {
     }
 
     /// The directory that a relative path starts at.
-    #[expect(clippy::disallowed_methods, reason = "the caller's own directory, by its number")]
+    #[expect(clippy::disallowed_methods, reason = "the caller's own directory, by its process id")]
     pub(super) fn start(self, at: At) -> Result<OwnedFd, Errno> {
         let link = match at {
             At::Working => format!("/proc/{}/cwd", self.0.as_raw_pid()),
@@ -143,10 +144,10 @@ impl Places {
         Places(places.collect())
     }
 
-    /// Whether the object of a handle lies in a place that gives this.
+    /// Whether the object of a handle lies in a place that gives this right.
     ///
-    /// Where the kernel says it is serves as a guess; the proof is that the same object is found below the place's own handle,
-    /// following no link.
+    /// The kernel's name for the handle is only a guess. The proof is that the same object is found below the place's
+    /// own handle, following no link.
     pub(super) fn gives(&self, handle: BorrowedFd<'_>, needed: Needed) -> bool {
         let Some(guess) = guess(handle) else { return false };
         let mut candidates = self.0.iter().filter(|(_, _, rights)| rights.contains(needed.right()));
@@ -155,11 +156,11 @@ impl Places {
         })
     }
 
-    /// The same for a file that has no name: whether it was made or removed in a directory that gives this.
+    /// The same for a file without a name: whether it was created or removed in a directory that gives this right.
     ///
-    /// The kernel still names that directory (`/place/name (deleted)`, `proc_pid_fd(5)`). The proof is that the directory is found
-    /// below the place's own handle, following no link, and on the mount that the file was opened on: the name of a file from
-    /// another mount namespace may read the same.
+    /// The kernel still names that directory (`/place/name (deleted)`, `proc_pid_fd(5)`). The proof is that the
+    /// directory is found below the place's own handle, following no link, and on the file's mount: a file from another
+    /// mount namespace may have the same name.
     pub(super) fn gave(&self, handle: BorrowedFd<'_>, needed: Needed) -> bool {
         let Some(guess) = guess(handle) else { return false };
         let name = guess.as_os_str().as_bytes().strip_suffix(b" (deleted)");
@@ -171,19 +172,19 @@ impl Places {
         })
     }
 
-    /// The same by the text of a path alone, to tell what would be refused; decides nothing.
+    /// The same judged by the text of a path alone, to report what would be refused. It decides nothing.
     pub(super) fn seem_to_give(&self, path: &Path, needed: Needed) -> bool {
         self.0.iter().any(|(place, _, rights)| rights.contains(needed.right()) && path.starts_with(place))
     }
 }
 
-/// Whether a handle is of memory that a program made into a file (`memfd_create(2)`).
+/// Whether a handle is a memory file (`memfd_create(2)`).
 pub(super) fn is_memory(handle: BorrowedFd<'_>) -> bool {
     guess(handle).is_some_and(|guess| guess.as_os_str().as_bytes().starts_with(b"/memfd:"))
 }
 
-/// Where the kernel says a handle is.
-#[expect(clippy::disallowed_methods, reason = "this process's own handle, by its number")]
+/// The kernel's name for a handle.
+#[expect(clippy::disallowed_methods, reason = "this process's own handle")]
 pub(super) fn guess(handle: BorrowedFd<'_>) -> Option<PathBuf> {
     let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let target = fs::readlinkat(CWD, link, Vec::new()).ok()?;
@@ -200,14 +201,14 @@ fn is_mounted_with(top: BorrowedFd<'_>, directory: &Path, handle: BorrowedFd<'_>
     Ok(mount(found.as_fd())? == mount(handle)?)
 }
 
-/// The number of the mount that an object was reached on (statx(2)).
+/// The id of the mount on which an object was reached (statx(2)).
 #[expect(clippy::disallowed_methods, reason = "this process's own handle, without a name")]
 pub(super) fn mount(handle: BorrowedFd<'_>) -> Result<u64, Errno> {
     let seen = fs::statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
     if seen.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(seen.stx_mnt_id) }
 }
 
-/// Whether a handle is of the object at this path. Follows no link.
+/// Whether a handle is the object at this path. Follows no link.
 #[expect(clippy::disallowed_methods, reason = "a place that the user named; pinned, not opened")]
 pub(super) fn lies_at_ambient(place: &Path, handle: BorrowedFd<'_>) -> bool {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -229,7 +230,7 @@ fn is_below(top: BorrowedFd<'_>, rest: &Path, handle: BorrowedFd<'_>) -> Result<
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let found = match fs::openat2(top, rest, flags, Mode::empty(), resolve) {
-        // A link in the last place that is itself the object.
+        // The object is itself a link in the last component.
         Err(Errno::LOOP) => {
             let (Some(parent), Some(name)) = (rest.parent(), rest.file_name()) else { return Ok(false) };
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };

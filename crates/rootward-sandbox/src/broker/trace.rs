@@ -1,4 +1,4 @@
-//! What the command tried and was refused: looked at while the kernel decides, each place once.
+//! Records what the command tried and was refused, each place once, while the kernel decides.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use crate::own_proc::{OwnEntry, is_by_self};
 use crate::sockets::SocketKind;
 use crate::sys::{self, Notification};
 
-/// How many places are told.
+/// The maximum number of places to report.
 const MOST_TOLD: usize = 10_000;
 
 /// What was seen so far.
@@ -26,7 +26,7 @@ const MOST_TOLD: usize = 10_000;
 pub(super) struct Seen {
     /// The command itself, which may read about itself.
     command: Pid,
-    /// Whether the other processes may, too, when they are not traced.
+    /// Whether other processes may also do so when not traced.
     own_proc: OwnProc,
     told: BTreeSet<Tried>,
     fresh: Vec<Tried>,
@@ -35,12 +35,12 @@ pub(super) struct Seen {
 /// A place, the access that was refused, and the kind of a socket.
 type Tried = (PathBuf, Needed, Option<SocketKind>);
 
-/// A path of a call and what it is wanted for.
+/// A path of a call and the access it needs.
 struct Wanted {
     at: At,
     address: u64,
     needed: Needed,
-    /// Whether the directory above is what must give it: names are made and removed there.
+    /// Whether the parent directory must give it, because names are created and removed there.
     object: Meant,
 }
 
@@ -55,7 +55,7 @@ impl Seen {
         Seen { command, own_proc, told: BTreeSet::new(), fresh: Vec::new() }
     }
 
-    /// Notes a call that goes on and will be refused, as far as the paths tell.
+    /// Records a call that continues and will be refused, as far as the paths show.
     pub(super) fn note(
         &mut self,
         listener: BorrowedFd<'_>,
@@ -75,7 +75,7 @@ impl Seen {
                 found.push((place, wanted.needed, None));
             }
         }
-        // The thread's number may be another's by now: what was read of it counts only if the call still waits.
+        // The thread id may have been reused: what was read counts only if the call still waits.
         if sys::still_waits(listener, notification.id) {
             for tried in found {
                 self.add(tried);
@@ -83,7 +83,7 @@ impl Seen {
         }
     }
 
-    /// Notes that a process read about itself, which it could not do if it were not traced.
+    /// Records that a process read about itself, which it could not do without tracing.
     pub(super) fn note_own(&mut self, caller: Caller, entry: OwnEntry) {
         let told = entry.told();
         let is_given = is_own(told.as_os_str().as_bytes()) && caller.process() == Ok(self.command);
@@ -92,7 +92,7 @@ impl Seen {
         }
     }
 
-    /// Notes what the broker itself refused.
+    /// Records a refusal by the broker itself.
     pub(super) fn refused(&mut self, handle: BorrowedFd<'_>, needed: Needed) {
         if let Some(place) = guess(handle) {
             self.add((place, needed, None));
@@ -105,7 +105,7 @@ impl Seen {
     }
 
     fn add(&mut self, tried: Tried) {
-        // A hostile command must not take all memory there is.
+        // A hostile command must not exhaust the memory.
         if self.told.len() < MOST_TOLD && self.told.insert(tried.clone()) {
             self.fresh.push(tried);
         }
@@ -121,15 +121,15 @@ impl Seen {
     }
 }
 
-/// Where a wanted path leads; `None` where there is nothing, so that nothing was refused.
+/// Where a wanted path leads; `None` if it does not exist, because then nothing was refused.
 fn place(caller: Caller, wanted: &Wanted, path: &[u8]) -> Option<PathBuf> {
     let found = caller.resolve(wanted.at, path, Links::Followed).ok().and_then(|handle| guess(handle.as_fd()));
-    // Resolved here, it is this process's own; the caller's has the same name.
+    // Resolved here, it is this process's own file; the caller's has the same name.
     let found = found.map(|found| if is_by_self(path) { PathBuf::from(OsStr::from_bytes(path)) } else { found });
     match (found, wanted.object) {
         (Some(place), Meant::Itself) => Some(place),
         (Some(place), Meant::Above) => place.parent().map(Into::into),
-        // What is to be made is refused for the directory it would lie in.
+        // Creating a file is refused for the directory it would lie in.
         (None, _) if wanted.needed == Needed::Write => {
             let path = path.strip_suffix(b"/").unwrap_or(path);
             let above = match path.iter().rposition(|byte| *byte == b'/') {
@@ -154,7 +154,7 @@ fn wanted(notification: &Notification) -> Vec<Wanted> {
     let opening = |flags: u64| {
         let flags = i32::try_from(flags & 0x7fff_ffff).unwrap_or(0);
         let changes = libc::O_CREAT | libc::O_TRUNC;
-        // A handle that opens nothing is given to everybody.
+        // A handle that opens nothing is always allowed.
         if flags & libc::O_PATH != 0 {
             None
         } else if flags & libc::O_ACCMODE != libc::O_RDONLY || flags & changes != 0 {

@@ -27,7 +27,7 @@ use crate::sys::{self, Reply};
 /// The limit on callers that wait. Each takes up to two descriptors of the supervisor.
 const MOST: usize = 256;
 
-/// The time between two looks at the callers that wait, for each so many of them.
+/// The time between two checks of the waiting callers, for each `AT_A_TIME` of them.
 const LOOK: Duration = Duration::from_millis(20);
 const AT_A_TIME: usize = 32;
 
@@ -64,7 +64,7 @@ impl Attempt {
 
     fn tried(&self) -> Result<Progress, Errno> {
         match self.target {
-            // The flag of a socket in use stays as it is: these calls fail anyway.
+            // Do not touch the flag of a socket in use: these calls fail anyway.
             Target::Handle(_) if getpeername(&self.socket).is_ok() => return Err(Errno::ISCONN),
             Target::Handle(_) if sockopt::socket_acceptconn(&self.socket)? => return Err(Errno::INVAL),
             Target::Handle(_) | Target::Address(_) => {}
@@ -149,7 +149,7 @@ impl Waiting {
         None
     }
 
-    /// The time until the next look, if anybody waits.
+    /// The time until the next check, if anybody waits.
     pub(super) fn sleep(&self) -> Option<Duration> {
         (!self.waiters.is_empty()).then(|| self.next_look.saturating_duration_since(Instant::now()))
     }

@@ -1,8 +1,8 @@
-//! One filter out of many rules: a search by the number of the call, and behind it what is done with the call.
+//! Builds one filter from many rules: a search by the number of the call, followed by the decision for that call.
 //!
-//! The compiler of filters makes a chain of comparisons for a single action, so several actions take several filters. The kernel
-//! checks, translates and tries out each of them for every number there is, which a start waits for. Here the programs that it
-//! compiled stand side by side in one, each reached in a few comparisons.
+//! The seccomp compiler creates a chain of comparisons for a single action, so several actions would take several
+//! filters. The kernel verifies, translates and tries out each of them for every call number, which delays each start.
+//! Here the compiled programs are combined into one, and each is reached in a few comparisons.
 
 use seccompiler::{BpfProgram, sock_filter};
 
@@ -14,22 +14,23 @@ pub(super) const IF_AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 pub(super) const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
 pub(super) const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
-/// What is done with a call.
+/// The decision for a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
-    /// This, whatever its arguments.
+    /// This action, whatever its arguments.
     Always(u32),
-    /// What a program of its own says.
+    /// A program decides.
     Judged(BpfProgram),
 }
 
-/// A run of numbers that share a fate: where it begins.
+/// A range of numbers with the same decision: where it begins.
 struct Run<'f> {
     from: u32,
     fate: &'f Fate,
 }
 
-/// The search, for the number that was loaded last. Calls that are in no list get `otherwise`; `fates` are in the order of numbers.
+/// The search for the number that was loaded last. Calls that are in no list get `otherwise`; `fates` must be sorted by
+/// number.
 pub(super) fn by_number(fates: &[(u32, Fate)], otherwise: &Fate) -> BpfProgram {
     let mut runs: Vec<Run<'_>> = vec![Run { from: 0, fate: otherwise }];
     let mut next = 0;
@@ -55,7 +56,7 @@ fn search(runs: &[Run<'_>]) -> BpfProgram {
         [run] => {
             return match run.fate {
                 Fate::Always(action) => vec![statement(RETURN, 0, 0, *action)],
-                // Jumps lead so far ahead, not to a place: a program means the same wherever it stands.
+                // Jumps are relative, so a program means the same at any position.
                 Fate::Judged(program) => program.clone(),
             };
         }
@@ -64,7 +65,7 @@ fn search(runs: &[Run<'_>]) -> BpfProgram {
     let (boundary, low, high) = (high[0].from, search(low), search(high));
     let mut program = match u8::try_from(low.len()) {
         Ok(ahead) => vec![statement(IF_AT_LEAST, ahead, 0, boundary)],
-        // Only a plain jump leads further than a byte counts.
+        // Only a plain jump can skip more than 255 statements.
         Err(_) => {
             let ahead = u32::try_from(low.len()).unwrap_or(u32::MAX);
             vec![statement(IF_AT_LEAST, 0, 1, boundary), statement(JUMP, 0, 0, ahead)]
@@ -79,7 +80,7 @@ pub(super) fn statement(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code, jt, jf, k }
 }
 
-/// What a call consists of, for the tests.
+/// The data of a call, for the tests.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
@@ -88,13 +89,13 @@ pub(super) struct Called {
     pub(super) arguments: [u64; 6],
 }
 
-/// Carries a program out, as the kernel does.
+/// Runs a program like the kernel.
 #[cfg(test)]
 pub(super) fn outcome(program: &[sock_filter], called: Called) -> u32 {
     let word = |offset: u32| match offset {
         0 => called.number,
         4 => called.architecture,
-        // Behind number, architecture and instruction pointer: the arguments, lower half first.
+        // After number, architecture and instruction pointer come the arguments, lower half first.
         offset => {
             let (index, half) = ((offset as usize - 16) / 8, (offset - 16) % 8 / 4);
             u32::try_from(called.arguments[index] >> (32 * half) & u64::from(u32::MAX)).unwrap()
@@ -155,7 +156,7 @@ mod tests {
         check(&[]);
         check(&[(0, Fate::Always(1))]);
         check(&[(5, Fate::Always(1)), (6, Fate::Always(1)), (7, Fate::Always(2)), (9, Fate::Always(1))]);
-        // Next to each other, and further away than a byte counts.
+        // Next to each other, and more than 255 statements apart.
         check(&[(0, judged(3, 1)), (1, judged(400, 2)), (2, Fate::Always(7)), (600, judged(300, 3))]);
         let many: Vec<_> = (0..300).map(|number| (number * 2, Fate::Always(number))).collect();
         check(&many);

@@ -1,8 +1,8 @@
-//! Ending every descendant, however it detached, and however fast it multiplies.
+//! Ends every descendant, even if it detached or keeps forking.
 //!
-//! Killing one by one is a race that a program which forks all the time wins. The kernel can kill all that one may signal in a
-//! single step (`kill(2)` with -1), which no fork outruns; and Landlock can limit whom one may signal to one's own
-//! descendants (its signal scope, ABI 6). Together they end exactly the descendants.
+//! Killing processes one by one is a race that a program which keeps forking wins. The kernel can kill everything that
+//! a process may signal in one step (`kill(2)` with -1), which no fork escapes; and Landlock can limit a process to
+//! signaling its own descendants (its signal scope, ABI 6). Together they end exactly the descendants.
 
 use std::io;
 use std::path::Path;
@@ -22,12 +22,12 @@ use crate::sys;
 pub(super) enum Realm {
     /// The kernel knows them: this process can signal no others.
     Scoped,
-    /// They are looked up in `/proc`, again and again until none is left.
+    /// They are looked up in `/proc`, repeatedly until none is left.
     LookedUp,
 }
 
 impl Realm {
-    /// Limits this process to signalling its descendants, where the kernel can.
+    /// Limits this process to signaling its descendants, if the kernel can.
     pub(super) fn enter(abi: i32) -> io::Result<Realm> {
         if abi < 6 {
             return Ok(Realm::LookedUp);
@@ -36,8 +36,8 @@ impl Realm {
         if status.ruleset != RulesetStatus::FullyEnforced {
             return Ok(Realm::LookedUp);
         }
-        // Before anything may be killed by the dozen, the limit must be seen to hold: the host, a process of the same user,
-        // is out of reach.
+        // Before killing many processes at once, check that the limit works: the host, a process of the same user, must
+        // be out of reach.
         let host = getppid().ok_or_else(|| io::Error::other("the host is gone"))?;
         match test_kill_process(host) {
             Err(Errno::PERM) => Ok(Realm::Scoped),
@@ -61,8 +61,9 @@ impl Realm {
     }
 }
 
-/// Limits the signals of this process. Whoever enters a domain may move nothing between directories unless its rules say so
-/// (`LANDLOCK_ACCESS_FS_REFER` is refused by default), so they say so for the whole disk: files are another domain's business.
+/// Limits the signals of this process. A Landlock domain forbids moving files between directories unless its rules
+/// allow it (`LANDLOCK_ACCESS_FS_REFER` is refused by default), so this one allows it for the whole disk: another
+/// domain is responsible for files.
 #[expect(clippy::disallowed_methods, reason = "a fixed name")]
 fn scope_ambient() -> io::Result<RestrictionStatus> {
     let top = openat(CWD, c"/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -72,8 +73,8 @@ fn scope_ambient() -> io::Result<RestrictionStatus> {
     ruleset.and_then(RulesetCreated::restrict_self).map_err(io::Error::other)
 }
 
-/// The processes that descend from this one, as `/proc` shows them at this moment.
-#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer chooses")]
+/// The processes that currently descend from this one, according to `/proc`.
+#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer controls")]
 fn descendants_ambient() -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -88,8 +89,8 @@ fn descendants_ambient() -> Vec<Pid> {
     found.into_iter().skip(1).filter_map(Pid::from_raw).collect()
 }
 
-/// The fourth field of `/proc/PID/stat`, behind the name, which may hold anything but ends in the last parenthesis.
-#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer chooses")]
+/// The fourth field of `/proc/PID/stat`, after the name, which may contain anything but ends at the last parenthesis.
+#[expect(clippy::disallowed_methods, reason = "the list of processes, which no peer controls")]
 fn parent_ambient(process: i32) -> Option<i32> {
     let text = std::fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()

@@ -1,7 +1,7 @@
-//! The filter of system calls: closes what Landlock leaves open.
+//! The system call filter: closes what Landlock leaves open.
 //!
-//! Some calls are refused for everybody, some by their arguments, and some are put to the supervisor, which carries them out
-//! on what the rules allow. What newer kernels add is refused until somebody has looked at it.
+//! Some calls are always refused, some depending on their arguments, and some are sent to the supervisor, which makes
+//! them within the rules. Calls that newer kernels add are refused until they have been reviewed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,15 +18,15 @@ use crate::orders::{Orders, UnixOrders};
 use crate::sys;
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-compile_error!("the filter of system calls is written for x86_64 and aarch64");
+compile_error!("the system call filter only supports x86_64 and aarch64");
 
-/// The last call of Linux 6.18 (`file_setattr`). Later ones were not looked at.
+/// The last call of Linux 6.18 (`file_setattr`). Later ones have not been reviewed.
 const LAST_KNOWN: u32 = 469;
 
 /// This architecture (linux/audit.h).
 const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
 
-// Calls that the `libc` crate does not name yet; their numbers are the same everywhere.
+// Calls that the `libc` crate does not name yet; their numbers are the same on all architectures.
 const FCHMODAT2: c_long = 452;
 const SETXATTRAT: c_long = 463;
 const GETXATTRAT: c_long = 464;
@@ -63,7 +63,7 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_kcmp,
     libc::SYS_move_pages,
     libc::SYS_migrate_pages,
-    // Files by number instead of by path, which Landlock does not see; attributes of files by path.
+    // Files by number instead of path, which Landlock does not see; file attributes by path.
     libc::SYS_open_by_handle_at,
     libc::SYS_name_to_handle_at,
     FILE_GETATTR,
@@ -109,16 +109,16 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS__sysctl,
 ];
 
-/// Refused with `ENOSYS`, so that programs take the way they take on kernels without them.
+/// Refused with `ENOSYS`, so that programs behave as on kernels without them.
 const ABSENT: &[c_long] = &[
-    // Carries out other calls where no filter looks.
+    // Makes other calls that bypass the filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Their arguments are in memory, where a filter cannot look: flags for namespaces, the set-user-ID bit.
+    // Their arguments are in memory, which a filter cannot read: namespace flags, the set-user-ID bit.
     libc::SYS_clone3,
     libc::SYS_openat2,
-    // Memory, semaphores and queues that belong to nobody's directory.
+    // Memory, semaphores and queues that belong to no directory.
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -134,7 +134,7 @@ const ABSENT: &[c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
-/// Extended attributes, of which Landlock knows nothing: refused with `EOPNOTSUPP`, as file systems without them do.
+/// Extended attributes, which Landlock does not check: refused with `EOPNOTSUPP`, as on file systems without them.
 const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -152,7 +152,7 @@ const ATTRIBUTES: &[c_long] = &[
     REMOVEXATTRAT,
 ];
 
-/// Put to the supervisor: they change what Landlock does not look at, or watch what may not be listed.
+/// Sent to the supervisor: they change what Landlock does not check, or watch what may not be listed.
 const BROKERED: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -178,15 +178,15 @@ const BROKERED: &[c_long] = &[
 /// Also sent to the supervisor if it supervises unix sockets: a filter cannot see the family of a descriptor.
 const SUPERVISED: &[c_long] = &[libc::SYS_connect, libc::SYS_listen];
 
-/// Also put to the supervisor while tracing, and where every process may read its own files in `/proc`: it opens those itself. It lets
-/// all others go on, and the kernel decides. `openat2` is absent.
+/// Also sent to the supervisor while tracing, and if every process may read its own files in `/proc`, which the
+/// supervisor opens itself. It lets all other calls continue, and the kernel decides. `openat2` is absent.
 const OPENING: &[c_long] = &[
     libc::SYS_openat,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
 ];
 
-/// Also put to the supervisor while tracing; it lets them go on, and the kernel decides.
+/// Also sent to the supervisor while tracing; it lets them continue, and the kernel decides.
 const TRACED: &[c_long] = &[
     libc::SYS_execve,
     libc::SYS_mkdirat,
@@ -210,13 +210,13 @@ pub(crate) fn is_opening(number: i64) -> bool {
     OPENING.contains(&number)
 }
 
-/// Whether a call is only looked at.
+/// Whether a call is only traced.
 pub(crate) fn is_traced(number: i64) -> bool {
     TRACED.contains(&number)
 }
 
-/// Commands to terminals that type for the user or take them over, and to file systems that change a file's attributes through a
-/// descriptor that is only for reading (`ioctl_tty(2)`, linux/fs.h, linux/fsverity.h, linux/fscrypt.h).
+/// Terminal commands that type for the user or take over the terminal, and file system commands that change a file's
+/// attributes through a read-only descriptor (`ioctl_tty(2)`, linux/fs.h, linux/fsverity.h, linux/fscrypt.h).
 const COMMANDS: &[u64] = &[
     0x5412,      // TIOCSTI
     0x541c,      // TIOCLINUX
@@ -232,9 +232,9 @@ const COMMANDS: &[u64] = &[
     0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
 ];
 
-/// The letter of commands to btrfs, which make and remove directories through a descriptor that is only for reading
-/// (linux/btrfs.h), and those under that letter which every file system knows: they share blocks with a file that is open for
-/// writing (linux/fs.h).
+/// The type of btrfs commands, which create and remove directories through a read-only descriptor (linux/btrfs.h), and
+/// the commands of that type that every file system supports: they share blocks with a file that is open for writing
+/// (linux/fs.h).
 const BTRFS: u64 = 0x9400;
 const CLONES: &[u64] = &[
     0x4004_9409, // FICLONE
@@ -242,10 +242,10 @@ const CLONES: &[u64] = &[
     0xc018_9436, // FIDEDUPERANGE
 ];
 
-/// `SOCK_PACKET`: frames of the network, obsolete and still there (linux/net.h).
+/// `SOCK_PACKET`: raw network frames, obsolete but still supported (linux/net.h).
 const SOCK_PACKET: i32 = 10;
 
-/// Flags of `clone(2)` that make a namespace.
+/// Flags of `clone(2)` that create a namespace.
 const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -256,15 +256,15 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
-/// Rules by the number of their call; a call without rules is always meant.
+/// Rules by the number of their call; a call without rules always matches.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-// What the kernel is told to do (linux/seccomp.h).
+// Actions for the kernel (linux/seccomp.h).
 const ALLOW: u32 = 0x7fff_0000;
 const ASK: u32 = 0x7fc0_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
 
-/// A call fails with this error.
+/// Makes a call fail with this error.
 const fn failing(error: i32) -> u32 {
     0x0005_0000 | error.cast_unsigned()
 }
@@ -290,7 +290,7 @@ impl Filter {
         }
         for (rules, error) in [(by_argument()?, libc::EPERM), (sockets(orders)?, libc::EACCES)] {
             for (call, rules) in rules {
-                // What the rules do not mean has the fate that its list says.
+                // If no rule matches, the call's list decides.
                 let rest = match fates.get(&number(call)) {
                     Some(Fate::Always(action)) => *action,
                     _ => ALLOW,
@@ -304,13 +304,13 @@ impl Filter {
         Ok(Filter(program))
     }
 
-    /// Installs it; the end on which the kernel asks.
+    /// Installs the filter; returns the descriptor on which the kernel asks about calls.
     pub(super) fn install(&self) -> io::Result<OwnedFd> {
         sys::install_filter(&self.0)
     }
 }
 
-/// The calls that open files, if the supervisor looks at them.
+/// The calls that open files, if the supervisor handles them.
 fn opening(orders: &Orders) -> &'static [c_long] {
     match (orders.trace, orders.own_proc) {
         (Trace::Off, OwnProc::FirstProcess) => &[],
@@ -321,8 +321,8 @@ fn opening(orders: &Orders) -> &'static [c_long] {
 /// The socket calls that the supervisor makes for the command.
 fn supervised(orders: &Orders) -> &'static [c_long] {
     match orders.unix_sockets {
-        // SECURITY: another thread can replace a descriptor after any check, so the kernel never connects for a command that can have
-        // unix sockets (test: a_descriptor_that_is_swapped_reaches_no_listener_outside)
+        // SECURITY: another thread can replace a descriptor after any check, so the kernel never connects for a command
+        // that can have unix sockets (test: a_descriptor_that_is_swapped_reaches_no_listener_outside)
         UnixOrders::Supervised { .. } => SUPERVISED,
         UnixOrders::Closed | UnixOrders::Open => &[],
     }
@@ -333,7 +333,7 @@ fn number(call: c_long) -> u32 {
     u32::try_from(call).unwrap_or(u32::MAX)
 }
 
-/// The fate of a call that fails where any of its rules holds, and is treated as `rest` says where none does.
+/// The decision for a call that fails if any of its rules matches, and otherwise gets `rest`.
 fn judged(call: c_long, rules: Vec<SeccompRule>, error: i32, rest: u32) -> Result<Fate, seccompiler::Error> {
     if rules.is_empty() {
         return Ok(Fate::Always(failing(error)));
@@ -342,15 +342,15 @@ fn judged(call: c_long, rules: Vec<SeccompRule>, error: i32, rest: u32) -> Resul
     let action = SeccompAction::Errno(error.cast_unsigned());
     let filter = SeccompFilter::new(Rules::from([(call, rules)]), SeccompAction::Allow, action, target)?;
     let mut program = BpfProgram::try_from(filter)?;
-    // The compiler knows no action that asks: the one that lets a call pass is replaced.
+    // The compiler does not support the action that asks, so replace the one that allows.
     for passing in program.iter_mut().filter(|statement| statement.code == RETURN && statement.k == ALLOW) {
         passing.k = rest;
     }
     Ok(Fate::Judged(program))
 }
 
-/// A condition on the lower half of an argument: the kernel looks at no more of an `int`, and whoever looked at all of it could be
-/// deceived by the upper half.
+/// A condition on the lower half of an argument: the kernel uses no more of an `int`, so the upper half could deceive a
+/// check of the whole argument.
 fn on(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {
     Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
 }
@@ -359,7 +359,7 @@ fn all(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, seccompiler::Er
     Ok(SeccompRule::new(conditions)?)
 }
 
-/// What is refused for its arguments.
+/// Calls that are refused because of their arguments.
 fn by_argument() -> Result<Rules, seccompiler::Error> {
     let mut rules = Rules::new();
     let flag = |argument, flag: i32| on(argument, SeccompCmpOp::MaskedEq(bits(flag)), bits(flag));
@@ -369,20 +369,20 @@ fn by_argument() -> Result<Rules, seccompiler::Error> {
     for command in COMMANDS {
         rules.entry(libc::SYS_ioctl).or_default().push(all(vec![on(1, SeccompCmpOp::Eq, *command)?])?);
     }
-    // SECURITY: Landlock does not look at directories that are made by a command (test: a_hostile_child_is_held)
+    // SECURITY: Landlock does not check directories that are created by an ioctl (test: a_hostile_child_is_held)
     let mut btrfs = vec![on(1, SeccompCmpOp::MaskedEq(0xff00), BTRFS)?];
     for clone in CLONES {
         btrfs.push(on(1, SeccompCmpOp::Ne, *clone)?);
     }
     rules.entry(libc::SYS_ioctl).or_default().push(all(btrfs)?);
-    // The tie to the supervisor may be made again but not loosened.
+    // The command may renew the tie to the supervisor but not remove it.
     let tie = on(0, SeccompCmpOp::Eq, bits(libc::PR_SET_PDEATHSIG))?;
     let other = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, bits(libc::SIGKILL))?;
     rules.insert(libc::SYS_prctl, vec![all(vec![tie, other])?]);
-    // The limits of another process of the same user: low enough, they kill it.
+    // Low limits would kill another process of the same user.
     rules.insert(libc::SYS_prlimit64, vec![all(vec![on(0, SeccompCmpOp::Ne, 0)?])?]);
-    // SECURITY: a file that sets its user's ID when run would carry the superuser out of the fence, to whoever runs it
-    // (test: no_file_is_made_that_sets_the_user_id)
+    // SECURITY: a set-user-ID file would give the superuser's rights, outside the sandbox, to anyone who runs it (test:
+    // no_file_is_made_that_sets_the_user_id)
     for set_id in [libc::S_ISUID, libc::S_ISGID] {
         let set_id = i32::try_from(set_id).unwrap_or(0);
         let opening = |flags: u8, mode: u8| {
@@ -406,22 +406,22 @@ fn bits(flag: i32) -> u64 {
     u64::from(flag.cast_unsigned())
 }
 
-/// Which sockets are refused.
+/// The sockets that are refused.
 fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     let ne = |argument, value: i32| on(argument, SeccompCmpOp::Ne, bits(value));
     let eq = |argument, value: i32| on(argument, SeccompCmpOp::Eq, bits(value));
     let kind = |value: i32| on(1, SeccompCmpOp::MaskedEq(0xf), bits(value));
     let mut pairs = vec![all(vec![ne(0, libc::AF_UNIX)?])?];
     if orders.unix_sockets != UnixOrders::Open {
-        // SECURITY: unlike the others, a pair of datagrams can still be sent elsewhere, and the kernel takes a raw pair for one
-        // (test: a_hostile_child_is_held)
+        // SECURITY: unlike other kinds, a datagram pair can still send elsewhere, and the kernel treats a raw pair as
+        // one (test: a_hostile_child_is_held)
         pairs.push(all(vec![kind(libc::SOCK_DGRAM)?])?);
         pairs.push(all(vec![kind(libc::SOCK_RAW)?])?);
     }
     let mut rules = Rules::from([(libc::SYS_socketpair, pairs)]);
     let mut families = Vec::new();
     if orders.network == Network::On {
-        // The names of hosts are sorted by what the kernel says of its routes.
+        // Resolvers sort addresses by the kernel's routes.
         families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
     }
     if orders.unix_sockets != UnixOrders::Closed {
@@ -429,8 +429,8 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     }
     let mut refused = Vec::new();
     if matches!(orders.unix_sockets, UnixOrders::Supervised { .. }) {
-        // SECURITY: datagrams are sent to a path without `connect`, so the supervisor would not see them
-        // (test: datagrams_are_closed)
+        // SECURITY: datagrams are sent to a path without `connect`, so the supervisor would not see them (test:
+        // datagrams_are_closed)
         refused.push(all(vec![eq(0, libc::AF_UNIX)?, kind(libc::SOCK_DGRAM)?])?);
     }
     if !families.is_empty() {
@@ -439,15 +439,15 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
         refused.push(all(vec![ne(0, libc::AF_NETLINK)?, kind(libc::SOCK_RAW)?])?);
         refused.push(all(vec![kind(SOCK_PACKET)?])?);
     }
-    // Without rules, all are meant.
+    // Without rules, all are refused.
     rules.insert(libc::SYS_socket, refused);
     Ok(rules)
 }
 
-/// What comes before all else: calls of another architecture end the process, and calls after the last known one do not exist.
-/// The numbers of x32 are among those.
+/// Comes first: calls of another architecture end the process, and calls after the last known one do not exist. This
+/// includes the x32 calls.
 fn doorstep() -> BpfProgram {
-    // SECURITY: the same number means another call in another architecture, and a call that nobody has looked at may do anything
+    // SECURITY: the same number means a different call on another architecture, and an unreviewed call may do anything
     // (test: other_architectures_and_unknown_calls_end_at_the_doorstep)
     vec![
         statement(LOAD, 0, 0, 4),
@@ -562,7 +562,7 @@ mod tests {
         check(&plain, libc::SYS_openat, &[0, 0, create, 0o644], ALLOW);
         check(&plain, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
         check(&plain, libc::SYS_openat, &[0, 0, 0, set_id], ALLOW);
-        // While tracing, what is forbidden stays forbidden, and the rest is asked about.
+        // While tracing, forbidden calls stay forbidden, and the rest is asked about.
         check(&traced, libc::SYS_openat, &[0, 0, create, set_id], failing(libc::EPERM));
         check(&traced, libc::SYS_openat, &[0, 0, create, 0o644], ASK);
         let own = Orders { own_proc: OwnProc::EveryProcess, ..orders(Trace::Off) };
@@ -572,7 +572,7 @@ mod tests {
         check(&own, libc::SYS_execve, &[], ALLOW);
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_NEWNET)], failing(libc::EPERM));
         check(&plain, libc::SYS_clone, &[bits(libc::CLONE_VM)], ALLOW);
-        // The upper half of an `int` deceives nobody.
+        // The upper half of an `int` is ignored.
         check(&plain, libc::SYS_ioctl, &[0, 0x5412], failing(libc::EPERM));
         check(&plain, libc::SYS_ioctl, &[0, 0x1_0000_5412], failing(libc::EPERM));
         check(&plain, libc::SYS_ioctl, &[0, 0x5401], ALLOW);

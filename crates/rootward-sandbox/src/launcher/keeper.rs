@@ -1,8 +1,8 @@
-//! The keeper: a copy of its host that starts a command which nothing confines, and stays to see that nothing of it outlives the
-//! host or the command.
+//! The keeper: a copy of its host that starts an unconfined command and makes sure that nothing of it outlives the host
+//! or the command.
 //!
-//! What a confined command's supervisor does for the wall's sake is a courtesy here: an editor that is killed leaves no servers behind,
-//! nor what they started, in whatever session of its own that may be.
+//! For a confined command, the supervisor does this for security. Here it is a convenience: an editor that is killed
+//! leaves no servers behind, nor anything they started, even in another session.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -22,19 +22,19 @@ use super::waiting::received;
 use crate::confinement::CommandLine;
 use crate::{kept, sys};
 
-/// Keeps a command until it or the host ends; the exit code. The report carries the id of its process, or the number of the error where
-/// it cannot be started.
+/// Keeps a command until it or the host ends; returns the exit code. It reports the command's process id, or the error
+/// number if the command cannot be started.
 pub(crate) fn keep(line: &CommandLine, program: &Path, lifeline: RawFd, report: RawFd) -> i32 {
     sys::ignore_broken_pipes();
-    // Another server's input, held here, would never close.
+    // If it stayed open here, another server's input would never close.
     let taken = sys::close_all_but(&[lifeline, report]).and_then(|()| Ok((sys::take(lifeline)?, sys::take(report)?)));
     let Ok((lifeline, report)) = taken else { return FAILED };
-    // Descendants whose parents end become children of this process, however they detach.
+    // Descendants whose parents end become children of this process, even if they detached.
     let _ = set_child_subreaper(Some(getpid()));
     let Ok(signals) = sys::signals(&SIGNALS) else { return FAILED };
     let mut command = Command::new(program);
     command.arg0(&line.program).args(&line.arguments).envs(line.variables.iter().map(|(name, value)| (name, value)));
-    // In a group of its own: what a terminal sends reaches it through the host, once.
+    // In its own process group, so that it gets the terminal's signals only once, through the host.
     match sys::tie(command.process_group(0)).spawn() {
         Ok(child) => {
             tell(report, kept::RUNS, child.id());
@@ -51,13 +51,13 @@ pub(crate) fn keep(line: &CommandLine, program: &Path, lifeline: RawFd, report: 
     }
 }
 
-/// Tells the host, once.
+/// Reports to the host, once.
 fn tell(report: OwnedFd, what: &str, number: impl Display) {
-    // A host that is gone is noticed by its lifeline.
+    // If the host is gone, the lifeline shows it.
     let _ = std::fs::File::from(report).write_all(format!("{what}{number}").as_bytes());
 }
 
-/// Passes signals on until the command or the host ends; the exit code.
+/// Passes signals on until the command or the host ends; returns the exit code.
 fn watch(child: Pid, signals: &OwnedFd, lifeline: &OwnedFd) -> i32 {
     let_go_of_the_standard_three();
     loop {
@@ -65,7 +65,7 @@ fn watch(child: Pid, signals: &OwnedFd, lifeline: &OwnedFd) -> i32 {
         if poll(&mut waited, None).is_err_and(|error| error != Errno::INTR) {
             return FAILED;
         }
-        // The lifeline carries nothing: whatever happens on it, the host is gone.
+        // Nothing is sent over the lifeline: any event means that the host is gone.
         if !waited[1].revents().is_empty() {
             return 128 + libc::SIGKILL;
         }

@@ -1,15 +1,16 @@
-//! The launcher: a process with one thread that confines a copy of itself, lets the copy become the
-//! command, and stays as its supervisor.
+//! The launcher: a single-threaded process that confines a copy of itself, lets the copy become the command, and stays
+//! as its supervisor.
 //!
 //! ```text
 //! host ──orders──▶ launcher ──fork──▶ Landlock, filter, proof, exec ──▶ command ──▶ descendants
-//!      ◀─report──      │ supervisor: carries out what the filter asks about, passes signals on,
+//!      ◀─report──      │ supervisor: makes the calls that the filter sends, passes signals on,
 //!      ──lifeline─▶    │ ends every descendant when the command or the host ends
 //! ```
 //!
-//! It is this program, started again; where the host has but one thread itself, a copy of it is as good and sooner there.
+//! It is this program, started again. If the host itself has only one thread, a copy of it does the same and starts
+//! faster.
 //!
-//! Two processes, because one cannot do both: whoever ends the descendants must be out of their reach.
+//! There are two processes, because the one that ends the descendants must be out of their reach.
 
 mod dispatch;
 mod ending;
@@ -39,24 +40,24 @@ pub(crate) use removal::remove as remove_tree;
 pub(crate) use seal::{Ready, list_the_top};
 pub use waiting::PassedSignals;
 
-/// The exit code of a launcher that failed; its host knows more from the report.
+/// The exit code of a launcher that failed; its report tells the host more.
 const FAILED: i32 = 126;
 
-/// A step that failed, and what the system said.
+/// A failed step and the system's error.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) step: Step,
     pub(crate) reason: String,
 }
 
-/// Puts the step's name to an error.
+/// Adds the step to an error.
 fn at<E: ToString>(step: Step) -> impl Fn(E) -> Failure {
     move |error| Failure { step, reason: error.to_string() }
 }
 
-/// Acts as the launcher where this process was started as one, and returns at once where it was not.
+/// Acts as the launcher if this process was started as one, and returns immediately otherwise.
 ///
-/// Every program that confines commands calls it first thing in its `main`, before it starts a thread.
+/// Every program that confines commands calls this first in its `main`, before it starts a thread.
 pub fn launcher() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().as_deref() != Some(OsStr::new(VERB)) {
@@ -67,14 +68,15 @@ pub fn launcher() {
     sys::exit(orders.map_or(FAILED, |orders| run(&orders, None)))
 }
 
-/// Acts as the launcher until the command has ended; the exit code. A copy of the host has made things ready before.
+/// Acts as the launcher until the command has ended; returns the exit code. A copy of the host has prepared `ready`
+/// before.
 pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     sys::ignore_broken_pipes();
     let mut kept: Vec<_> = orders.descriptors().collect();
     kept.sort_unstable();
     kept.dedup();
-    // SECURITY: whatever else the host had open is closed, for the supervisor, too
-    // (test: inherited_descriptors_are_closed)
+    // SECURITY: close everything else that the host had open, for the supervisor, too (test:
+    // inherited_descriptors_are_closed)
     if sys::close_all_but(&kept).is_err() {
         return FAILED;
     }
@@ -94,7 +96,7 @@ pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     let mut report = supervisor::Report::new(report);
     let Some(handles) = handles else { return FAILED };
     let begun = begin(orders, ready, &handles, start.as_ref());
-    // The supervisor stays; where the command started is none of its business.
+    // The supervisor does not need the command's start directory.
     drop(start);
     match begun {
         Ok(Begun { child, socket, listener_socket, signals, realm }) => {
@@ -109,7 +111,7 @@ pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     }
 }
 
-/// What there is once the copy was made.
+/// The state after the copy was created.
 struct Begun {
     child: Pid,
     socket: OwnedFd,
@@ -132,10 +134,10 @@ fn begin(
             &made
         }
     };
-    // No program that the command runs gets more rights by being set-user-ID.
+    // Set-user-ID programs give the command no additional rights.
     set_no_new_privs(true).map_err(at(Step::Privileges))?;
     give_up_capabilities().map_err(at(Step::Privileges))?;
-    // Descendants whose parents end become children of this process, however they detach.
+    // Descendants whose parents end become children of this process, even if they detached.
     set_child_subreaper(Some(getpid())).map_err(at(Step::Realm))?;
     let realm = Realm::enter(orders.abi).map_err(at(Step::Realm))?;
     let signals = sys::signals(&supervisor::SIGNALS).map_err(at(Step::Realm))?;
@@ -162,7 +164,7 @@ fn begin(
     }
 }
 
-/// Keeps of the superuser's rights only those over files, which Landlock and the supervisor hold to the rules.
+/// Keeps only the superuser's rights over files, which Landlock and the supervisor limit to the rules.
 fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
     let kept = CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
     let have = rustix::thread::capabilities(None)?;
@@ -172,7 +174,7 @@ fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
         permitted: have.permitted & kept,
         inheritable: CapabilitySet::empty(),
     };
-    // SECURITY: a superuser without these can neither load modules nor set the clock, the routes or the limits of others
-    // (test: a_hostile_child_gains_no_privileges)
+    // SECURITY: without the others, a superuser cannot load modules or set the clock, the routes or other processes'
+    // limits (test: a_hostile_child_gains_no_privileges)
     set_capabilities(None, sets)
 }

@@ -1,20 +1,21 @@
 //! What the command may read about itself in `/proc`.
 //!
-//! Landlock knows a place by its inode and has no word for "one's own". So the process that becomes the command opens these files
-//! itself. Its descendants have others, which stay closed unless the supervisor opens them (`broker/own.rs`). Whoever cannot read `maps`
-//! pays for it: V8 then copies its built-in code where it would map it, which is a millisecond of every start of Node.
+//! Landlock identifies a place by its inode and cannot express "the caller's own". So the process that becomes the
+//! command opens these files itself. Its descendants have other files, which stay closed unless the supervisor opens
+//! them (`broker/own.rs`). Without `maps`, V8 copies its built-in code instead of mapping it, which costs a millisecond
+//! at every start of Node.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-/// What it is made of and how much memory it takes; neither the environment nor open files, mounts or the network.
+/// Its mappings and its memory use; not its environment, open files, mounts or network.
 pub(super) const FILES: [&CStr; 4] =
     [c"/proc/self/maps", c"/proc/self/stat", c"/proc/self/statm", c"/proc/self/status"];
 
-/// Handles of this process's own files. Without `/proc` there are none. They must be held for as long as the command runs: the
-/// kernel makes a new inode of a file that nobody holds, and no rule knows that one.
+/// Handles of this process's own files; empty without `/proc`. They must stay open while the command runs: the kernel
+/// creates a new inode for a file that nobody holds, and no rule matches that one.
 #[expect(clippy::disallowed_methods, reason = "fixed names, opened for nothing")]
 pub(super) fn open() -> Vec<OwnedFd> {
     let open = |name| openat(CWD, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());

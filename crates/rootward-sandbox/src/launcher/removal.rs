@@ -1,12 +1,9 @@
-//! Removing a directory that a command wrote: whatever it left there, in whatever depth, with whatever permissions.
+//! Removes a directory that a command wrote, whatever it contains, at any depth and with any permissions.
 //!
-//! The command has ended, with all its descendants, so nothing moves any more. A tree can be deeper than a process may have
-//! files open or than its stack reaches, so directories are moved up to the top one by one, and each is emptied there.
+//! The command and all its descendants have ended, so nothing changes meanwhile. A tree can be deeper than the limit of
+//! open files or the stack allows, so directories are moved to the top one by one and emptied there.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a directory of Rootward's own, which only the ended command could write"
-)]
+#![expect(clippy::disallowed_methods, reason = "Rootward's own directory, which only the ended command could write")]
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -15,12 +12,12 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-/// Removes a directory and all that is in it. What cannot be removed is left: there is nobody to tell.
+/// Removes a directory and everything in it. What cannot be removed is left: there is nobody to report it to.
 pub(crate) fn remove(directory: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(top) = openat(CWD, directory, flags, Mode::empty()) else { return };
     let mut moved = 0_u64;
-    // Each round empties the directories that stand at the top; those inside come up and are the next round's.
+    // Each round empties the directories at the top and moves up those inside, for the next round.
     while empty(top.as_fd(), &mut moved).is_ok_and(|left| left == Left::Some) {}
     let _ = unlinkat(CWD, directory, AtFlags::REMOVEDIR);
 }
@@ -32,7 +29,7 @@ enum Left {
     Some,
 }
 
-/// Removes the directories that stand at the top, and moves those inside up to it.
+/// Removes the directories at the top, and moves those inside up to it.
 fn empty(top: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
     let mut left = Left::Nothing;
     for name in thin(top)? {
@@ -49,7 +46,7 @@ fn empty(top: BorrowedFd<'_>, moved: &mut u64) -> Result<Left, Errno> {
     Ok(left)
 }
 
-/// Removes the files and the empty directories of a directory; the names of the directories that stay.
+/// Removes the files and the empty directories of a directory; returns the names of the remaining directories.
 fn thin(directory: BorrowedFd<'_>) -> Result<Vec<CString>, Errno> {
     let mut full = Vec::new();
     for (name, kind) in entries(directory)? {
@@ -57,7 +54,7 @@ fn thin(directory: BorrowedFd<'_>) -> Result<Vec<CString>, Errno> {
             let _ = unlinkat(directory, &name, AtFlags::empty());
             continue;
         }
-        // A directory that is not writable cannot be moved: its `..` would change.
+        // A directory that is not writable cannot be moved, because its `..` would change.
         unlock(directory, &name);
         if unlinkat(directory, &name, AtFlags::REMOVEDIR).is_err() {
             full.push(name);
@@ -66,9 +63,10 @@ fn thin(directory: BorrowedFd<'_>) -> Result<Vec<CString>, Errno> {
     Ok(full)
 }
 
-/// Lets its owner into a directory. By its handle, which a closed one gives, too: no link that takes its name is followed.
-// SECURITY: as the superuser, this would change the permissions of whatever a link names
-// (test: a_link_that_took_a_directorys_place_is_not_followed)
+/// Gives the owner access to a directory. It uses a handle, which even an inaccessible directory provides, so no link
+/// with that name is followed.
+// SECURITY: for the superuser, this would otherwise change the permissions of a link's target (test:
+// a_link_that_took_a_directorys_place_is_not_followed)
 fn unlock(directory: BorrowedFd<'_>, name: &CStr) {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if let Ok(handle) = openat(directory, name, flags, Mode::empty()) {
@@ -94,7 +92,7 @@ fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno>
     Ok(found)
 }
 
-/// For the test: a chain of directories, deeper than any process has descriptors.
+/// For the test: a chain of directories, deeper than the limit of open files.
 #[cfg(test)]
 fn dig(top: &Path, depth: usize) -> Result<std::os::fd::OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -126,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_closed_and_linked_trees_go() {
+    fn deep_closed_and_linked_trees_are_removed() {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("kept"), "x").unwrap();
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! From a copy of the launcher to the command: each step narrows, the last proves, and then it is the command.
+//! From a copy of the launcher to the command: each step narrows its rights, the last one proves it, and then it
+//! becomes the command.
 
 use std::convert::Infallible;
 use std::io::IoSlice;
@@ -24,10 +25,11 @@ use crate::orders::{Bytes, Orders, UnixOrders};
 use crate::rights;
 use crate::sys;
 
-/// How many descriptors the supervisor is given, at most.
+/// The maximum number of descriptors passed to the supervisor.
 pub(super) const HANDED_OVER: usize = 1 + own::FILES.len();
 
-/// What can be made ready before the copy that becomes the command is made: a copy pays for every page that it touches first.
+/// What can be prepared before the process that becomes the command is forked: after a fork, the first write to each
+/// page is expensive.
 #[derive(Debug)]
 pub(crate) struct Ready {
     filter: Filter,
@@ -48,16 +50,16 @@ impl Ready {
     }
 }
 
-/// The handles of the host's that it needs.
+/// Handles that the host passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handles<'h> {
-    /// The places that are open.
+    /// The open places.
     pub(super) open: &'h [OwnedFd],
-    /// Where the command starts; else that is a name.
+    /// Where the command starts; otherwise by name.
     pub(super) start: Option<&'h OwnedFd>,
 }
 
-/// Becomes the command; returns only if that failed.
+/// Becomes the command; returns only on failure.
 pub(super) fn seal(
     orders: &Orders,
     ready: &Ready,
@@ -68,10 +70,10 @@ pub(super) fn seal(
     tie(supervisor)?;
     let own = own::open();
     fence(orders, handles.open, &own).map_err(at(Step::Landlock))?;
-    // SECURITY: nothing says "enforced" that was not seen to refuse. The top of the disk can be listed by anybody, and a rule that
-    // gives it would leave no outside (test: the_whole_disk_is_no_root)
+    // SECURITY: "enforced" is only reported after something was seen to be refused. Anyone can list the top of the
+    // disk, and a rule that gives it would leave no outside (test: the_whole_disk_is_no_root)
     prove(list_the_top(), Errno::ACCESS)?;
-    // Each is marked already; what somebody forgets to mark is marked here.
+    // Each is already marked; this covers any that was forgotten.
     sys::close_on_exec().map_err(at(Step::Descriptors))?;
     let listener = ready.filter.install().map_err(at(Step::Filter))?;
     prove(sys::unshare_nothing(), Errno::PERM)?;
@@ -84,7 +86,7 @@ pub(super) fn seal(
     Err(at(Step::Execute)(ready.program.execute(handles.start)))
 }
 
-/// Ends with the supervisor, and has no terminal to reach unless it was given one.
+/// Makes this process end with the supervisor, and removes its terminal unless it was given one.
 fn tie(supervisor: Pid) -> Result<(), Failure> {
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(at(Step::Tie))?;
     // The supervisor may have ended before the tie was made.
@@ -99,7 +101,7 @@ fn tie(supervisor: Pid) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Landlock: everything the kernel knows to refuse is refused, but for what the rules give.
+/// Landlock: refuses everything that the kernel can refuse, except what the rules give.
 fn fence(orders: &Orders, handles: &[OwnedFd], own: &[OwnedFd]) -> Result<(), String> {
     let version = rights::version(orders.abi);
     let all = match orders.unix_sockets {
@@ -107,7 +109,7 @@ fn fence(orders: &Orders, handles: &[OwnedFd], own: &[OwnedFd]) -> Result<(), St
         UnixOrders::Closed | UnixOrders::Supervised { .. } => rights::handled(orders.abi),
     };
     let says = |error: landlock::RulesetError| error.to_string();
-    // What is asked for must be had: a weaker fence is an error, never a silence.
+    // A weaker ruleset is an error; it is never accepted silently.
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset = ruleset.handle_access(all).map_err(says)?;
     if version >= ABI::V6 {
@@ -139,18 +141,18 @@ pub(crate) fn list_the_top() -> Result<OwnedFd, Errno> {
     openat(CWD, c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// That something is refused, and for the right reason.
-#[expect(clippy::needless_pass_by_value, reason = "what was opened against all expectation is closed")]
+/// Checks that something is refused, and for the right reason.
+#[expect(clippy::needless_pass_by_value, reason = "closes what was opened unexpectedly")]
 fn prove<T>(tried: Result<T, Errno>, expect: Errno) -> Result<(), Failure> {
     match tried {
         Err(error) if error == expect => Ok(()),
         Err(error) => Err(at(Step::Proof)(error)),
-        // SECURITY: a fence that lets something through does not count (test: what_is_not_refused_is_a_failure)
+        // SECURITY: a sandbox that allows this does not count (test: what_is_not_refused_is_a_failure)
         Ok(_) => Err(at(Step::Proof)("it was not refused")),
     }
 }
 
-/// Gives the supervisor the end on which the kernel asks about calls, and what it is to hold.
+/// Passes to the supervisor the descriptor on which the kernel asks about calls, and the descriptors it must hold.
 fn hand_over(socket: &OwnedFd, listener: &OwnedFd, own: &[OwnedFd]) -> Result<(), Errno> {
     let passed: Vec<BorrowedFd<'_>> = [listener].into_iter().chain(own).map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDED_OVER))];
@@ -169,8 +171,8 @@ mod tests {
     fn what_is_not_refused_is_a_failure() {
         assert!(prove::<()>(Err(Errno::ACCESS), Errno::ACCESS).is_ok());
         assert!(prove(Ok(()), Errno::ACCESS).is_err());
-        assert!(prove::<()>(Err(Errno::NOENT), Errno::ACCESS).is_err(), "refused, but not by the fence");
-        // This process is not confined: the proof fails.
+        assert!(prove::<()>(Err(Errno::NOENT), Errno::ACCESS).is_err(), "refused, but not by the sandbox");
+        // This process is not confined, so the proof fails.
         assert!(prove(list_the_top(), Errno::ACCESS).is_err());
         assert!(prove(sys::unshare_nothing(), Errno::PERM).is_err());
     }

@@ -1,4 +1,5 @@
-//! The supervisor: carries out what the filter asks about, passes signals on, and ends all when the command or the host ends.
+//! The supervisor: makes the calls that the filter sends, passes signals on, and ends everything when the command or
+//! the host ends.
 
 use std::io::{IoSliceMut, Write};
 use std::mem::MaybeUninit;
@@ -20,10 +21,10 @@ use crate::error::Step;
 use crate::orders::{Orders, Told, text};
 use crate::sys;
 
-/// The signals that the supervisor takes; ends of children among them.
+/// The signals that the supervisor handles, including the end of children.
 pub(super) const SIGNALS: [i32; 7] = [libc::SIGCHLD, PASSED[0], PASSED[1], PASSED[2], PASSED[3], PASSED[4], PASSED[5]];
 
-/// The line to the host.
+/// The pipe to the host.
 #[derive(Debug)]
 pub(super) struct Report(std::fs::File);
 
@@ -37,7 +38,7 @@ impl Report {
     }
 
     fn tell(&mut self, told: &Told) {
-        // A host that is gone is noticed by its lifeline.
+        // If the host is gone, the lifeline shows it.
         if let Ok(mut line) = serde_json::to_vec(told) {
             line.push(b'\n');
             let _ = self.0.write_all(&line);
@@ -54,7 +55,7 @@ pub(super) struct Watched {
     pub(super) lifeline: OwnedFd,
 }
 
-/// The copy's last words, where it does not become the command.
+/// Reports that the copy failed to become the command.
 pub(super) fn tell_failure(socket: &OwnedFd, failure: Failure) {
     let told = Told::Failed { step: failure.step, reason: failure.reason };
     if let Ok(line) = serde_json::to_vec(&told) {
@@ -62,18 +63,18 @@ pub(super) fn tell_failure(socket: &OwnedFd, failure: Failure) {
     }
 }
 
-/// How far the start has come.
+/// The progress of the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Start {
-    /// The copy still narrows itself.
+    /// The copy is still confining itself.
     UnderWay,
     /// The command runs.
     Done,
-    /// It does not.
+    /// The command could not be run.
     Failed,
 }
 
-/// Watches until the command or the host ends, then ends everything; the exit code.
+/// Watches until the command or the host ends, then ends everything; returns the exit code.
 pub(super) fn supervise(
     orders: &Orders,
     handles: Vec<OwnedFd>,
@@ -83,11 +84,11 @@ pub(super) fn supervise(
 ) -> i32 {
     let given = Given::standard_three();
     let_go_of_the_standard_three();
-    // Made when it is first asked: most commands never ask, and until then the command has the machine to itself.
+    // Created on the first call: most commands never need it, and their start is faster without it.
     let mut asked_for: Option<Broker> = None;
     let mut handles = Some(handles);
     let mut listener: Option<OwnedFd> = None;
-    // What the command may read about itself, held for it.
+    // The command's own files in `/proc`, held open for it.
     let mut own = Vec::new();
     let mut start = Start::UnderWay;
     let code = loop {
@@ -113,9 +114,9 @@ pub(super) fn supervise(
             break FAILED;
         }
         let ready: Vec<PollFlags> = waited.iter().map(PollFd::revents).collect();
-        // The lifeline carries nothing: whatever happens on it, the host is gone.
-        // SECURITY: the command does not outlive whoever answers for it
-        // (test: killing_the_host_ends_all_and_nothing_else)
+        // Nothing is sent over the lifeline: any event means that the host is gone.
+        // SECURITY: the command must not outlive the process responsible for it (test:
+        // killing_the_host_ends_all_and_nothing_else)
         if !ready[1].is_empty() {
             break 128 + libc::SIGKILL;
         }
@@ -152,14 +153,14 @@ pub(super) fn supervise(
         if !ready[0].is_empty()
             && let Some(code) = signalled(watched)
         {
-            // A short command may have ended before its start was heard of.
+            // A short command may have ended before its start was reported.
             while start == Start::UnderWay {
                 start = go_on(watched, &mut listener, &mut own, report);
             }
             break code;
         }
     };
-    // Whoever waits for an answer gets none: they are killed.
+    // Callers that still wait get no answer: they are killed.
     drop(listener);
     realm.end();
     if start != Start::Failed {
@@ -168,7 +169,7 @@ pub(super) fn supervise(
     code
 }
 
-/// Takes the next word of the copy.
+/// Handles the next message of the copy.
 fn go_on(watched: &Watched, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedFd>, report: &mut Report) -> Start {
     match heard(&watched.socket) {
         Heard::Listener(end, held) => {
@@ -192,21 +193,21 @@ fn go_on(watched: &Watched, listener: &mut Option<OwnedFd>, own: &mut Vec<OwnedF
     }
 }
 
-/// Takes the signals that wait; the exit code, if the command has ended.
+/// Handles pending signals; returns the exit code if the command has ended.
 fn signalled(watched: &Watched) -> Option<i32> {
     let mut code = None;
     while let Some(received) = received(&watched.signals) {
         if received.number == libc::SIGCHLD {
             code = code.or_else(|| ended(watched.child));
         } else if !received.from_terminal {
-            // What a terminal sends, the command has got already.
+            // The command already got signals from the terminal.
             let _ = sys::signal(watched.child, received.number);
         }
     }
     code
 }
 
-/// Takes note of all that have ended; the exit code, if the command is among them.
+/// Reaps all ended children; returns the exit code if the command is among them.
 pub(super) fn ended(child: Pid) -> Option<i32> {
     let mut code = None;
     while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
@@ -221,9 +222,9 @@ fn code_of(status: WaitStatus) -> i32 {
     status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0))
 }
 
-/// What came over the socket.
+/// A message on the socket.
 enum Heard {
-    /// The end on which the kernel asks about calls, and what is to be held.
+    /// The descriptor on which the kernel asks about calls, and the descriptors to hold.
     Listener(OwnedFd, Vec<OwnedFd>),
     Failed(Told),
     End,
@@ -246,7 +247,8 @@ fn heard(socket: &OwnedFd) -> Heard {
     }
 }
 
-/// The standard three are the command's: held here, they would not close when it closes them.
+/// Releases standard input, output and error, which belong to the command: if they stayed open here, they would not
+/// close when the command closes them.
 #[expect(clippy::disallowed_methods, reason = "a fixed name")]
 pub(super) fn let_go_of_the_standard_three() {
     use rustix::fs::{CWD, Mode, OFlags, openat};

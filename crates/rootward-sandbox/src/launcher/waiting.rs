@@ -1,4 +1,4 @@
-//! The host's wait: what a terminal or a user sends to this process reaches the command.
+//! Waits in the host: signals from a terminal or a user reach the command.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,20 +9,20 @@ use rustix::process::Pid;
 
 use crate::sys;
 
-/// Signals that are passed on.
+/// The signals that are passed on.
 pub(super) const PASSED: [i32; 6] =
     [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
-/// A signal and whether the kernel sent it, as a terminal does, to the whole group.
+/// A signal, and whether the kernel sent it to the whole group, as a terminal does.
 pub(super) struct Received {
     pub(super) number: i32,
     pub(super) from_terminal: bool,
 }
 
-/// What `SI_KERNEL` is (siginfo.h).
+/// The value of `SI_KERNEL` (siginfo.h).
 const FROM_KERNEL: i32 = 0x80;
 
-/// The next signal that waits (`struct signalfd_siginfo`: number, error, code, each of four bytes).
+/// The next pending signal (`struct signalfd_siginfo`: number, error, code, each of four bytes).
 pub(super) fn received(signals: &OwnedFd) -> Option<Received> {
     let mut buffer = [0_u8; 128];
     let length = rustix::io::read(signals, &mut buffer).ok()?;
@@ -31,27 +31,28 @@ pub(super) fn received(signals: &OwnedFd) -> Option<Received> {
     (length == buffer.len()).then_some(Received { number, from_terminal: code == FROM_KERNEL })
 }
 
-/// The signals of this process, held back to be passed on to a child.
+/// The signals of this process, blocked in order to pass them on to a child.
 ///
-/// For a program with one thread: they are blocked from then on, in the thread that calls.
+/// For a program with one thread: they stay blocked in the calling thread.
 #[derive(Debug)]
 pub struct PassedSignals(OwnedFd);
 
 impl PassedSignals {
-    /// Holds them back. Before the child is started, so that none is lost; a confined command blocks none all the same.
+    /// Blocks the signals. Call it before starting the child, so that none is lost; a confined command still starts
+    /// with no signal blocked.
     pub fn hold() -> io::Result<PassedSignals> {
         let mut wanted = PASSED.to_vec();
         wanted.push(libc::SIGCHLD);
         sys::signals(&wanted).map(PassedSignals)
     }
 
-    /// The next one that waits, by its number; the ends of children are among them. Never blocks.
+    /// The next pending signal, including the end of children. Never blocks.
     pub fn take(&self) -> Option<i32> {
         received(&self.0).map(|signal| signal.number)
     }
 
-    /// Waits as a shell does until the child ends: signals are passed on to it, but for those that its terminal sends to both. Its
-    /// exit code, or 128 and the signal.
+    /// Waits like a shell until the child ends. Passes signals on to it, except those that the terminal sends to both.
+    /// Returns its exit code, or 128 plus the signal.
     pub fn wait(&self, child: &mut Child) -> io::Result<i32> {
         wait_passing_signals_on(&self.0, child)
     }

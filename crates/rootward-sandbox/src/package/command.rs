@@ -1,7 +1,7 @@
 //! A command line that fetches a package and runs it: `npx`, `bunx`, `pnpm dlx`, `uvx`, `pipx run`.
 //!
-//! Only what is understood to the last word is read. An option that is not in the table may name another registry, another package or a
-//! shell command; then nobody knows which word is the package, and the line is an ordinary command.
+//! A line is only parsed if every word is understood. An unknown option may name another registry, another package or a
+//! shell command; then it is unclear which word is the package, and the line is treated as an ordinary command.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -33,7 +33,7 @@ impl Registry {
         [Registry::Npm, Registry::PyPi].into_iter().find(|registry| registry.name() == name)
     }
 
-    /// The same package in one spelling. The Python index takes `Mcp_Server.git` for `mcp-server-git` (PEP 503).
+    /// The normalized name of a package. The Python index treats `Mcp_Server.git` as `mcp-server-git` (PEP 503).
     pub fn normalized(self, name: &str) -> String {
         match self {
             Registry::Npm => name.to_owned(),
@@ -80,17 +80,17 @@ impl Runner {
     }
 }
 
-/// How a runner's words are read.
+/// How to parse a runner's words.
 struct Words {
     runner: Runner,
     program: &'static str,
-    /// The words behind the program, up to its options.
+    /// The words between the program and its options.
     verb: &'static [&'static str],
-    /// Options without a value that change nothing about what is installed.
+    /// Options without a value that do not change what is installed.
     switches: &'static [&'static str],
-    /// Options whose value decides what is installed, one value each.
+    /// Options with one value that changes what is installed.
     with_value: &'static [&'static str],
-    /// The option whose value is the package, where the first plain word is only the program in it.
+    /// The option whose value is the package, in which case the first plain word is only the program in it.
     from: Option<&'static str>,
     registry: Registry,
 }
@@ -152,30 +152,30 @@ const RUNNERS: [Words; 6] = [
     },
 ];
 
-/// A command line that fetches a package of a registry and runs it.
+/// A command line that fetches a package from a registry and runs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PackageCommand {
-    /// What fetches it.
+    /// The program that fetches it.
     pub runner: Runner,
     /// Where it comes from.
     pub registry: Registry,
-    /// Its full name in one spelling, with its scope.
+    /// Its full, normalized name with its scope.
     pub name: String,
     /// Extras of a Python package, as typed: `cli` of `mcp[cli]`.
     pub extras: Option<String>,
-    /// The version as asked: `1.2`, `^2`, `latest`; for Python with its operator, `==1.2`. None means any.
+    /// The requested version: `1.2`, `^2`, `latest`; for Python with its operator, `==1.2`. `None` means any.
     pub version: Option<String>,
     /// The options that decide what else is installed, in order: `("--with", "mcp<2")`.
     pub options: Vec<(String, String)>,
-    /// The program of the package that runs, where the line names one.
+    /// The program of the package to run, if the line names one.
     pub program: Option<String>,
     /// How many arguments belong to the runner. The server gets the rest.
     pub before: usize,
 }
 
 impl PackageCommand {
-    /// Reads a command line. Nothing for one that is not understood whole, or whose package comes from elsewhere than a registry: a
-    /// directory, a repository, an address, another package under its name (`name@npm:other`).
+    /// Parses a command line. `None` if any word is not understood, or if the package does not come from a registry: a
+    /// directory, a repository, a URL, another package under its name (`name@npm:other`).
     pub fn read(program: &OsStr, arguments: &[OsString]) -> Option<PackageCommand> {
         let name = Path::new(program).file_name()?.to_str()?;
         let has_verb = |words: &&Words| {
@@ -185,7 +185,7 @@ impl PackageCommand {
         RUNNERS.iter().find(has_verb)?.read(arguments)
     }
 
-    /// What is asked of the registry, in the words of its own tools: `@scope/name@1.2`, `name[extra]==1.2`.
+    /// The package in the syntax of the registry's own tools: `@scope/name@1.2`, `name[extra]==1.2`.
     pub fn spec(&self) -> String {
         let extras = self.extras.as_ref().map(|extras| format!("[{extras}]")).unwrap_or_default();
         let version = self.version.as_deref().unwrap_or_default();
@@ -196,7 +196,7 @@ impl PackageCommand {
         }
     }
 
-    /// Whether the version is a name that the registry moves from one release to the next.
+    /// Whether the version is a tag that the registry moves from one release to the next.
     pub fn is_moving(&self) -> bool {
         let is_release = |version: &str| {
             let version = version.strip_prefix('@').unwrap_or(version);
@@ -206,7 +206,7 @@ impl PackageCommand {
     }
 }
 
-/// Whether this program may fetch what it runs, in one form or another.
+/// Whether this program may fetch packages and run them.
 pub fn is_runner(program: &OsStr) -> bool {
     const FETCHERS: [&str; 10] = ["npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno", "uvx", "uv", "pipx"];
     Path::new(program).file_name().is_some_and(|name| FETCHERS.iter().any(|fetcher| name == *fetcher))
@@ -263,7 +263,7 @@ impl Words {
     }
 }
 
-/// A package and its version, as one word has them.
+/// A package and its version in one word.
 struct Spec<'w> {
     name: &'w str,
     extras: Option<&'w str>,
@@ -271,8 +271,8 @@ struct Spec<'w> {
 }
 
 impl<'w> Spec<'w> {
-    // SECURITY: a word that may name a directory, a repository or an address does not name a package of the registry
-    // (test: what_does_not_come_from_a_registry_is_no_package)
+    // SECURITY: a word that may name a directory, a repository or a URL does not name a package of the registry (test:
+    // what_does_not_come_from_a_registry_is_no_package)
     fn read(registry: Registry, word: &'w str) -> Option<Spec<'w>> {
         match registry {
             Registry::Npm => {
@@ -303,19 +303,19 @@ impl<'w> Spec<'w> {
     }
 }
 
-/// A name that a registry takes: it begins with a letter or a digit, so it is neither a path nor an option.
+/// A valid package name: it begins with a letter or a digit, so it is neither a path nor an option.
 fn is_name(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.chars().all(is_plain)
 }
 
-/// A version, a range or a tag: nothing that could be an address or a path.
+/// A version, a range or a tag, which cannot be a URL or a path.
 fn is_version(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-+^~_<>=!,*".contains(letter);
     !text.is_empty() && text.chars().all(is_plain)
 }
 
-/// The value of an option that names a package or an interpreter's version, never a place.
+/// The value of an option that names a package or an interpreter's version, never a path.
 fn plain(value: &str) -> Option<&str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-[]=<>!~,+@".contains(letter);
     (value.starts_with(|first: char| first.is_ascii_alphanumeric()) && value.chars().all(is_plain)).then_some(value)

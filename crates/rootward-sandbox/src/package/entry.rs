@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! packages/npm/@scope+name@1.2-0123456789abcdef/
-//!     key         what was asked for, in full
+//!     key         the full request
 //!     lock        held while somebody fetches
-//!     current     which install is good, and since when
-//!     1/          an install, at its place from the beginning: virtual environments hold their own path
+//!     current     the good install, and when it was fetched
+//!     1/          an install, at its final place from the start: virtual environments contain their own path
 //!     1.use       held, shared, while a command runs from it
 //!     work-…/     the home and the temporary directory of a fetch
 //! ```
 //!
-//! A fetch may write in its install and its work directory. Everything else is Rootward's alone.
+//! A fetch may write to its install and its work directory. Only Rootward writes the rest.
 
 use std::ffi::OsStr;
 use std::io;
@@ -23,17 +23,17 @@ use serde::{Deserialize, Serialize};
 use super::key::Key;
 use super::own::{self, Hold, Lock};
 
-/// What all packages are below, in Rootward's part of the user's cache.
+/// The directory of all packages, in Rootward's part of the user's cache.
 pub(crate) const STORE: &str = "packages";
 
-/// What the names of work directories begin with.
+/// The prefix of work directories.
 pub(crate) const WORK: &str = "work-";
 
 const KEY: &str = "key";
 const LOCK: &str = "lock";
 const CURRENT: &str = "current";
 
-/// How often a current install is looked for again that was replaced meanwhile.
+/// How often to look again for a current install that was replaced meanwhile.
 const MOST_TRIES: usize = 16;
 
 /// The good install.
@@ -44,7 +44,7 @@ pub(crate) struct Current {
     pub(crate) fetched: u64,
     /// When somebody last tried to fetch a newer one and failed.
     pub(crate) tried: Option<u64>,
-    /// What the package says its version is.
+    /// Its version according to the package.
     pub(crate) version: Option<String>,
 }
 
@@ -62,11 +62,11 @@ impl Current {
 /// A package's directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Where it lies, without links.
+    /// Its resolved path.
     directory: PathBuf,
 }
 
-/// An install that nobody removes meanwhile.
+/// An install that cannot be removed meanwhile.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) directory: PathBuf,
@@ -91,15 +91,16 @@ pub(crate) struct Turn {
 }
 
 impl Entry {
-    /// The entry of a package, made if need be. `base` is Rootward's part of the user's cache, `material` what confined commands could
-    /// have written, `recorded` without the roots of this start, in which Rootward's own places are closed.
+    /// The entry of a package, created if needed. `base` is Rootward's part of the user's cache. `material` is what
+    /// confined commands could have written; `recorded` is the same without the roots of this start, in which
+    /// Rootward's own places are closed.
     pub(crate) fn make_ambient(
         base: &Path,
         key: &Key,
         (material, recorded): (&Material, &Material),
     ) -> io::Result<Entry> {
         let place = base.join(STORE).join(key.directory());
-        // Before it is made, so that nothing is made behind a link; and after, when all of it is there.
+        // Check before creating, so that nothing is created behind a link; and after, when everything exists.
         own::find_ambient(&place, base, material)?;
         own::make_directories_ambient(base)?;
         let mut parts: Vec<&Path> = place.ancestors().take_while(|part| *part != base).collect();
@@ -108,7 +109,8 @@ impl Entry {
             own::make_own_ambient(part)?;
         }
         let entry = Entry { directory: own::find_ambient(&place, base, material)? };
-        // SECURITY: what a confined command could have written is not a store (test: a_store_that_was_shared_is_refused)
+        // SECURITY: a directory that a confined command could have written is not used as a store (test:
+        // a_store_that_was_shared_is_refused)
         if recorded.holds(&entry.directory) {
             return Err(entry.refused("was once given to a confined server for writing"));
         }
@@ -116,7 +118,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// An entry that is there, to be listed or removed.
+    /// An existing entry, to be listed or removed.
     pub(crate) fn at(directory: PathBuf) -> Entry {
         Entry { directory }
     }
@@ -134,31 +136,30 @@ impl Entry {
         io::Error::other(format!("`{place}` {what}; remove it"))
     }
 
-    /// What was asked for when it was made.
+    /// The request it was created for.
     pub(crate) fn key_ambient(&self) -> io::Result<Option<Key>> {
         let text = own::read_ambient(&self.path(KEY))?;
         Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
     }
 
-    /// Compares the whole key: the name of the directory holds only a part of its hash.
-    // SECURITY: another package is not run in the place of the one that was asked for
-    // (test: an_entry_of_another_package_is_refused)
+    /// Compares the whole key: the directory's name contains only a part of its hash.
+    // SECURITY: never run another package instead of the requested one (test: an_entry_of_another_package_is_refused)
     fn compare_ambient(&self, key: &Key) -> io::Result<()> {
         match own::read_ambient(&self.path(KEY))? {
             Some(text) if serde_json::from_slice::<Key>(&text).is_ok_and(|known| known == *key) => Ok(()),
-            Some(_) => Err(self.refused("is of another package")),
+            Some(_) => Err(self.refused("belongs to another package")),
             None if own::read_ambient(&self.path(CURRENT))?.is_some() => Err(self.refused("has no key")),
             None => Ok(()),
         }
     }
 
-    /// Which install is good, if there is one.
+    /// The good install, if there is one.
     pub(crate) fn current_ambient(&self) -> io::Result<Option<Current>> {
         let text = own::read_ambient(&self.path(CURRENT))?;
         Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
     }
 
-    /// The good install, which nobody removes until it is dropped.
+    /// The good install, protected from removal until dropped.
     pub(crate) fn hold_ambient(&self) -> io::Result<Option<Held>> {
         for _ in 0..MOST_TRIES {
             let Some(current) = self.current_ambient()? else { return Ok(None) };
@@ -169,7 +170,7 @@ impl Entry {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            // Replaced and removed before the lock was taken, it is not good any more.
+            // If it was replaced and removed before the lock was taken, it is no longer good.
             if self.current_ambient()?.as_ref() == Some(&current) && own::is_directory_ambient(&directory) {
                 lock.touch();
                 return Ok(Some(Held { directory, current, _lock: lock }));
@@ -193,19 +194,19 @@ impl Entry {
         self.path(&format!("{number}.use"))
     }
 
-    /// When somebody last began to use the good install.
+    /// When somebody last started to use the good install.
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     pub(crate) fn last_used_ambient(&self, number: u32) -> Option<SystemTime> {
         self.used(number).symlink_metadata().ok()?.modified().ok()
     }
 
-    /// Every install that is there, good or not.
+    /// Every existing install, good or not.
     fn installs_ambient(&self) -> io::Result<Vec<u32>> {
         let names = own::names_ambient(&self.directory)?;
         Ok(names.iter().filter_map(|name| number_of(name)).collect())
     }
 
-    /// Removes the entry with all that is in it, unless somebody uses it.
+    /// Removes the entry with everything in it, unless somebody uses it.
     pub(crate) fn remove_ambient(&self) -> io::Result<Removal> {
         let Some(turn) = self.turn_ambient()? else { return Ok(Removal::InUse) };
         let mut held = Vec::new();
@@ -215,7 +216,7 @@ impl Entry {
                 None => return Ok(Removal::InUse),
             }
         }
-        // Moved first: from then on nobody finds half of it.
+        // Moved first, so that nobody finds a partial entry.
         own::remove_aside_ambient(&self.directory)?;
         drop((turn, held));
         Ok(Removal::Removed)
@@ -234,11 +235,11 @@ impl Turn {
         &self.entry
     }
 
-    /// Makes the directory of a new install. What earlier fetches left behind, and old installs that nobody uses, are removed.
+    /// Creates the directory of a new install. Removes leftovers of earlier fetches, and old installs that nobody uses.
     pub(crate) fn begin_ambient(&self, key: &Key) -> io::Result<(u32, PathBuf)> {
         self.sweep_ambient()?;
         own::replace_ambient(&self.entry.path(KEY), &serde_json::to_vec(key)?)?;
-        // The smallest that is free: each is on record as given for writing, and the record must not grow with every fetch.
+        // The smallest free number: each is recorded as writable, and the record must not grow with every fetch.
         let taken = self.entry.installs_ambient()?;
         let number = (1..=u32::MAX).find(|number| !taken.contains(number)).ok_or(io::ErrorKind::StorageFull)?;
         let directory = self.entry.install(number);
@@ -253,20 +254,20 @@ impl Turn {
         own::replace_ambient(&self.entry.path(CURRENT), &serde_json::to_vec(&current)?)
     }
 
-    /// Takes note that a newer one could not be fetched.
+    /// Records that a newer one could not be fetched.
     pub(crate) fn note_failure_ambient(&self) -> io::Result<()> {
         let Some(current) = self.entry.current_ambient()? else { return Ok(()) };
         let current = Current { tried: Some(seconds_now()), ..current };
         own::replace_ambient(&self.entry.path(CURRENT), &serde_json::to_vec(&current)?)
     }
 
-    /// Removes everything but the good install and those that somebody uses.
+    /// Removes everything except the good install and those in use.
     pub(crate) fn sweep_ambient(&self) -> io::Result<()> {
         let entry = &self.entry;
         let good = entry.current_ambient()?.map(|current| current.install);
         let installs = entry.installs_ambient()?;
         for number in installs.iter().copied().filter(|number| Some(*number) != good) {
-            // SECURITY: what a server runs from is not taken from under it (test: an_install_in_use_is_not_removed)
+            // SECURITY: never remove an install that a server runs from (test: an_install_in_use_is_not_removed)
             let Some(_alone) = Lock::take_ambient(&entry.used(number), Hold::Alone)? else { continue };
             own::remove_ambient(&entry.install(number));
             own::remove_ambient(&entry.used(number));

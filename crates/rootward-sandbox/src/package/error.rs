@@ -10,53 +10,53 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PackageError {
-    /// The program that fetches it failed.
+    /// The fetching program failed.
     #[error("package `{package}` could not be fetched: {reason}")]
     NotFetched {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
-        /// What the program said last.
+        /// The program's last message.
         reason: String,
     },
     /// It took too long.
     #[error("package `{package}` could not be fetched within {minutes} minutes")]
     TooLong {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
-        /// How long it had.
+        /// The time limit.
         minutes: u64,
     },
-    /// It is not there, and the settings close the network for every command.
+    /// It is not installed, and the settings close the network for every command.
     #[error("package `{package}` is not fetched yet, and the settings close the network")]
     NetworkOff {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
     },
-    /// It has no program of this name.
+    /// It has no program with this name.
     #[error("package `{package}` has no program `{program}`{}", others(.programs))]
     NoProgram {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
-        /// The program that should run.
+        /// The program that was to run.
         program: String,
         /// The programs that it has.
         programs: Vec<String>,
     },
-    /// Its program lies elsewhere: the package made a link.
+    /// Its program lies outside: the package contains a link.
     #[error("package `{package}` cannot be run: `{}` leads out of the package", Shown::new(.link))]
     Outside {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
-        /// What leads there.
+        /// The link.
         link: PathBuf,
     },
-    /// The place where packages are kept cannot be used.
+    /// The package store cannot be used.
     #[error("the package cache cannot be used: {0}")]
     Store(#[from] io::Error),
 }
 
 impl PackageError {
-    /// Whether the package is whole and has other programs than the one that was asked for.
+    /// Whether the package is intact and has other programs than the requested one.
     pub(super) fn names_others(&self) -> bool {
         matches!(self, PackageError::NoProgram { programs, .. } if !programs.is_empty())
     }

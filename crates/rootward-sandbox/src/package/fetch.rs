@@ -1,5 +1,5 @@
-//! A fetch: a confined process without roots that may write the directory of a new install, a home and a temporary directory of its own,
-//! and nothing else.
+//! A fetch: a confined process without roots that may only write to the directory of a new install, and to its own home
+//! and temporary directory.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -23,22 +23,22 @@ use crate::launch::Confined;
 use crate::plan::Kept;
 use crate::profile::{KnownCommand, Private};
 
-/// How long a fetch may take.
+/// The time limit of a fetch.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// How long one may take where there is an old install.
+/// The time limit if there is an old install.
 const LONGEST_REFRESH: Duration = Duration::from_mins(1);
 
-/// How much of what it says is kept.
+/// How much of its output is kept.
 const KEPT: usize = 16 << 10;
 
-/// How many parts of it are read at a time.
+/// How many chunks of output to read at a time.
 const MOST_PARTS: usize = 32;
 
-/// How often is looked whether it has ended, once it says no more.
+/// How often to check whether it has ended, after its output has ended.
 const ENDS_WITHIN: Duration = Duration::from_millis(20);
 
-/// A fetch under way. If it is dropped, or this process ends, the fetch and all that it started are killed.
+/// A fetch in progress. If it is dropped, or this process ends, the fetch and everything it started are killed.
 #[derive(Debug)]
 pub(super) struct Fetching {
     turn: Turn,
@@ -46,7 +46,7 @@ pub(super) struct Fetching {
     install: PathBuf,
     attempt: Attempt,
     confined: Confined,
-    /// What it says; none once it says no more.
+    /// Its output; `None` after the output has ended.
     output: Option<OwnedFd>,
     said: Vec<u8>,
     until: Instant,
@@ -56,13 +56,13 @@ pub(super) struct Fetching {
 #[derive(Debug)]
 pub(super) enum Ended {
     Good,
-    /// It failed, and said this.
+    /// It failed with this output.
     Bad(String),
-    /// It was ended.
+    /// It was killed.
     TooLong,
 }
 
-/// What is left of a fetch that has ended.
+/// What remains of a fetch that has ended.
 #[derive(Debug)]
 pub(super) struct Fetched {
     pub(super) turn: Turn,
@@ -87,8 +87,8 @@ impl Fetching {
             |error: StartError| PackageError::NotFetched { package: package.spec(), reason: error.to_string() };
         let (output, said) = pipe_with(PipeFlags::CLOEXEC).map_err(std::io::Error::from)?;
         let confined = package.confinement().and_then(|confinement| {
-            // SECURITY: the words are Rootward's own and name no script; a file of the project that is called like one is not opened
-            // (test: a_fetch_is_not_decided_by_the_project)
+            // SECURITY: Rootward builds this command line, and it names no script; a file of the project with such a
+            // name is not opened (test: a_fetch_is_not_decided_by_the_project)
             let known = KnownCommand::without_script_ambient(&line)?;
             let kept = Kept::Fetch { install: directory.clone(), private };
             let mut prepared = confinement.prepare_kept_ambient(&line, &known, kept)?;
@@ -112,12 +112,12 @@ impl Fetching {
         })
     }
 
-    /// What it says, to wait for.
+    /// Its output, to poll.
     pub(super) fn output(&self) -> Option<BorrowedFd<'_>> {
         self.output.as_ref().map(AsFd::as_fd)
     }
 
-    /// How long to wait at the most.
+    /// The maximum time to wait.
     pub(super) fn wakes_within(&self) -> Duration {
         let left = self.until.saturating_duration_since(Instant::now());
         if self.output.is_some() { left } else { left.min(ENDS_WITHIN) }
@@ -136,12 +136,12 @@ impl Fetching {
         Ok(None)
     }
 
-    /// Ends it where it still runs; what is left.
+    /// Ends it if it still runs; returns what remains.
     pub(super) fn finish(self) -> Fetched {
         let Fetching { turn, number, install, attempt, confined, .. } = self;
         let Confined { mut child, line } = confined;
         drop(line);
-        // It has ended, or is being killed: nothing is written to the install any more when this returns.
+        // It has ended or is being killed: when this returns, nothing writes to the install anymore.
         let _ = child.wait();
         Fetched { turn, number, install, attempt }
     }
@@ -170,7 +170,7 @@ impl Fetching {
     }
 }
 
-/// The longest of `TooLong`, in minutes.
+/// The time limit for `TooLong`, in minutes.
 pub(super) fn minutes(attempt: Attempt) -> u64 {
     let longest = if attempt == Attempt::Refresh { LONGEST_REFRESH } else { LONGEST };
     longest.as_secs() / 60
@@ -182,16 +182,16 @@ fn write_manifest_ambient(directory: &Path) -> std::io::Result<()> {
     std::fs::write(directory.join(name), text)
 }
 
-/// What fetching programs put before their words.
+/// Prefixes that fetching programs put before their messages.
 const PREFIXES: [&str; 6] = ["npm error", "npm ERR!", "error:", "ERROR:", "×", "╰─▶"];
 
-/// What they say in vain.
+/// Messages that say nothing useful.
 const EMPTY_WORDS: [&str; 4] = ["A complete log of this run", "code E", "errno", "syscall"];
 
 /// How much of a reason is shown, in characters.
 const LONGEST_REASON: usize = 300;
 
-/// The reason in what a fetching program said, in one line.
+/// The reason in a fetching program's output, on one line.
 pub(super) fn reason(said: &str) -> String {
     let clean = |line: &str| {
         let mut line = line.trim();

@@ -1,4 +1,4 @@
-//! Looking into a fetched package. Whatever is there was written by the package itself, so nothing leads out of its directory.
+//! Reads a fetched package. The package wrote everything there itself, so nothing may lead out of its directory.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -8,10 +8,10 @@ use rootward_core::follow_ambient;
 
 use crate::profile::read_ambient;
 
-/// How many names of a directory are looked at.
+/// How many names of a directory to read.
 const MOST_NAMES: usize = 10_000;
 
-/// Where a path leads that lies in a package.
+/// Where a path in a package leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Leads {
     /// To a place in the package.
@@ -20,8 +20,8 @@ pub(super) enum Leads {
     Nowhere,
 }
 
-/// Follows a path of a package.
-// SECURITY: a link of the package's own does not choose a file elsewhere (test: nothing_of_a_package_leads_out_of_it)
+/// Follows a path in a package.
+// SECURITY: a link in the package must not choose a file elsewhere (test: nothing_of_a_package_leads_out_of_it)
 pub(super) fn follow_inside_ambient(install: &Path, path: &Path) -> Leads {
     match follow_ambient(path) {
         Some(followed) if !followed.exists => Leads::Nowhere,
@@ -31,7 +31,7 @@ pub(super) fn follow_inside_ambient(install: &Path, path: &Path) -> Leads {
     }
 }
 
-/// The beginning of a file of the package.
+/// The beginning of a file in the package.
 pub(super) fn read_inside_ambient(install: &Path, path: &Path, most: u64) -> Option<Vec<u8>> {
     match follow_inside_ambient(install, path) {
         Leads::Inside(place) => read_ambient(&place, most),
@@ -47,7 +47,7 @@ pub(super) fn names_inside_ambient(install: &Path, path: &Path) -> Vec<OsString>
     entries.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.file_name())).collect()
 }
 
-/// Whether a place of the package is a file that can be run.
+/// Whether a place in the package is an executable file.
 #[expect(clippy::disallowed_methods, reason = "a package that Rootward fetched")]
 pub(super) fn is_program_ambient(place: &Path) -> bool {
     place.symlink_metadata().is_ok_and(|seen| seen.is_file() && seen.permissions().mode() & 0o111 != 0)

@@ -1,4 +1,4 @@
-//! How a package is installed: the program that does it, with which words and variables.
+//! How a package is installed: the program, its arguments and its variables.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use crate::profile::{Program, in_path_ambient};
 pub(super) struct Place<'p> {
     /// The directory of the install.
     pub(super) install: &'p Path,
-    /// The private home of the fetch, which is removed.
+    /// The private home of the fetch, which is removed afterwards.
     pub(super) home: &'p Path,
 }
 
-/// The how manieth try.
+/// The kind of attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Attempt {
-    /// There is nothing yet.
+    /// Nothing is installed yet.
     First,
-    /// There is an old one, which is used if this fails.
+    /// There is an old install, which is used if this fails.
     Refresh,
-    /// No Python of the user's was good enough: one is downloaded with the package.
+    /// None of the user's Pythons was suitable: one is downloaded with the package.
     WithPython,
 }
 
-/// What installs a package.
+/// How to install a package.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Install {
     pub(super) arguments: Vec<OsString>,
-    /// Variables that it gets with these values.
+    /// Variables with these values.
     pub(super) variables: Vec<(OsString, OsString)>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
     }
 }
 
-/// The program that installs: beside the runner that the user named, else where the user's `PATH` has it.
+/// The program that installs: next to the runner that the user named, else from the user's `PATH`.
 pub(super) fn tool_ambient(
     command: &PackageCommand,
     runner: &Program,
@@ -62,12 +62,12 @@ pub(super) fn tool_ambient(
     find(&beside).or_else(|| find(&in_path_ambient(name.as_ref(), path, here)?))
 }
 
-/// How an installed package is started.
+/// How to start an installed package.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Start {
     pub(crate) program: PathBuf,
-    /// Arguments before those of the server.
+    /// Arguments before the server's own.
     pub(crate) first: Vec<OsString>,
-    /// The directory of its programs, which it finds first.
+    /// The directory of its programs, first in its `PATH`.
     pub(crate) programs: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! A package that is there: what runs of it, and what keeps it from being removed meanwhile.
+//! An installed package: what to run, protected from removal.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::install::Start;
 use crate::confinement::CommandLine;
 use crate::profile::typed_program;
 
-/// A package that was fetched. While this is held, nobody removes it.
+/// A fetched package. While this exists, nobody removes it.
 #[derive(Debug)]
 pub struct Installed {
     command: PackageCommand,
@@ -24,22 +24,22 @@ impl Installed {
         Installed { command, runner, held, start }
     }
 
-    /// What the command line asks for.
+    /// The parsed command line.
     pub fn command(&self) -> &PackageCommand {
         &self.command
     }
 
-    /// The version that is installed, as the package says.
+    /// The installed version according to the package.
     pub fn version(&self) -> Option<&str> {
         self.held.current.version.as_deref()
     }
 
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub fn directory(&self) -> &Path {
         &self.held.directory
     }
 
-    /// Whether this command line runs it. What the server gets as arguments does not matter.
+    /// Whether this command line runs it. The server's arguments do not matter.
     pub(crate) fn is_for(&self, line: &CommandLine) -> bool {
         typed_program(&line.program) == self.runner
             && PackageCommand::read(&line.program, &line.arguments).as_ref() == Some(&self.command)
@@ -49,13 +49,13 @@ impl Installed {
         &self.start
     }
 
-    /// The arguments with which the program starts: those behind the package.
+    /// The arguments to start the program with: those after the package.
     pub(crate) fn arguments(&self, line: &CommandLine) -> Vec<OsString> {
         let own = line.arguments.get(self.command.before..).unwrap_or_default();
         self.start.first.iter().chain(own).cloned().collect()
     }
 
-    /// The variables that it gets besides the usual ones; `path` is where the user's programs are.
+    /// Its variables besides the usual ones; `path` is the user's `PATH`.
     pub(crate) fn variables(&self, path: Option<&OsStr>) -> Vec<(&'static str, OsString)> {
         let mut search = self.start.programs.clone().into_os_string();
         if let Some(path) = path.filter(|path| !path.is_empty()) {
@@ -64,7 +64,7 @@ impl Installed {
         }
         let mut variables = vec![("PATH", search)];
         if self.command.registry == Registry::PyPi {
-            // Compiled modules are kept beside their sources, where nothing can be written.
+            // Python writes compiled modules next to their sources, which are read-only here.
             variables.push(("PYTHONDONTWRITEBYTECODE", "1".into()));
         }
         variables

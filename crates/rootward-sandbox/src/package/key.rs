@@ -1,4 +1,4 @@
-//! Which package this is: everything that decides what is installed, and the name of its directory in the store.
+//! Identifies a package: everything that decides what is installed, and the name of its directory in the store.
 
 use std::ffi::OsStr;
 use std::ffi::OsString;
@@ -11,26 +11,27 @@ use sha2::{Digest, Sha256};
 
 use super::command::{PackageCommand, Registry, Runner};
 
-/// How much of a directory's name is for people, in bytes. A file name has 255.
+/// The maximum length of the readable part of a directory's name, in bytes. A file name can have 255.
 const LONGEST_NAME: usize = 120;
 
-/// A package as it is asked for. Two command lines with the same key share an install.
+/// A package as requested. Two command lines with the same key share an install.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub(crate) registry: Registry,
-    /// Every runner lays out its directory in its own way.
+    /// Every runner has its own directory layout.
     pub(crate) runner: Runner,
     pub(crate) name: String,
     pub(crate) extras: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) options: Vec<(String, String)>,
-    /// A hash of what the environment says about the registry. The same name may be another package in another registry.
+    /// A hash of the registry settings in the environment. The same name may be another package in another registry.
     pub(crate) settings: Option<String>,
 }
 
 impl Key {
-    /// The key of a command line. `settings` are the variables that tell the fetching program about the registry.
-    // SECURITY: a package of one registry is not used where another is asked (test: another_registry_is_another_package)
+    /// The key of a command line. `settings` are the variables that configure the registry for the fetching program.
+    // SECURITY: never use a package from one registry when another is configured (test:
+    // another_registry_is_another_package)
     pub(crate) fn new(command: &PackageCommand, settings: &[(OsString, OsString)]) -> Key {
         let mut settings: Vec<(&OsStr, &OsStr)> = settings.iter().map(|(name, value)| (&**name, &**value)).collect();
         settings.sort_unstable();
@@ -45,24 +46,25 @@ impl Key {
             extras: command.extras.clone(),
             version: command.version.clone(),
             options: command.options.clone(),
-            // Only a hash: an address may hold a password.
+            // Only a hash: a URL may contain a password.
             settings: (!settings.is_empty()).then(|| hash(&text)),
         }
     }
 
-    /// Its directory, below the one of all packages: readable, and with a hash of the whole key.
+    /// Its directory, below the directory of all packages: a readable name and a hash of the whole key.
     pub(crate) fn directory(&self) -> PathBuf {
         let version = self.version.as_deref().unwrap_or_default();
         let at = if version.is_empty() || self.registry == Registry::PyPi { "" } else { "@" };
         let extras = self.extras.as_ref().map(|extras| format!("[{extras}]")).unwrap_or_default();
         let readable = safe(&format!("{}{extras}{at}{version}", self.name));
-        // The words are JSON: which part ends where is never in doubt.
+        // JSON makes the boundaries between the parts unambiguous.
         let words = serde_json::to_vec(self).unwrap_or_default();
         Path::new(self.registry.name()).join(format!("{readable}-{}", &hash(&words)[..16]))
     }
 }
 
-/// A text as part of a file name: a `/` becomes `+`, which no package has in its name, and everything unusual its code.
+/// A text as part of a file name: `/` becomes `+`, which no package name contains, and unusual bytes are
+/// percent-encoded.
 fn safe(text: &str) -> String {
     let mut safe = String::new();
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! What `npx` and `bunx` run instead of a package of the registry: one that the project, or the machine, has.
+//! What `npx` and `bunx` run instead of a package of the registry: one that the project or the machine already has.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use super::command::{PackageCommand, Registry, Runner};
 use super::npm;
 use crate::profile::{Program, outermost_modules, read_ambient};
 
-/// As much as is read of a `package.json`.
+/// How much of a `package.json` to read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// Whether the runner finds the package without the registry. A confined command may have put it there: then the runner runs as it was
-/// typed, confined, and gets no more by it.
+/// Whether the runner finds the package without the registry. A confined command may have put it there: then the runner
+/// runs as typed, confined, and gains nothing.
 pub(super) fn is_local_ambient(command: &PackageCommand, runner: &Program, directory: Option<&Path>) -> bool {
-    // `pnpm dlx` and the runners of Python look at no project.
+    // `pnpm dlx` and Python's runners ignore the project.
     if command.registry != Registry::Npm || command.runner == Runner::PnpmDlx {
         return false;
     }
@@ -25,12 +25,12 @@ pub(super) fn is_local_ambient(command: &PackageCommand, runner: &Program, direc
         || global_ambient(runner).iter().any(|modules| has_ambient(modules, command))
 }
 
-/// Whether a `node_modules` has the package, or a program of its name.
+/// Whether a `node_modules` has the package, or a program with its name.
 fn has_ambient(modules: &Path, command: &PackageCommand) -> bool {
     exists_ambient(&modules.join(&command.name)) || exists_ambient(&modules.join(".bin").join(&command.name))
 }
 
-/// Whether a directory is the package itself, or has a program of its name.
+/// Whether a directory is the package itself, or has a program with its name.
 fn is_it_ambient(directory: &Path, command: &PackageCommand) -> bool {
     let manifest = read_ambient(&directory.join("package.json"), LONGEST_MANIFEST);
     let manifest = manifest.and_then(|text| serde_json::from_slice::<Value>(&text).ok()).unwrap_or_default();
@@ -38,7 +38,7 @@ fn is_it_ambient(directory: &Path, command: &PackageCommand) -> bool {
     name == command.name || npm::programs(name, &manifest).iter().any(|(program, _)| *program == command.name)
 }
 
-/// Where `npm install --global` puts packages: beside `npm` itself.
+/// The directory of `npm install --global`: next to `npm` itself.
 fn global_ambient(runner: &Program) -> Vec<PathBuf> {
     runner.places().filter_map(|place| outermost_modules(place)).collect()
 }

@@ -1,14 +1,16 @@
 //! Packages that a command fetches before it runs them.
 //!
-//! A command line such as `npx -y @scope/name` is carried out in two steps. A confined process without roots fetches the package into a
-//! store that all projects share; then the installed program is started directly, and the package is read-only to it.
+//! A command line such as `npx -y @scope/name` runs in two steps. A confined process without roots fetches the package
+//! into a store that all projects share; then the installed program is started directly, and the package is read-only
+//! to it.
 //!
-//! - `command.rs` reads the command line. `wanted.rs` decides whether the two steps apply; `local.rs` knows when a runner would take
-//!   the package from elsewhere than the registry.
-//! - `key.rs` says which command lines share an install, `entry.rs` is its directory, `own.rs` the files in it.
-//! - `install.rs`, `npm.rs`, `pypi.rs`: how a package is installed, and which of its programs runs. `inside.rs` looks into it.
-//! - `fetch.rs` is the process, `supply.rs` all that leads to an [`Installed`].
-//! - `stored.rs`: what there is in the store, for people.
+//! - `command.rs` parses the command line. `wanted.rs` decides whether the two steps apply; `local.rs` knows when a
+//!   runner would not use the registry.
+//! - `key.rs` decides which command lines share an install, `entry.rs` is its directory, `own.rs` the files in it.
+//! - `install.rs`, `npm.rs`, `pypi.rs`: how a package is installed, and which of its programs runs. `inside.rs` reads
+//!   its files.
+//! - `fetch.rs` is the process, `supply.rs` does everything that leads to an [`Installed`].
+//! - `stored.rs`: lists the contents of the store.
 
 mod command;
 mod entry;

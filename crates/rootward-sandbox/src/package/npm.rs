@@ -10,14 +10,14 @@ use super::error::PackageError;
 use super::inside::{Leads, follow_inside_ambient, is_program_ambient, read_inside_ambient};
 use super::install::{Attempt, Install, Place};
 
-/// As much as is read of a `package.json`.
+/// How much of a `package.json` to read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// What the directory holds before the package comes: without it, some programs look for one in the directories above.
+/// The contents of the directory before the install: without it, some programs search the parent directories for one.
 pub(super) const MANIFEST: (&str, &str) = ("package.json", "{\"private\": true}\n");
 
-/// How a package is installed. The cache of the program is in its private home: shared by all packages, one could put another's files
-/// there.
+/// How a package is installed. The program's cache is in its private home: in a shared cache, one package could place
+/// files for another.
 pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attempt) -> Install {
     let Place { install, home } = place;
     let (options, variables): (&[&str], Vec<(&str, PathBuf)>) = match command.runner {
@@ -36,7 +36,8 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
     let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
     arguments.push(install.into());
     if command.runner == Runner::Npx {
-        // A client waits. Without these, npm goes on for more than a minute where nobody answers; and there may be an old one.
+        // A client waits. Without these options, npm tries for more than a minute if there is no answer, and there may
+        // be an old install.
         let retries = if attempt == Attempt::Refresh { "--fetch-retries=0" } else { "--fetch-retries=2" };
         arguments
             .extend([retries, "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"].map(OsString::from));
@@ -72,7 +73,7 @@ pub(super) fn program_ambient(command: &PackageCommand, install: &Path) -> Resul
     }
 }
 
-/// What the package says its version is.
+/// The version according to the package.
 pub(super) fn version_ambient(command: &PackageCommand, install: &Path) -> Option<String> {
     let manifest = manifest_ambient(install, &install.join("node_modules").join(&command.name));
     manifest["version"].as_str().map(str::to_owned)
@@ -88,7 +89,7 @@ pub(super) fn unscoped(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The programs that a manifest names, each with its file.
+/// The programs in a manifest, each with its file.
 pub(super) fn programs(package: &str, manifest: &Value) -> Vec<(String, String)> {
     match &manifest["bin"] {
         Value::String(file) => vec![(unscoped(package).to_owned(), file.clone())],
@@ -102,7 +103,7 @@ pub(super) fn programs(package: &str, manifest: &Value) -> Vec<(String, String)>
     .collect()
 }
 
-/// As `npx` chooses: one program, by whatever names, or the one that is called like the package.
+/// Chooses like `npx`: the only program, under whatever names, or the one named like the package.
 fn chosen<'p>(programs: &'p [(String, String)], own_name: &str) -> Option<&'p (String, String)> {
     let (first, rest) = programs.split_first()?;
     if rest.iter().all(|(_, file)| *file == first.1) {
@@ -115,7 +116,7 @@ fn is_plain_name(name: &str) -> bool {
     !name.starts_with('.') && !name.is_empty() && !name.contains(['/', '\0'])
 }
 
-/// Whether a path of a manifest is one below it, by its text.
+/// Whether the text of a path in a manifest stays below it.
 fn stays_inside(file: &str) -> bool {
     Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
@@ -192,7 +193,7 @@ mod tests {
         package.link("tool", "/bin/sh");
         let error = program_ambient(&command("npx name"), &package.path()).unwrap_err();
         assert!(matches!(error, PackageError::Outside { .. }), "{error}");
-        // A manifest elsewhere says nothing.
+        // A manifest elsewhere is ignored.
         let elsewhere = Package::new(r#"{"bin": {"tool": "x.js"}, "version": "9"}"#);
         let manifest = package.path().join("node_modules/name/package.json");
         std::fs::remove_file(&manifest).unwrap();
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_instead_is_said() {
+    fn other_programs_are_named() {
         let package = Package::new(r#"{"bin": {"a": "x.js", "b": "y.js"}}"#);
         let says = program_ambient(&command("npx name"), &package.path()).unwrap_err().to_string();
         assert_eq!(says, "package `name` has no program `name`; it has `a`, `b`");

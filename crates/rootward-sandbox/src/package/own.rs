@@ -1,4 +1,4 @@
-//! Files and directories of Rootward's own in the package store: never reached through a link, never somebody else's.
+//! Rootward's own files and directories in the package store: never reached through a link, never another user's.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,13 +9,13 @@ use rootward_core::{Material, Shown, follow_ambient};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
-/// The largest file that is read.
+/// The largest file to read.
 const LARGEST: u64 = 64 << 10;
 
-/// No link is followed, and nothing is waited for.
+/// Do not follow links and do not block.
 const SAFELY: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// How often a file is locked again that was replaced meanwhile.
+/// How often to lock again a file that was replaced meanwhile.
 const MOST_TRIES: usize = 100;
 
 /// How a file is locked.
@@ -23,7 +23,7 @@ const MOST_TRIES: usize = 100;
 pub(crate) enum Hold {
     /// Others may hold it, too.
     Shared,
-    /// Nobody else holds it. The file is made if need be.
+    /// Nobody else holds it. The file is created if needed.
     Alone,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Hold {
 pub(crate) struct Lock(File);
 
 impl Lock {
-    /// Takes a lock, without waiting: `None` where somebody else has it.
+    /// Takes a lock without waiting; `None` if somebody else has it.
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     pub(crate) fn take_ambient(path: &Path, hold: Hold) -> io::Result<Option<Lock>> {
         let mut options = OpenOptions::new();
@@ -49,7 +49,7 @@ impl Lock {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
-            // Somebody may have removed the file between the two calls, and made another.
+            // Somebody may have removed the file between the two calls, and created another.
             let (locked, now) = (file.metadata()?, path.symlink_metadata());
             if now.is_ok_and(|now| (now.dev(), now.ino()) == (locked.dev(), locked.ino())) {
                 return Ok(Some(Lock(file)));
@@ -58,7 +58,7 @@ impl Lock {
         Ok(None)
     }
 
-    /// Makes the file of a lock.
+    /// Creates the file of a lock.
     #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
     pub(crate) fn make_ambient(path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
@@ -66,23 +66,23 @@ impl Lock {
         options.open(path).map(drop)
     }
 
-    /// Notes the time in the file.
+    /// Updates the file's time.
     pub(crate) fn touch(&self) {
         let _ = self.0.set_modified(std::time::SystemTime::now());
     }
 }
 
-/// A directory below `base`, which is Rootward's own, made if need be: where it lies.
+/// A directory of Rootward's own below `base`, created if needed; returns its resolved path.
 pub(crate) fn make_at_ambient(directory: &Path, base: &Path, material: &Material) -> io::Result<PathBuf> {
-    // Before it is made, so that nothing is made behind a link; and after, when all of it is there.
+    // Check before creating, so that nothing is created behind a link; and after, when everything exists.
     find_ambient(directory, base, material)?;
     make_directories_ambient(directory)?;
     find_ambient(directory, base, material)
 }
 
-/// Where a place in the store lies.
-// SECURITY: a process that redirects a place of the store chooses what is run and what is written
-// (test: a_link_in_the_package_store_is_refused, a_cache_is_not_moved_by_a_link, a_kept_home_is_not_moved_by_a_link)
+/// The resolved path of a place in the store.
+// SECURITY: a process that redirects a place of the store chooses what is run and what is written (test:
+// a_link_in_the_package_store_is_refused, a_cache_is_not_moved_by_a_link, a_kept_home_is_not_moved_by_a_link)
 pub(crate) fn find_ambient(place: &Path, base: &Path, material: &Material) -> io::Result<PathBuf> {
     let followed = follow_ambient(place).ok_or(io::ErrorKind::NotFound)?;
     let is_planted = |link: &PathBuf| material.holds(link) || link.starts_with(base);
@@ -95,13 +95,13 @@ pub(crate) fn find_ambient(place: &Path, base: &Path, material: &Material) -> io
     Ok(followed.place)
 }
 
-/// Makes a directory that only this user can enter, and what is missing above it.
+/// Creates a directory that only this user can enter, and its missing parents.
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own, below the user's cache")]
 pub(crate) fn make_directories_ambient(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes a directory, or checks the one that is there.
+/// Creates a directory, or checks the existing one.
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
 pub(crate) fn make_own_ambient(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
@@ -112,7 +112,7 @@ pub(crate) fn make_own_ambient(path: &Path) -> io::Result<()> {
 }
 
 /// Refuses a path unless it is a directory that this user owns and others cannot write.
-// SECURITY: what another user made is not run (test: an_entry_of_another_user_is_refused)
+// SECURITY: never run what another user created (test: an_entry_of_another_user_is_refused)
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
 fn check_ambient(path: &Path) -> io::Result<()> {
     let seen = path.symlink_metadata()?;
@@ -125,7 +125,7 @@ fn check_ambient(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("`{}` {what}; remove it", Shown::new(path))))
 }
 
-/// Whether a directory of this user's is there, and not a link in its place.
+/// Whether this is a directory of this user, and not a link.
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
 pub(crate) fn is_directory_ambient(path: &Path) -> bool {
     let owner = rustix::process::geteuid().as_raw();
@@ -133,7 +133,7 @@ pub(crate) fn is_directory_ambient(path: &Path) -> bool {
 }
 
 /// Reads a small file; `None` if it does not exist.
-// SECURITY: what another user wrote, or a link leads to, says nothing (test: a_planted_current_is_refused)
+// SECURITY: ignore what another user wrote or a link leads to (test: a_planted_current_is_refused)
 #[expect(clippy::disallowed_methods, reason = "a file of Rootward's own")]
 pub(crate) fn read_ambient(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let planted = |what: &str| io::Error::other(format!("`{}` {what}; remove it", Shown::new(path)));
@@ -155,7 +155,7 @@ pub(crate) fn read_ambient(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Puts a file in the place of another in one step: nobody reads half of it, and a full disk leaves the old one.
+/// Replaces a file atomically: nobody reads a part of it, and a full disk leaves the old one.
 pub(crate) fn replace_ambient(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or(io::ErrorKind::NotFound)?;
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
@@ -171,7 +171,7 @@ pub(crate) fn names_ambient(directory: &Path) -> io::Result<Vec<std::ffi::OsStri
     std::fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-/// Removes a file or a whole directory. What cannot be removed stays for the next time.
+/// Removes a file or a whole directory. What cannot be removed stays until the next time.
 #[expect(clippy::disallowed_methods, reason = "a file or directory of Rootward's own")]
 pub(crate) fn remove_ambient(path: &Path) {
     if std::fs::remove_file(path).is_err() {
@@ -179,15 +179,15 @@ pub(crate) fn remove_ambient(path: &Path) {
     }
 }
 
-/// What the names of directories begin with that are being removed.
+/// The prefix of directories that are being removed.
 pub(crate) const REMOVED: &str = ".removed-";
 
-/// Removes a directory, under another name: nobody finds half of it, and nobody is in the way of who makes it again.
+/// Renames a directory and then removes it, so that nobody finds a part of it, and it can be created again meanwhile.
 #[expect(clippy::disallowed_methods, reason = "a directory of Rootward's own")]
 pub(crate) fn remove_aside_ambient(path: &Path) -> io::Result<()> {
     let parent = path.parent().ok_or(io::ErrorKind::NotFound)?;
     let aside = tempfile::Builder::new().prefix(REMOVED).tempdir_in(parent)?.keep();
-    // An empty directory is replaced in one step (rename(2)).
+    // This replaces an empty directory atomically (rename(2)).
     std::fs::rename(path, &aside)?;
     crate::launcher::remove_tree(&aside);
     Ok(())

@@ -8,7 +8,7 @@ use super::error::PackageError;
 use super::inside::{Leads, follow_inside_ambient, is_program_ambient, names_inside_ambient};
 use super::install::{Attempt, Install, Place};
 
-/// How a package is installed, in a virtual environment of its own.
+/// How a package is installed, in its own virtual environment.
 pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attempt) -> Install {
     let Place { install, home } = place;
     let mut arguments: Vec<OsString> = match command.runner {
@@ -32,13 +32,13 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
                 ("UV_TOOL_DIR", install.join("tools").into()),
                 ("UV_TOOL_BIN_DIR", install.join("bin").into()),
                 ("UV_CACHE_DIR", home.join("uv").into()),
-                // No server can write beside its modules later.
+                // A server cannot write next to its modules later.
                 ("UV_COMPILE_BYTECODE", "1".into()),
                 ("UV_NO_PROGRESS", "1".into()),
                 ("UV_NO_CONFIG", "1".into()),
             ];
             match attempt {
-                // The versions of the user's own cannot be added to.
+                // The user's own versions cannot be extended.
                 Attempt::First | Attempt::Refresh => variables.push(("UV_PYTHON_DOWNLOADS", "never".into())),
                 Attempt::WithPython => {
                     variables.push(("UV_PYTHON_INSTALL_DIR", install.join("python").into()));
@@ -52,7 +52,7 @@ pub(super) fn install(command: &PackageCommand, place: Place<'_>, attempt: Attem
     Install { arguments, variables: variables.into_iter().map(|(name, value)| (name.into(), value)).collect() }
 }
 
-/// Whether a fetch failed because it found no Python that the package runs on.
+/// Whether a fetch failed because it found no suitable Python.
 pub(super) fn lacks_python(command: &PackageCommand, said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     command.runner == Runner::Uvx
@@ -78,7 +78,7 @@ pub(super) fn program_ambient(command: &PackageCommand, install: &Path) -> Resul
     let is_wanted = |name: &&str| Registry::PyPi.normalized(name) == Registry::PyPi.normalized(wanted);
     let names: Vec<&str> = names.iter().filter_map(|name| name.to_str()).collect();
     let exact = names.iter().copied().find(|name| *name == wanted);
-    // `uvx a.b` is asked for as `a-b`, and its program is called `a.b`.
+    // `uvx a.b` requests `a-b`, and its program is called `a.b`.
     let Some(name) = exact.or_else(|| names.iter().copied().find(is_wanted)) else {
         return Err(no_program_ambient(command, install, wanted));
     };
@@ -90,7 +90,7 @@ pub(super) fn program_ambient(command: &PackageCommand, install: &Path) -> Resul
     }
 }
 
-/// Both programs put those of the package itself into one directory.
+/// Both programs put the package's own programs into one directory.
 fn no_program_ambient(command: &PackageCommand, install: &Path, wanted: &str) -> PackageError {
     let names = names_inside_ambient(install, &install.join("bin"));
     let mut programs: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
@@ -98,13 +98,13 @@ fn no_program_ambient(command: &PackageCommand, install: &Path, wanted: &str) ->
     PackageError::NoProgram { package: command.spec(), program: wanted.to_owned(), programs }
 }
 
-/// Whether the Python that the environment was made from is still there.
+/// Whether the Python that the environment was created from still exists.
 pub(super) fn has_python_ambient(command: &PackageCommand, install: &Path) -> bool {
     let python = environment(command, install).join("bin/python");
     follow_inside_ambient(install, &python) != Leads::Nowhere
 }
 
-/// What the package says its version is: it is in the name of a directory.
+/// The version according to the package: it is in the name of a directory.
 pub(super) fn version_ambient(command: &PackageCommand, install: &Path) -> Option<String> {
     let lib = environment(command, install).join("lib");
     names_inside_ambient(install, &lib).into_iter().find_map(|python| {
@@ -168,7 +168,7 @@ mod tests {
         symlink("/bin/sh", top.join("tools/a-b/bin/a-b")).unwrap();
         let error = program_ambient(&command("uvx a-b"), &top).unwrap_err();
         assert!(matches!(error, PackageError::Outside { .. }), "{error}");
-        // The directory itself may be a link, too.
+        // The directory itself may also be a link.
         let elsewhere = install_with(&["a-b"]);
         std::fs::remove_dir_all(top.join("tools/a-b/bin")).unwrap();
         symlink(elsewhere.path().join("tools/a-b/bin"), top.join("tools/a-b/bin")).unwrap();

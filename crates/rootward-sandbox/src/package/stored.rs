@@ -1,4 +1,4 @@
-//! What there is in the package store, for people: which packages, how large, how old, and whether somebody uses them.
+//! Lists the package store for people: which packages, their size and age, and whether somebody uses them.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,7 +12,7 @@ use super::entry::{Entry, Removal, STORE};
 use super::key::Key;
 use super::own::{self, Hold, Lock};
 
-/// How many digits the names of caches end in.
+/// The number of digits at the end of cache names.
 const DIGITS: usize = 16;
 
 /// The package store of a user.
@@ -25,46 +25,46 @@ pub struct Store {
 /// Something in the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stored {
-    /// What it is.
+    /// Its contents.
     pub contents: Contents,
     /// Where it lies.
     pub directory: PathBuf,
-    /// In bytes.
+    /// Its size in bytes.
     pub size: u64,
     /// When it was fetched.
     pub fetched: Option<SystemTime>,
     /// When a command last started from it.
     pub used: Option<SystemTime>,
-    /// Whether one runs from it now, or fetches it.
+    /// Whether a command runs from it now, or fetches it.
     pub is_in_use: bool,
 }
 
 /// What something in the store is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Contents {
-    /// A package that was fetched.
+    /// A fetched package.
     Package {
         /// Where it comes from.
         registry: Registry,
-        /// What it is run by.
+        /// The program that runs it.
         runner: Runner,
         /// Its full name.
         name: String,
-        /// As it is asked for, with its version.
+        /// As requested, with its version.
         spec: String,
-        /// The version as asked, if one was.
+        /// The requested version, if any.
         asked: Option<String>,
         /// The options that decide what else is installed.
         options: Vec<(String, String)>,
-        /// The version that is installed, as the package says.
+        /// The installed version according to the package.
         installed: Option<String>,
     },
-    /// What a runner fetched that ran as it was typed.
+    /// What a runner fetched when it ran as typed.
     RunnerCache {
         /// Its name.
         runner: String,
     },
-    /// What a fetch or a removal left behind that was cut off.
+    /// What an interrupted fetch or removal left behind.
     Leftover,
 }
 
@@ -119,7 +119,7 @@ impl Store {
 }
 
 impl Contents {
-    /// What a person calls it.
+    /// A name for people.
     pub fn label(&self) -> String {
         match self {
             Contents::Package { spec, .. } => spec.clone(),
@@ -129,7 +129,7 @@ impl Contents {
     }
 }
 
-/// The file that is locked while a command has the cache of its runner.
+/// The file that is locked while a command uses its runner's cache.
 pub(crate) fn lock_of(cache: &Path) -> PathBuf {
     let mut name = cache.file_name().unwrap_or_default().to_owned();
     name.push(".use");
@@ -187,7 +187,7 @@ fn used_ambient(cache: &Path) -> Option<SystemTime> {
     lock_of(cache).symlink_metadata().ok()?.modified().ok()
 }
 
-/// The names in a directory that need not be there.
+/// The names in a directory that may not exist.
 fn names_ambient(directory: &Path) -> io::Result<Vec<std::ffi::OsString>> {
     match own::names_ambient(directory) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_listed_and_what_nobody_uses_is_removed() {
+    fn everything_is_listed_and_unused_entries_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         let base = directory.path().canonicalize().unwrap().join("rootward");
         let store = Store::new(&base);

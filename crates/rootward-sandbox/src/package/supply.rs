@@ -1,5 +1,5 @@
-//! Seeing to it that a package is there: it is looked for, fetched, or waited for while another process fetches it. Nothing here waits;
-//! a host with one thread goes on with its other work meanwhile.
+//! Provides a package: finds it, fetches it, or waits while another process fetches it. Nothing here blocks; a
+//! single-threaded host continues its other work meanwhile.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -16,10 +16,10 @@ use super::installed::Installed;
 use super::pypi::lacks_python;
 use super::wanted::{Found, Package};
 
-/// How often is looked whether another process is done.
+/// How often to check whether another process is done.
 const LOOKS_EVERY: Duration = Duration::from_millis(200);
 
-/// A package on its way.
+/// A package that is being provided.
 #[derive(Debug)]
 pub struct Supply {
     package: Package,
@@ -37,25 +37,25 @@ enum Stage {
     Fetching(Box<Fetching>),
 }
 
-/// Something that the operator should know.
+/// Something the operator should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Note {
     /// A fetch was started.
     Fetching {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
     },
     /// Another process fetches it.
     Waiting {
-        /// As it is asked for.
+        /// The package as requested.
         package: String,
     },
-    /// A newer one could not be fetched, and the old one is used.
+    /// A newer one could not be fetched, so the old one is used.
     Old {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// The version that is used, if it is known.
+        /// The version that is used, if known.
         version: Option<String>,
     },
 }
@@ -74,17 +74,17 @@ impl fmt::Display for Note {
 }
 
 impl Supply {
-    /// Begins; nothing happens before it is asked to go on.
+    /// Creates it; nothing happens until [`Supply::go_on_ambient`] is called.
     pub fn new(package: Package) -> Supply {
         Supply { package, stage: Stage::New, old: None, notes: Vec::new() }
     }
 
-    /// What has been worth telling since the last call.
+    /// The notes since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
 
-    /// What to wait for, besides time, before going on.
+    /// The descriptor to poll before continuing, besides time.
     pub fn output(&self) -> Option<BorrowedFd<'_>> {
         match &self.stage {
             Stage::Fetching(fetching) => fetching.output(),
@@ -92,7 +92,7 @@ impl Supply {
         }
     }
 
-    /// How long to wait at the most before going on.
+    /// The maximum time to wait before continuing.
     pub fn wakes_within(&self) -> Duration {
         match &self.stage {
             Stage::New => Duration::ZERO,
@@ -101,7 +101,7 @@ impl Supply {
         }
     }
 
-    /// Goes on as far as it goes without waiting; the package, once it is there.
+    /// Continues as far as possible without waiting; returns the package once it is installed.
     pub fn go_on_ambient(&mut self) -> Result<Option<Installed>, PackageError> {
         match std::mem::replace(&mut self.stage, Stage::Waiting) {
             Stage::Fetching(mut fetching) => match fetching.go_on()? {
@@ -115,7 +115,7 @@ impl Supply {
         }
     }
 
-    /// The same, and waits until it is there. `note` is told of everything on the way.
+    /// The same, but waits until it is installed. Calls `note` for every note.
     pub fn wait_ambient(mut self, mut note: impl FnMut(&Note)) -> Result<Installed, PackageError> {
         loop {
             let progress = self.go_on_ambient();
@@ -140,7 +140,7 @@ impl Supply {
         }
         let Some(turn) = entry.turn_ambient()? else {
             if let Some(old) = self.old.take() {
-                // Another process sees to the newer one.
+                // Another process fetches the newer one.
                 return Ok(Some(old));
             }
             if matches!(stage, Stage::New) {
@@ -148,7 +148,7 @@ impl Supply {
             }
             return Ok(None);
         };
-        // Another process may have been done in between.
+        // Another process may have finished in between.
         if let Some(ready) = self.look_ambient(&entry)? {
             return Ok(Some(ready));
         }
@@ -182,7 +182,7 @@ impl Supply {
         let error = match ended {
             Ended::Good => match self.publish_ambient(&turn, number, &install) {
                 Ok(installed) => {
-                    // Before the rest is swept away: it is part of it.
+                    // Dropped before the sweep, which may remove it.
                     self.old = None;
                     let _ = turn.sweep_ambient();
                     return Ok(Some(installed));
@@ -194,7 +194,7 @@ impl Supply {
             }
             Ended::Bad(said) if attempt == Attempt::WithPython => {
                 let reason =
-                    format!("no installed Python is fit for it, and one could not be downloaded: {}", reason(said));
+                    format!("no installed Python is suitable, and one could not be downloaded: {}", reason(said));
                 PackageError::NotFetched { package, reason }
             }
             Ended::Bad(said) => PackageError::NotFetched { package, reason: reason(said) },
@@ -203,7 +203,7 @@ impl Supply {
         self.failed(Some(&turn), error)
     }
 
-    /// Makes what was fetched the good install.
+    /// Makes the fetched install the good one.
     fn publish_ambient(&self, turn: &Turn, number: u32, install: &Path) -> Result<Installed, PackageError> {
         let start = self.package.start_ambient(install)?;
         turn.publish_ambient(number, self.package.version_ambient(install))?;
@@ -212,10 +212,10 @@ impl Supply {
         Ok(self.package.installed(held, start))
     }
 
-    /// No newer one can be had: the old one is used, if there is one.
+    /// No newer one is available: uses the old one, if there is one.
     fn failed(&mut self, turn: Option<&Turn>, error: PackageError) -> Result<Option<Installed>, PackageError> {
         if let Some(turn) = turn {
-            // What is left is in nobody's way; the next fetch tries again to remove it.
+            // Leftovers do no harm; the next fetch tries again to remove them.
             let _ = turn.sweep_ambient();
             let _ = turn.note_failure_ambient();
         }

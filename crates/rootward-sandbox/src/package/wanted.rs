@@ -1,4 +1,4 @@
-//! A package that a command line asks for, fetched in one step and run in another.
+//! A package that a command line requests, fetched in one step and run in another.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -24,24 +24,24 @@ use crate::options::{Filesystem, Home, Network, Options, OwnProc, Trace, UnheldP
 use crate::plan::recorded_ambient;
 use crate::profile::{Program, fetching_variables, in_path_ambient, typed_program};
 
-/// How long a package of no fixed version stays as it is.
+/// How long a package without a fixed version is used before looking for a newer one.
 const UNVERSIONED: Duration = Duration::from_hours(7 * 24);
 
-/// How long one stays whose version is a name that moves, such as `latest`.
+/// The same if the version is a moving tag, such as `latest`.
 const MOVING: Duration = Duration::from_hours(24);
 
-/// How long after a failure the old one is used before somebody tries again.
+/// How long to use the old one after a failure before trying again.
 const TRIES_AGAIN: Duration = Duration::from_hours(1);
 
-/// A package that a command line asks for.
+/// A package that a command line requests.
 #[derive(Debug)]
 pub struct Package {
     command: PackageCommand,
     /// The runner, as typed.
     runner: PathBuf,
-    /// What installs it.
+    /// The program that installs it.
     tool: PathBuf,
-    /// What runs it in place of its own interpreter.
+    /// The program that runs it instead of its own interpreter.
     interpreter: Option<PathBuf>,
     key: Key,
     /// Rootward's part of the user's cache.
@@ -50,31 +50,31 @@ pub struct Package {
     /// The same without the roots of this start.
     recorded: Material,
     restrictions: Arc<Restrictions>,
-    /// What a fetch is confined by.
+    /// The confinement of a fetch.
     options: Options,
 }
 
-/// What there is of a package.
+/// The state of a package in the store.
 #[derive(Debug)]
 pub(super) enum Found {
     Ready(Installed),
-    /// It is there and old.
+    /// It is installed but old.
     Stale(Installed),
     Missing,
 }
 
 impl Confinement {
-    /// The package that a command line runs, where Rootward fetches it first and then starts it without its runner. `None` where the
-    /// command is to run as it was typed: it fetches nothing, or not in a way that is understood to the last word, or the runner would
-    /// find the package elsewhere than in the registry, or the runner or the store lies in a place that confined commands could write.
+    /// The package that a command line runs, if Rootward fetches it first and then starts it without its runner. `None`
+    /// if the command runs as typed: it fetches nothing, or not every word is understood, or the runner would not use
+    /// the registry, or the runner or the store lies in a place that confined commands could write.
     pub fn package_ambient(&self, line: &CommandLine) -> Result<Option<Package>, StartError> {
         let Some(command) = PackageCommand::read(&line.program, &line.arguments) else { return Ok(None) };
         let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let directories = Directories::new(&variables.iter().cloned().collect::<Environment>());
         let Some(base) = directories.cache.clone() else { return Ok(None) };
         let (_, recorded) = recorded_ambient(&directories)?;
-        // SECURITY: a store that a confined command could have filled is no store
-        // (test: a_store_in_a_place_that_was_shared_is_not_used)
+        // SECURITY: never use a store that a confined command could have filled (test:
+        // a_store_in_a_place_that_was_shared_is_not_used)
         if recorded.holds(&base.join(STORE)) {
             return Ok(None);
         }
@@ -84,8 +84,8 @@ impl Confinement {
         let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let runner = Program::find_ambient(&line.program, path, &here)?;
         let Some(tool) = tool_ambient(&command, &runner, path, &here) else { return Ok(None) };
-        // SECURITY: a command that can change the fetching program can change what all projects run
-        // (test: a_runner_that_a_server_could_write_fetches_nothing_for_others)
+        // SECURITY: a command that can change the fetching program can change what all projects run (test:
+        // a_runner_that_a_server_could_write_fetches_nothing_for_others)
         if runner.is_of(&material) || tool.is_of(&material) {
             return Ok(None);
         }
@@ -101,7 +101,7 @@ impl Confinement {
         let passed = self.options.variables.iter().filter(|passed| passed.is_for_fetching()).cloned().collect();
         let about_registry = fetching_variables(&variables, &self.options.variables, command.registry);
         let key = Key::new(&command, &about_registry);
-        // A directory of packages, which a variable names for the fetch and the operator has allowed.
+        // A directory of packages that a variable names for the fetch and the operator has allowed.
         let is_for_fetching = |path: &&PathBuf| about_registry.iter().any(|(_, value)| names_path(value, path));
         let allow_read = self.options.filesystem.allow_read.iter().filter(is_for_fetching).cloned().collect();
         Ok(Some(Package {
@@ -138,7 +138,7 @@ impl Confinement {
 }
 
 impl Package {
-    /// As it is asked for: `@scope/name@1.2`.
+    /// As requested: `@scope/name@1.2`.
     pub fn spec(&self) -> String {
         self.command.spec()
     }
@@ -159,24 +159,24 @@ impl Package {
         self.options.network == Network::On
     }
 
-    /// Its place in the store, made if need be.
+    /// Its place in the store, created if needed.
     pub(super) fn entry_ambient(&self) -> Result<Entry, PackageError> {
         Ok(Entry::make_ambient(&self.base, &self.key, (&self.material, &self.recorded))?)
     }
 
-    /// What a fetch runs in: no roots at all.
+    /// The confinement of a fetch: no roots at all.
     pub(super) fn confinement(&self) -> Result<Confinement, StartError> {
         let guard = GuardOptions { restrictions: Arc::clone(&self.restrictions), ..GuardOptions::default() };
         Ok(Confinement::new(Guard::new(RootSet::default(), guard), self.options.clone())?)
     }
 
-    /// What there is of it.
+    /// Its state in the store.
     pub(super) fn look_ambient(&self, entry: &Entry) -> Result<Found, PackageError> {
         let Some(held) = entry.hold_ambient()? else { return Ok(Found::Missing) };
         let start = match self.start_ambient(&held.directory) {
             Ok(start) => start,
             Err(error) if error.names_others() => return Err(error),
-            // What is damaged is fetched again: a Python that is gone, files that somebody removed.
+            // A damaged install is fetched again: a Python that is gone, files that somebody removed.
             Err(_) => return Ok(Found::Missing),
         };
         let is_stale = is_stale(&self.command, &held.current, seconds_now());
@@ -184,7 +184,7 @@ impl Package {
         Ok(if is_stale { Found::Stale(installed) } else { Found::Ready(installed) })
     }
 
-    /// The package where it is there, however old.
+    /// The installed package, however old.
     pub(crate) fn installed_ambient(&self) -> Result<Option<Installed>, PackageError> {
         if !is_directory_ambient(&self.base.join(STORE).join(self.key.directory())) {
             return Ok(None);
@@ -199,7 +199,7 @@ impl Package {
         Installed::new(self.command.clone(), self.runner.clone(), held, start)
     }
 
-    /// How an install of it is started.
+    /// How to start an install of it.
     pub(super) fn start_ambient(&self, install: &Path) -> Result<Start, PackageError> {
         let (program, programs) = match self.command.registry {
             Registry::Npm => (npm::program_ambient(&self.command, install)?, install.join("node_modules/.bin")),
@@ -218,7 +218,7 @@ impl Package {
         })
     }
 
-    /// What an install says its version is.
+    /// The version of an install, according to the package.
     pub(super) fn version_ambient(&self, install: &Path) -> Option<String> {
         match self.command.registry {
             Registry::Npm => npm::version_ambient(&self.command, install),
@@ -233,19 +233,19 @@ fn names_path(value: &OsStr, path: &Path) -> bool {
     parts.map(OsStr::from_bytes).any(|part| Path::new(part) == path)
 }
 
-/// Whether a newer one is to be fetched.
+/// Whether to fetch a newer one.
 fn is_stale(command: &PackageCommand, current: &Current, now: u64) -> bool {
     let stays = match () {
         () if command.is_moving() => MOVING,
         () if is_fixed(command) => return false,
         () => UNVERSIONED,
     };
-    // A clock that was set back makes nothing old.
+    // Setting the clock back makes nothing old.
     let past = |since: u64, most: Duration| now.saturating_sub(since) > most.as_secs();
     past(current.fetched, stays) && current.tried.is_none_or(|tried| past(tried, TRIES_AGAIN))
 }
 
-/// Whether the version is one release and no other.
+/// Whether the version is exactly one release.
 fn is_fixed(command: &PackageCommand) -> bool {
     let Some(version) = command.version.as_deref() else { return false };
     let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());

@@ -1,7 +1,7 @@
-//! Where the packages of a runner that runs as it was typed are kept for its next start: a directory of its own below the user's cache.
+//! The cache for a runner that runs as typed: a directory of its own below the user's cache, kept for its next start.
 //!
-//! The command can write there, so it could change what its next start runs. Each command has its own, and each directory that it is
-//! typed in: one project's server must not choose what another's runs.
+//! The command can write there, so it could change what its next start runs. Each command, and each directory in which
+//! it is typed, has its own cache: one project's server must not choose what another's runs.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,14 +16,14 @@ use crate::package::{Hold, Lock, STORE, hash, lock_of, make_own_ambient};
 /// The programs that fetch packages.
 const FETCH: [&str; 6] = ["npx", "npm", "uvx", "uv", "pipx", "bunx"];
 
-/// A cache that nobody removes meanwhile.
+/// A cache that cannot be removed meanwhile.
 #[derive(Debug)]
 pub(crate) struct Cache {
     pub(crate) directory: PathBuf,
     pub(crate) lock: Option<Lock>,
 }
 
-/// The cache of this very command, made if need be; nothing for a program that fetches nothing. `base` is Rootward's own part
+/// The cache of this command, created if needed; `None` for a program that fetches nothing. `base` is Rootward's part
 /// of the user's cache.
 pub(crate) fn make_ambient(line: &CommandLine, base: Option<&Path>, material: &Material) -> io::Result<Option<Cache>> {
     let name = Path::new(&line.program).file_name().and_then(OsStr::to_str);
@@ -38,7 +38,8 @@ pub(crate) fn make_ambient(line: &CommandLine, base: Option<&Path>, material: &M
     Ok(Some(Cache { directory, lock }))
 }
 
-// SECURITY: what one project's server wrote is not run for another (test: a_package_cache_belongs_to_one_command_and_directory)
+// SECURITY: never run for one project what another project's server wrote (test:
+// a_package_cache_belongs_to_one_command_and_directory)
 fn key(line: &CommandLine, here: &Path) -> String {
     let words = [here.as_os_str(), &line.program].into_iter();
     let words = words.chain(line.typed.as_ref().unwrap_or(&line.arguments).iter().map(OsString::as_os_str));

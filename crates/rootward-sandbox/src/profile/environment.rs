@@ -1,7 +1,7 @@
-//! The environment of a confined command: a list of names that hold no secrets, and whatever was named.
+//! The environment of a confined command: a list of variables without secrets, and those that were named.
 //!
-//! Where a secret can be part of the value (a token in the address of an index), the value is read, and passed on only if it cannot
-//! hold one.
+//! If the value can contain a secret (a token in the URL of an index), it is checked, and passed on only if it cannot
+//! contain one.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use super::finding::{Findings, Trail, Why};
 use super::{OwnDirectories, PassedVariable, Profile, Surroundings};
 use crate::package::Registry;
 
-/// Passed on as they are.
+/// Passed on unchanged.
 const PLAIN: &[&str] = &[
     "PATH",
     "USER",
@@ -34,7 +34,8 @@ const PLAIN: &[&str] = &[
     "NODE_ENV",
 ];
 
-/// The categories of a locale (locale(7)). Passed on if they name one: any other name that begins with `LC_` is somebody's own.
+/// The categories of a locale (locale(7)). Passed on if the value is a locale. Other names that begin with `LC_` are
+/// not standard.
 const LOCALES: &[&str] = &[
     "LC_ALL",
     "LC_CTYPE",
@@ -51,7 +52,7 @@ const LOCALES: &[&str] = &[
     "LC_TELEPHONE",
 ];
 
-/// Passed on if they are an address and nothing else.
+/// Passed on if the value is a plain URL.
 const ADDRESSES: &[&str] = &[
     "http_proxy",
     "https_proxy",
@@ -66,13 +67,13 @@ const ADDRESSES: &[&str] = &[
     "UV_DEFAULT_INDEX",
 ];
 
-/// Passed on if they are a list of hosts.
+/// Passed on if the value is a list of hosts.
 const HOSTS: &[&str] = &["no_proxy", "NO_PROXY"];
 
-/// The paths that addresses of an index or a registry commonly have. Some hosts put a token into theirs, so no other path is passed on.
+/// The common paths of index and registry URLs. Some hosts put a token into the path, so no other path is passed on.
 const INDEXES: &[&str] = &["", "/simple", "/pypi", "/pypi/simple", "/pypi/web/simple", "/root/pypi/+simple", "/npm"];
 
-/// Passed on, and what they name is readable: where certificates are.
+/// Certificate paths: passed on, and the files they name are readable.
 const CERTIFICATES: &[&str] = &[
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
@@ -85,7 +86,7 @@ const CERTIFICATES: &[&str] = &[
     "GIT_SSL_CAINFO",
 ];
 
-/// What variables name and programs read.
+/// The files that variables name and programs read.
 pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
     for (name, value) in surroundings.variables {
         let certificates = name.to_str().is_some_and(|name| CERTIFICATES.contains(&name));
@@ -95,7 +96,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     }
 }
 
-/// What a command has in a form of its own.
+/// Variables that a command gets with its own value.
 const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
 
 pub(super) fn add(
@@ -105,8 +106,8 @@ pub(super) fn add(
     profile: &mut Profile,
 ) {
     for (name, value) in variables {
-        // SECURITY: whatever else the environment holds (tokens, keys) stays here unless it is named
-        // (test: secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
+        // SECURITY: everything else in the environment (tokens, keys) is dropped unless it is named (test:
+        // secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
         if is_passed(name, value, passed) {
             profile.sets(name, value);
         }
@@ -120,8 +121,8 @@ pub(super) fn add(
     profile.needs_of_own(&own.temporary, Access::ALL);
 }
 
-/// The names of the variables that a confined command does not get, in the order of the environment; never their values. Not among them are those that it
-/// has in a form of its own, and Rootward's own settings.
+/// The names of the variables that a confined command does not get, in the order of the environment; never their
+/// values. Omits those for which it has its own value, and Rootward's own settings.
 pub fn withheld_variables<'v>(
     variables: impl IntoIterator<Item = (&'v OsStr, &'v OsStr)>,
     passed: &[PassedVariable],
@@ -133,7 +134,7 @@ pub fn withheld_variables<'v>(
     withheld.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// The variables that tell a fetching program about this registry, of those that are passed on.
+/// The passed variables that configure this registry for a fetching program.
 pub(crate) fn fetching_variables(
     variables: &[(OsString, OsString)],
     passed: &[PassedVariable],
@@ -159,7 +160,7 @@ fn is_named(name: &OsStr, passed: &[PassedVariable]) -> bool {
     passed.iter().any(|passed| passed.passes(name))
 }
 
-/// Whether a variable whose value may hold a secret has one that cannot.
+/// Whether a variable that may contain a secret has a value that cannot.
 fn holds_no_secret(name: &str, value: &OsStr) -> bool {
     let Some(value) = value.to_str() else { return false };
     let judged: fn(&str) -> bool = match name {
@@ -171,7 +172,7 @@ fn holds_no_secret(name: &str, value: &OsStr) -> bool {
     value.is_empty() || judged(value)
 }
 
-/// `C`, `en_US.UTF-8`, `sr_RS.utf8@latin`: each part as short as they are.
+/// `C`, `en_US.UTF-8`, `sr_RS.utf8@latin`: with a length limit for each part.
 fn is_locale(value: &str) -> bool {
     let is = |part: &str, most: usize| {
         (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
@@ -182,7 +183,7 @@ fn is_locale(value: &str) -> bool {
     is(language, 8) && is(territory, 3) && is(charset, 12) && is(modifier, 12)
 }
 
-/// A scheme, a host, a port and the path of an index; no name, no password, no query.
+/// A scheme, a host, a port and the path of an index; no user, password or query.
 fn is_address(value: &str) -> bool {
     let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
     let (host, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
@@ -192,12 +193,12 @@ fn is_address(value: &str) -> bool {
         && INDEXES.contains(&path)
 }
 
-/// A name or an address of a host, with or without a port.
+/// A host name or address, with or without a port.
 fn is_host(value: &str) -> bool {
     !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte))
 }
 
-/// What a list of hosts may hold besides: `*`, `*.example.com`, `10.0.0.0/8`.
+/// What else a list of hosts may contain: `*`, `*.example.com`, `10.0.0.0/8`.
 fn is_host_or_network(value: &str) -> bool {
     let (host, length) = value.split_once('/').unwrap_or((value, "0"));
     let host = host.strip_prefix('*').unwrap_or(host);
@@ -209,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_passed_on_is_known_by_name() {
+    fn withheld_variables_are_listed_by_name() {
         let variables = [
             ("PATH", "/bin"),
             ("HOME", "/home/me"),

@@ -1,7 +1,7 @@
-//! What a command's surroundings say that it needs: places, each with everything that named it.
+//! What a command seems to need: places, each with everything that named it.
 //!
-//! The surroundings are read once for a command. Which of the findings a start may use is another question (`trust.rs`), asked
-//! each time: what a confined command could have written names no place that is not open already.
+//! The findings are collected once for a command. Which of them a start may use is decided each time (`trust.rs`): what
+//! a confined command could have written must not open a place that is not open already.
 
 use std::fmt;
 use std::io::Read;
@@ -16,27 +16,27 @@ use super::system;
 /// Why a place is needed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Why {
-    /// What is asked to run.
+    /// It is the program to run.
     Program,
-    /// What runs a script.
+    /// It runs a script.
     Interpreter,
-    /// Libraries beside a program.
+    /// Libraries next to a program.
     Libraries,
-    /// A virtual environment of Python.
+    /// A Python virtual environment.
     VirtualEnvironment,
-    /// The Python that a virtual environment was made from.
+    /// The Python that a virtual environment was created from.
     BasePython,
     /// Every version that a version manager installed: its shims choose among them.
     Versions,
     /// The package that a script belongs to.
     Package,
-    /// Packages that find each other.
+    /// A directory of packages.
     NodeModules,
     /// The script that an interpreter runs.
     Script,
-    /// Modules beside a script.
+    /// Modules next to a script.
     BesideScript,
-    /// Named by a variable of the environment.
+    /// Named by an environment variable.
     Variable,
 }
 
@@ -61,29 +61,29 @@ impl fmt::Display for Why {
 /// A place that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Finding {
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub(crate) place: PathBuf,
     pub(crate) access: Access,
     pub(crate) why: Why,
     pub(crate) trail: Trail,
-    /// What is taken where this one is not to be trusted.
+    /// The finding to use if this one cannot be trusted.
     pub(crate) otherwise: Option<Box<Finding>>,
 }
 
-/// How a place was come upon.
+/// How a place was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Trail {
-    /// The links that were followed and the files that were read on the way, where they lie. Each of them
-    /// chose the place.
+    /// The links that were followed and the files that were read on the way, resolved. Each of them influenced the
+    /// result.
     pub(crate) named_in: Vec<PathBuf>,
-    /// The directories that follow from the text of the command line, whatever they hold.
+    /// The directories that follow from the command line alone, whatever they contain.
     pub(crate) own: Vec<Anchor>,
 }
 
-/// A directory, and the links that lead there.
+/// A directory, and the links that lead to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Anchor {
-    /// Where it lies, without links.
+    /// Its resolved path.
     pub(crate) top: PathBuf,
     pub(crate) links: Vec<PathBuf>,
 }
@@ -94,31 +94,31 @@ impl Anchor {
         Some(Anchor { top: followed.place, links: followed.links })
     }
 
-    /// Whether a place lies in it, and no confined command could have led it there.
+    /// Whether it contains a place, and no confined command could have redirected it.
     pub(crate) fn holds(&self, place: &Path, material: &Material) -> bool {
         place.starts_with(&self.top) && !self.links.iter().any(|link| material.holds(link))
     }
 }
 
 impl Trail {
-    /// The same trail, past these links or files.
+    /// The same trail, extended by these links or files.
     pub(crate) fn past(&self, named_in: impl IntoIterator<Item = PathBuf>) -> Trail {
         let named_in = self.named_in.iter().cloned().chain(named_in).collect();
         Trail { named_in, own: self.own.clone() }
     }
 }
 
-/// All that was found.
+/// All findings.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Findings(pub(crate) Vec<Finding>);
 
 impl Findings {
-    /// Looks for a place; one that does not exist is not needed, nor is one that every command has.
+    /// Adds a place, unless it does not exist or every command has it.
     pub(crate) fn seek_ambient(&mut self, path: &Path, access: Access, why: Why, trail: &Trail) {
         self.add(Finding::seek_ambient(path, access, why, trail));
     }
 
-    /// The same, with another that is taken where the first is not to be trusted.
+    /// The same, with another that is used if the first cannot be trusted.
     pub(crate) fn seek_or_ambient(&mut self, first: Option<Finding>, otherwise: Option<Finding>) {
         self.add(first.map(|first| Finding { otherwise: otherwise.map(Box::new), ..first }));
     }
@@ -142,12 +142,13 @@ impl Finding {
     }
 }
 
-/// The beginning of a file that is read at a start. Only of a regular file: somebody may have put a FIFO or a device there.
-// SECURITY: a start that waits for a planted FIFO, or reads a device without end, is no start
-// (test: what_is_planted_beside_a_program_holds_up_no_start)
-#[expect(clippy::disallowed_methods, reason = "the operator's own command: what its program and settings say")]
+/// The beginning of a file that is read at a start. Only of a regular file: somebody may have put a FIFO or a device
+/// there.
+// SECURITY: a planted FIFO or endless device must not block a start (test:
+// what_is_planted_beside_a_program_holds_up_no_start)
+#[expect(clippy::disallowed_methods, reason = "the operator's own command: its program and settings")]
 pub(crate) fn read_ambient(path: &Path, most: u64) -> Option<Vec<u8>> {
-    // Pinned before it is opened: to open a device may have an effect by itself.
+    // Pin before opening: opening a device may have an effect.
     let pinned = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut start = Vec::new();
     if FileType::from_raw_mode(fstat(&pinned).ok()?.st_mode) == FileType::RegularFile {

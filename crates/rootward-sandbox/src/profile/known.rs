@@ -1,4 +1,4 @@
-//! A command that was looked up: its program, and what its surroundings say that it needs.
+//! A command that was looked up: its program, and its findings.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use super::{Program, ProgramError, RUN, Surroundings, environment, node, python,
 use crate::confinement::CommandLine;
 use crate::package::{Installed, Registry, Start};
 
-/// A command that was looked up. A process that starts a command again and again looks it up once: between two starts, the command
-/// could change what would be found.
+/// A command that was looked up. A process that starts a command repeatedly looks it up once: between two starts, the
+/// command could change the result.
 #[derive(Debug)]
 pub struct KnownCommand {
     subject: Subject,
@@ -30,22 +30,22 @@ pub struct KnownCommand {
 enum Subject {
     /// A program and its script, as typed.
     Typed(PathBuf, Option<PathBuf>),
-    /// A package, which runs in place of the runner that was typed.
+    /// A package, which runs instead of the runner that was typed.
     Package(Box<Installed>),
 }
 
 impl KnownCommand {
-    /// Finds the program and reads its surroundings.
+    /// Finds the program and collects its findings.
     pub fn look_up_ambient(line: &CommandLine) -> Result<KnownCommand, ProgramError> {
         let script = script_argument(&line.arguments).map(|script| here().join(script));
         let subject = Subject::Typed(typed_program(&line.program), script);
         KnownCommand::look_up_subject_ambient(&line.program, &line.arguments, subject)
     }
 
-    /// The same for a package that was fetched: its program is started in place of the runner that was typed.
+    /// The same for a fetched package: its program is started instead of the runner that was typed.
     pub fn of_package_ambient(installed: Installed) -> Result<KnownCommand, ProgramError> {
         let Start { program, first, .. } = installed.start().clone();
-        // The arguments of the server name no script.
+        // The server's arguments name no script.
         KnownCommand::look_up_subject_ambient(program.as_os_str(), &first, Subject::Package(Box::new(installed)))
     }
 
@@ -89,7 +89,7 @@ impl KnownCommand {
         Ok(KnownCommand { subject, program, findings, runtimes, home, homes, variables })
     }
 
-    /// Whether this is what was looked up for a command line; arguments behind the script do not count.
+    /// Whether this is the result for a command line; arguments after the script do not matter.
     pub fn is_for(&self, line: &CommandLine) -> bool {
         match &self.subject {
             Subject::Package(installed) => installed.is_for(line),
@@ -100,7 +100,7 @@ impl KnownCommand {
         }
     }
 
-    /// The package that runs in place of the runner that was typed.
+    /// The package that runs instead of the runner that was typed.
     pub fn package(&self) -> Option<&Installed> {
         match &self.subject {
             Subject::Package(installed) => Some(installed),
@@ -125,7 +125,7 @@ impl KnownCommand {
         self.home.as_deref()
     }
 
-    /// The home as spelled, and where it lies.
+    /// The home as spelled, and resolved.
     pub(crate) fn homes(&self) -> &[PathBuf] {
         &self.homes
     }
@@ -134,7 +134,7 @@ impl KnownCommand {
         &self.variables
     }
 
-    /// What the environment says for a name.
+    /// The value of an environment variable.
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
@@ -150,7 +150,7 @@ pub(crate) fn typed_program(program: &OsStr) -> PathBuf {
     if is_path { here().join(program) } else { PathBuf::from(program) }
 }
 
-/// A file that runs, and the libraries beside it: `lib` beside the `bin` it lies in. Never the prefix itself, which may be
+/// A file that runs, and the libraries next to it: `lib` next to its `bin`. Never the prefix itself, which may be
 /// `~/.local`.
 fn add_run_ambient(run: &Run, why: Why, findings: &mut Findings) {
     findings.seek_ambient(&run.lies_at, RUN, why, &run.trail);

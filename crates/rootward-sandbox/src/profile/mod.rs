@@ -1,8 +1,9 @@
-//! What a server needs to live, besides its roots: the system's runtime, its own interpreter and packages, a home and a
-//! temporary directory that are nobody else's, and an environment without secrets.
+//! What a server needs to run, besides its roots: the system's runtime, its own interpreter and packages, a private
+//! home and temporary directory, and an environment without secrets.
 //!
-//! One file for each kind of need. What the surroundings of a command say is found once (`finding.rs`, [`KnownCommand`]) and judged
-//! at every start (`trust.rs`); a profile is what comes of it: places and variables. Nothing is opened here.
+//! There is one file for each kind of need. Findings about a command are collected once (`finding.rs`,
+//! [`KnownCommand`]) and judged at every start (`trust.rs`); the result is a profile: places and variables. Nothing is
+//! opened here.
 
 mod cache;
 mod environment;
@@ -40,7 +41,7 @@ pub(crate) use system::is_device;
 pub(crate) use trust::Trust;
 pub use trust::Untrusted;
 
-/// Reading and running, never changing: what programs and libraries are shared for.
+/// Reading and running, never changing: the access to programs and libraries.
 pub(crate) const RUN: Access = Access::READ.with(Access::EXECUTE);
 
 /// Whether every command can read a place, because it belongs to the system.
@@ -53,9 +54,9 @@ pub fn is_of_system(place: &Path) -> bool {
 pub(crate) enum Says {
     /// This profile's list of the system's own places, whose names no user can change.
     System,
-    /// The surroundings of the command, which never open a secret place.
+    /// A finding about the command, which never opens a secret place.
     Surroundings(Why),
-    /// Rootward, which has just made it.
+    /// Rootward, which has just created it.
     Own,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct Need {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Profile {
     pub(crate) needs: Vec<Need>,
-    /// Those of them that are not known to be without secrets.
+    /// Those that may contain secrets.
     pub(crate) unknown: Vec<PathBuf>,
     pub(crate) variables: Vec<(OsString, OsString)>,
 }
@@ -92,41 +93,41 @@ impl Profile {
     }
 }
 
-/// The directories that a command has to itself.
+/// The command's own directories.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OwnDirectories {
     pub(crate) home: PathBuf,
-    /// What the command may do in its home.
+    /// The command's access to its home.
     pub(crate) home_access: Access,
     pub(crate) temporary: PathBuf,
 }
 
-/// What there is to know about the user and the command.
+/// What is known about the user and the command.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'s> {
-    /// The program that was asked for.
+    /// The requested program.
     pub(crate) program: &'s Program,
     /// Its arguments.
     pub(crate) arguments: &'s [OsString],
     /// Where it is typed.
     pub(crate) directory: &'s Path,
-    /// The user's own home, of which the command sees nothing but its interpreter.
+    /// The user's own home. The command sees nothing of it except its interpreter.
     pub(crate) home: Option<&'s Path>,
     /// The environment of this process.
     pub(crate) variables: &'s [(OsString, OsString)],
 }
 
 impl Surroundings<'_> {
-    /// Whether `path` is the user's home or holds it.
+    /// Whether `path` is the user's home or contains it.
     fn holds_home(&self, path: &Path) -> bool {
         self.home.is_some_and(|home| home.starts_with(path)) || path.parent().is_none()
     }
 
-    /// Whether a directory belongs to what lies in it: neither the user's home or above it, nor one where everybody leaves files, as
-    /// `/tmp` is (its sticky bit says so).
-    // SECURITY: opened for one file in it, such a directory would show all that others left there
-    // (test: the_profile_opens_neither_the_home_nor_a_directory_that_all_share)
-    #[expect(clippy::disallowed_methods, reason = "the operator's own command: what lies beside its script")]
+    /// Whether a directory belongs to its contents: not the user's home or above it, and not a shared one such as
+    /// `/tmp` (recognized by its sticky bit).
+    // SECURITY: opening such a directory for one file would show everything others left there (test:
+    // the_profile_opens_neither_the_home_nor_a_directory_that_all_share)
+    #[expect(clippy::disallowed_methods, reason = "the operator's own command: what lies next to its script")]
     fn is_its_own_ambient(&self, directory: &Path) -> bool {
         let shared = directory.metadata().is_ok_and(|seen| seen.permissions().mode() & 0o1000 != 0);
         let lies_at = follow_ambient(directory).map(|followed| followed.place);
@@ -148,8 +149,8 @@ pub(crate) fn of_start(
     python::add(known, cache, &mut profile);
     shims::add(known, &mut profile);
     if let Some(installed) = known.package() {
-        // SECURITY: what a server could write in its package, the servers of other projects would run
-        // (test: a_package_is_read_only_to_its_server)
+        // SECURITY: if a server could write to its package, servers of other projects would run the result (test:
+        // a_package_is_read_only_to_its_server)
         profile.needs_of_own(installed.directory(), RUN);
         for (name, value) in installed.variables(known.variable("PATH")) {
             profile.sets(name, value);
@@ -158,9 +159,9 @@ pub(crate) fn of_start(
     profile
 }
 
-/// Which argument an interpreter is asked to run: the first that is no option.
-// SECURITY: code on the command line, or a module's name, is no path; taken for one, it would open the working directory
-// (test: code_on_the_command_line_opens_nothing)
+/// The position of the script argument: the first that is not an option.
+// SECURITY: code on the command line, or a module's name, is not a path; treated as one, it would open the working
+// directory (test: code_on_the_command_line_opens_nothing)
 pub fn script_position(arguments: &[OsString]) -> Option<usize> {
     const CODE: [&str; 8] = ["-c", "-m", "-e", "-p", "-pe", "--eval", "--print", "-"];
     let is_code = |argument: &OsString| CODE.iter().any(|option| argument == option);
@@ -173,7 +174,7 @@ fn script_argument(arguments: &[OsString]) -> Option<&OsString> {
     arguments.get(script_position(arguments)?)
 }
 
-/// The script that an interpreter is asked to run, if it is a file.
+/// The script that an interpreter is to run, if it is a file.
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: whether its argument is a script")]
 fn script_ambient(surroundings: &Surroundings<'_>) -> Option<PathBuf> {
     let script = surroundings.directory.join(script_argument(surroundings.arguments)?);

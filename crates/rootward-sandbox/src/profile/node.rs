@@ -10,7 +10,7 @@ use super::{Profile, RUN, Surroundings, script_ambient};
 
 const PROGRAMS: [&str; 8] = ["node", "nodejs", "npm", "npx", "npm-cli.js", "npx-cli.js", "bun", "deno"];
 
-/// Directories of a package that hold what is run.
+/// Directories of a package that contain its code.
 const PARTS: [&str; 6] = ["dist", "build", "lib", "src", "bin", "out"];
 
 pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
@@ -34,18 +34,18 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
         return;
     }
     findings.seek_ambient(&lies_at, Access::READ, Why::Script, &by_links);
-    // By the path alone: what else lies there does not decide it.
+    // By the path alone: the directory's contents do not matter.
     let typed = typed_package(&lies_at).filter(|directory| surroundings.is_its_own_ambient(directory));
     if let Some(typed) = typed {
         findings.seek_ambient(&typed, RUN, Why::Package, &by_links);
     }
-    // SECURITY: a command that can write beside the script decides where its package begins
-    // (test: a_script_without_its_package_gets_no_other, a_planted_package_opens_no_more_than_none)
+    // SECURITY: a command that can write next to the script decides where its package begins (test:
+    // a_script_without_its_package_gets_no_other, a_planted_package_opens_no_more_than_none)
     let by_script = by_links.past([lies_at.clone()]);
     if let Some(package) = package_ambient(&lies_at, surroundings) {
         findings.seek_ambient(&package, RUN, Why::Package, &by_script);
     }
-    // A workspace keeps packages above the one of the script.
+    // A workspace keeps packages above the script's own.
     let above = lies_at.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));
     for directory in above {
         findings.seek_ambient(&directory.join("node_modules"), RUN, Why::NodeModules, &by_script);
@@ -53,8 +53,8 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
 }
 
 pub(super) fn add(program: &Program, cache: Option<&Path>, profile: &mut Profile) {
-    // SECURITY: the user's own cache is not written, or one server could change what another, or the user, runs next; each
-    // command has its own (test: a_package_cache_belongs_to_one_command_and_directory)
+    // SECURITY: the user's own cache is not writable, or one server could change what another, or the user, runs next;
+    // each command has its own (test: a_package_cache_belongs_to_one_command_and_directory)
     if let (true, Some(cache)) = (program.is_any_of(&PROGRAMS), cache) {
         profile.needs_of_own(cache, Access::ALL);
         profile.sets("npm_config_cache", cache.join("npm"));
@@ -62,7 +62,7 @@ pub(super) fn add(program: &Program, cache: Option<&Path>, profile: &mut Profile
     }
 }
 
-/// The topmost `node_modules` that a file lies in: packages there find each other.
+/// The topmost `node_modules` that contains a file: packages there find each other.
 pub(crate) fn outermost_modules(file: &Path) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in file.components() {
@@ -74,7 +74,7 @@ pub(crate) fn outermost_modules(file: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The nearest directory above a script that holds a `package.json`, if that is not the user's home or above it.
+/// The nearest directory above a script with a `package.json`, unless it is the user's home or above it.
 #[expect(clippy::disallowed_methods, reason = "the operator's own command: what its script belongs to")]
 fn package_ambient(script: &Path, surroundings: &Surroundings<'_>) -> Option<PathBuf> {
     let above = script.ancestors().skip(1).take_while(|directory| surroundings.is_its_own_ambient(directory));
@@ -82,7 +82,7 @@ fn package_ambient(script: &Path, surroundings: &Surroundings<'_>) -> Option<Pat
     package.map(Path::to_owned)
 }
 
-/// The package of a script by its path alone: the directory it lies in, or the one above where that is a part of a package.
+/// The package of a script by its path alone: its directory, or the parent if that directory is a part of a package.
 fn typed_package(script: &Path) -> Option<PathBuf> {
     let directory = script.parent()?;
     let is_part = directory.file_name().is_some_and(|name| PARTS.iter().any(|part| name == *part));

@@ -1,4 +1,4 @@
-//! Variables that the operator passes on by name, or by what their names begin with: `GITHUB_TOKEN`, `GITHUB_*`.
+//! Variables that the operator passes on by name or prefix: `GITHUB_TOKEN`, `GITHUB_*`.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -7,14 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use rootward_core::{Shown, env};
 use thiserror::Error;
 
-/// The shortest prefix: one letter would pass on too much that nobody thought of.
+/// The shortest prefix: a single letter would match too many variables by accident.
 const SHORTEST_PREFIX: usize = 2;
 
-/// What no prefix passes on, because Rootward sets it for the command.
+/// Excluded from prefixes because Rootward sets them for the command.
 const SET_BY_ROOTWARD: [&str; 3] = ["HOME", "PATH", "TMPDIR"];
 
-/// What no prefix passes on, because it makes the loader, a shell or an interpreter run other code than the command line says: ld.so(8),
-/// bash(1), and the manuals of node and Python.
+/// Excluded from prefixes because they make the loader, a shell or an interpreter run other code than the command line
+/// says: ld.so(8), bash(1), and the manuals of node and Python.
 const STEERING: [&str; 11] = [
     "BASH_ENV",
     "ENV",
@@ -29,27 +29,27 @@ const STEERING: [&str; 11] = [
     "RUBYOPT",
 ];
 
-/// The same by what the names begin with.
+/// The same by prefix.
 const STEERING_PREFIXES: [&str; 2] = ["LD_", "DYLD_"];
 
-/// What the names of variables begin with that npm, uv and pip read.
+/// The prefixes of variables that npm, uv and pip read.
 pub(crate) const FETCHING_PREFIXES: [&str; 4] = ["npm_config_", "NPM_CONFIG_", "UV_", "PIP_"];
 
-/// A variable to pass on, or all that begin alike.
+/// A variable to pass on, or all with a prefix.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PassedVariable(Kind);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Kind {
     Named(OsString),
-    /// What stands before the `*`.
+    /// The text before the `*`.
     Prefix(OsString),
 }
 
-/// Why a text names no variable.
+/// Why a text does not name a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum VariableError {
-    /// Empty, or with a byte that no name can hold.
+    /// Empty, or with a byte that is not allowed in names.
     #[error("not the name of a variable")]
     NotAName,
     /// `*` alone.
@@ -58,13 +58,13 @@ pub enum VariableError {
     /// Not enough before the `*`.
     #[error("at least {SHORTEST_PREFIX} characters are needed before `*`")]
     TooShort,
-    /// A `*` elsewhere.
+    /// A `*` in another position.
     #[error("`*` can only be the last character")]
     NotAtTheEnd,
 }
 
 impl PassedVariable {
-    /// Reads a name, or a prefix with `*` behind it.
+    /// Parses a name, or a prefix followed by `*`.
     pub fn read(text: impl AsRef<OsStr>) -> Result<PassedVariable, VariableError> {
         let bytes = text.as_ref().as_bytes();
         if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
@@ -79,20 +79,20 @@ impl PassedVariable {
         }
     }
 
-    /// Whether this is about fetching packages: then a fetch gets it, too. Any other variable is for the server alone.
-    // SECURITY: the keys of a server are not given to a package that is being fetched
-    // (test: a_fetch_sees_no_root_and_no_secret)
+    /// Whether this is about fetching packages, so that a fetch gets it, too. All other variables are only for the
+    /// server.
+    // SECURITY: a package that is being fetched must not get a server's keys (test: a_fetch_sees_no_root_and_no_secret)
     pub(crate) fn is_for_fetching(&self) -> bool {
         let (Kind::Named(text) | Kind::Prefix(text)) = &self.0;
         FETCHING_PREFIXES.iter().any(|prefix| text.as_bytes().starts_with(prefix.as_bytes()))
     }
 
-    /// Whether this passes on the variable of this name.
+    /// Whether this passes on the variable with this name.
     pub fn passes(&self, name: &OsStr) -> bool {
         match &self.0 {
             Kind::Named(named) => named == name,
-            // SECURITY: a user who writes `LD*` or `PY*` means their own variables; one that makes a program run other code must be named in full
-            // (test: a_prefix_passes_nothing_that_steers_the_loader)
+            // SECURITY: a user who writes `LD*` or `PY*` means their own variables; one that makes a program run other
+            // code must be named in full (test: a_prefix_passes_nothing_that_steers_the_loader)
             Kind::Prefix(prefix) => name.as_bytes().starts_with(prefix.as_bytes()) && !is_kept_from_prefixes(name),
         }
     }

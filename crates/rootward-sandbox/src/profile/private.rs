@@ -1,4 +1,4 @@
-//! A home and a temporary directory that only one command has, gone when it ends.
+//! A home and a temporary directory for one command, removed when it ends.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,26 +9,26 @@ use tempfile::TempDir;
 
 use super::OwnDirectories;
 
-/// The two directories. Removed when dropped, unless the launcher took that over.
+/// Both directories. Removed on drop, unless the launcher took over.
 #[derive(Debug)]
 pub(crate) struct Private(TempDir);
 
 impl Private {
-    /// Makes them, open to this user alone.
-    #[expect(clippy::disallowed_methods, reason = "where temporary directories are")]
+    /// Creates them, accessible to this user only.
+    #[expect(clippy::disallowed_methods, reason = "finds the directory for temporary files")]
     pub(crate) fn make_ambient() -> io::Result<Private> {
-        // The rules are made for places without links.
+        // Rules are made for resolved paths.
         Private::make_in_ambient(&std::env::temp_dir().canonicalize()?, "rootward-")
     }
 
-    /// Makes them in a directory of Rootward's own, which has no links on its way.
+    /// Creates them in a directory of Rootward's own, whose path is resolved.
     #[expect(
         clippy::disallowed_methods,
-        reason = "directories of Rootward's own making, under a name nobody can guess"
+        reason = "Rootward creates these directories, under a name that nobody can guess"
     )]
     pub(crate) fn make_in_ambient(directory: &Path, prefix: &str) -> io::Result<Private> {
-        // SECURITY: whatever permissions the command gives to what is inside, other users do not get in
-        // (test: the_private_directories_are_this_users_alone)
+        // SECURITY: other users have no access, whatever permissions the command sets inside (test:
+        // the_private_directories_are_this_users_alone)
         let this_user = std::fs::Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix(prefix).permissions(this_user).tempdir_in(directory)?;
         let private = Private(directory);
@@ -49,7 +49,7 @@ impl Private {
         self.path().join("tmp")
     }
 
-    /// Both, with what the command may do in the home.
+    /// Both, with the command's access to the home.
     pub(crate) fn directories(&self, home_access: Access) -> OwnDirectories {
         OwnDirectories { home: self.home(), home_access, temporary: self.temporary() }
     }

@@ -1,4 +1,4 @@
-//! Finding the program that is asked for, and what runs it: links, and the interpreter that a script names.
+//! Finds the requested program and what runs it: links, and the interpreter that a script names.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,10 +11,10 @@ use thiserror::Error;
 use super::finding::{Anchor, Trail, read_ambient};
 use super::node::outermost_modules;
 
-/// How many interpreters of interpreters are followed; the kernel follows five (`execve(2)`).
+/// How many nested interpreters to follow; the kernel follows five (`execve(2)`).
 const LONGEST_CHAIN: usize = 5;
 
-/// The directories that a program's files are installed to, below its prefix.
+/// The directories of an installed program's files, below its prefix.
 pub(crate) const INSTALLED: [&str; 4] = ["bin", "lib", "lib64", "libexec"];
 
 /// Why there is no program to run.
@@ -23,7 +23,7 @@ pub enum ProgramError {
     /// No such file, or none in `PATH`.
     #[error("command `{}` was not found", Shown::new(.0))]
     NotFound(OsString),
-    /// It is there and is no program.
+    /// It exists but is not executable.
     #[error("command `{}` cannot be run: not an executable file", Shown::new(.0))]
     NotExecutable(OsString),
     /// A confined command could have chosen it.
@@ -34,34 +34,34 @@ pub enum ProgramError {
         Shown::new(place)
     )]
     Planted {
-        /// As it was typed.
+        /// As typed.
         command: OsString,
         /// The link or file that names the place.
         named_in: PathBuf,
-        /// What is not run.
+        /// The file that is not run.
         place: PathBuf,
     },
 }
 
-/// A program as it was found.
+/// A program that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// As it was typed.
+    /// As typed.
     typed: OsString,
-    /// Where it was found, links not followed.
+    /// Where it was found, with links.
     found: PathBuf,
-    /// The file itself and, for a script, what runs it.
+    /// The file itself and, for a script, its interpreters.
     chain: Vec<Run>,
 }
 
-/// One of the files that run: the program, or the interpreter of the one before it.
+/// One of the files that run: the program, or the interpreter of the previous one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
-    /// Where its name stands, which may be a link.
+    /// The path it is called by, which may be a link.
     pub(crate) entry: PathBuf,
-    /// Where it lies.
+    /// Its resolved path.
     pub(crate) lies_at: PathBuf,
-    /// How it was come upon, links included.
+    /// How it was found, including links.
     pub(crate) trail: Trail,
 }
 
@@ -70,19 +70,19 @@ impl Run {
         let directory = follow_ambient(path.parent()?)?;
         let entry = directory.place.join(path.file_name()?);
         let followed = follow_ambient(path)?;
-        // The links of both walks: one that changes meanwhile must not lead the entry elsewhere unseen.
+        // The links of both lookups, so that a concurrent change cannot redirect the entry unnoticed.
         let links = directory.links.into_iter().chain(followed.links);
         Some(Run { entry, lies_at: followed.place, trail: trail.past(links) })
     }
 
-    /// Where it is called by, and where it lies.
+    /// The path it is called by, and the resolved one.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.entry, &self.lies_at].into_iter().take(if self.entry == self.lies_at { 1 } else { 2 })
     }
 }
 
 impl Program {
-    /// Looks a command up as a shell would, in the directories of `path`.
+    /// Looks up a command like a shell, in the directories of `path`.
     pub fn find_ambient(command: &OsStr, path: Option<&OsStr>, directory: &Path) -> Result<Program, ProgramError> {
         let found = if command.as_bytes().contains(&b'/') {
             let path = directory.join(command);
@@ -96,7 +96,7 @@ impl Program {
         }
         let first = Run::follow_ambient(&found, &Trail::default());
         let mut first = first.ok_or_else(|| ProgramError::NotFound(command.to_owned()))?;
-        // What follows from the name that was typed, or from a link there, whatever lies at that place.
+        // What follows from the typed name, or from a link there, whatever lies at that place.
         let mut own = named_by(&found);
         own.extend(named_by(&first.lies_at).into_iter().map(|mut anchor| {
             anchor.links.extend(first.trail.named_in.iter().cloned());
@@ -108,7 +108,8 @@ impl Program {
             && chain.len() < LONGEST_CHAIN
         {
             let Some(next) = interpreter_ambient(&last.lies_at, path, directory) else { break };
-            // SECURITY: the author of the script chose what runs it (test: a_script_chooses_no_interpreter_elsewhere)
+            // SECURITY: the author of the script chose its interpreter (test:
+            // a_script_chooses_no_interpreter_elsewhere)
             let trail = last.trail.past([last.lies_at.clone()]);
             let Some(next) = Run::follow_ambient(&next, &trail) else { break };
             chain.push(next);
@@ -116,7 +117,7 @@ impl Program {
         Ok(Program { typed: command.to_owned(), found, chain })
     }
 
-    /// As it was typed.
+    /// As typed.
     pub fn typed(&self) -> &OsStr {
         &self.typed
     }
@@ -126,23 +127,23 @@ impl Program {
         &self.found
     }
 
-    /// The file itself and what runs it.
+    /// The file itself and its interpreters.
     pub(crate) fn chain(&self) -> &[Run] {
         &self.chain
     }
 
-    /// Where its files are called by and where they lie.
+    /// The paths its files are called by, and the resolved ones.
     pub(crate) fn places(&self) -> impl Iterator<Item = &PathBuf> {
         self.chain.iter().flat_map(Run::paths)
     }
 
-    /// Whether a confined command could have written it, what runs it, or what leads there.
+    /// Whether a confined command could have written it, its interpreter, or anything that leads to them.
     pub(crate) fn is_of(&self, material: &Material) -> bool {
         let named_in = self.chain.iter().flat_map(|run| &run.trail.named_in);
         self.places().chain(named_in).any(|place| material.holds(place))
     }
 
-    /// Whether the program, or what runs it, has one of these names; a version behind the name does not count.
+    /// Whether the program or its interpreter has one of these names; a trailing version is ignored.
     pub(crate) fn is_any_of(&self, names: &[&str]) -> bool {
         let plain = |path: &PathBuf| {
             let name = path.file_name()?.to_str()?;
@@ -161,7 +162,7 @@ fn named_by(program: &Path) -> Vec<Anchor> {
     installed.chain(outermost_modules(program)).filter_map(|path| Anchor::find_ambient(&path)).collect()
 }
 
-/// What a program was installed to: the directory above the `bin` that it lies in.
+/// The prefix of a program: the parent of its `bin` directory.
 pub(crate) fn prefix(program: &Path) -> Option<PathBuf> {
     let bin = program.parent().filter(|bin| bin.file_name().is_some_and(|name| name == "bin"))?;
     bin.parent().map(Path::to_owned)
@@ -172,17 +173,17 @@ pub(crate) fn in_path_ambient(command: &OsStr, path: Option<&OsStr>, directory: 
     candidates.into_iter().find(|candidate| is_program_ambient(candidate))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's own command, looked up as a shell does")]
+#[expect(clippy::disallowed_methods, reason = "the operator's own command, looked up like a shell")]
 fn exists_ambient(path: &Path) -> bool {
     path.exists()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's own command, looked up as a shell does")]
+#[expect(clippy::disallowed_methods, reason = "the operator's own command, looked up like a shell")]
 fn is_program_ambient(path: &Path) -> bool {
     path.metadata().is_ok_and(|seen| seen.is_file() && seen.permissions().mode() & 0o111 != 0)
 }
 
-/// What the first line of a script names.
+/// The interpreter in the first line of a script.
 fn interpreter_ambient(program: &Path, path: Option<&OsStr>, directory: &Path) -> Option<PathBuf> {
     let start = read_ambient(program, 256)?;
     match interpreter(&start)? {
@@ -191,18 +192,18 @@ fn interpreter_ambient(program: &Path, path: Option<&OsStr>, directory: &Path) -
     }
 }
 
-/// What a script's first line names.
+/// The interpreter in a script's first line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Interpreter<'l> {
     /// A file.
     At(&'l Path),
-    /// Through `env`, a name that is looked up in `PATH`.
+    /// A name to look up in `PATH`, through `env`.
     Named(&'l OsStr),
 }
 
-/// The interpreter in a script's first line. A line that is not understood names none: what runs the script is then found by the
-/// kernel, among what is open.
-// SECURITY: an argument of an option is no interpreter (test: first_lines)
+/// Parses the interpreter in a script's first line. `None` if the line is not understood: then the kernel finds the
+/// interpreter, among what is open.
+// SECURITY: an option's argument is not an interpreter (test: first_lines)
 fn interpreter(start: &[u8]) -> Option<Interpreter<'_>> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());

@@ -12,7 +12,7 @@ use super::{KnownCommand, Profile, RUN, Surroundings, script_ambient};
 const PYTHON: [&str; 4] = ["python", "pypy", "pip", "pipx"];
 const UV: [&str; 2] = ["uv", "uvx"];
 
-/// As much as is read of `pyvenv.cfg`, in bytes.
+/// How much of `pyvenv.cfg` to read, in bytes.
 const LONGEST_SETTINGS: u64 = 64 << 10;
 
 pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
@@ -27,7 +27,7 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
         }
     }
     if python && let Some(script) = script_ambient(surroundings) {
-        // Modules beside a script are imported from there (`sys.path[0]`).
+        // Modules next to a script are imported from there (`sys.path[0]`).
         let links = follow_ambient(&script).map(|followed| followed.links).unwrap_or_default();
         let trail = Trail { named_in: links, own: Vec::new() };
         match script.parent().filter(|directory| surroundings.is_its_own_ambient(directory)) {
@@ -42,10 +42,10 @@ pub(super) fn seek_ambient(surroundings: &Surroundings<'_>, findings: &mut Findi
     }
 }
 
-/// The variable that says where uv keeps the versions of Python that it installed.
+/// The variable for the directory of uv's Python versions.
 const VERSIONS_VARIABLE: &str = "UV_PYTHON_INSTALL_DIR";
 
-/// Where they are without it, below the home.
+/// Its default, below the home.
 const VERSIONS_OF_UV: &str = ".local/share/uv/python";
 
 fn versions_of_uv(variable: Option<&OsStr>, home: Option<&Path>) -> Option<PathBuf> {
@@ -53,7 +53,8 @@ fn versions_of_uv(variable: Option<&OsStr>, home: Option<&Path>) -> Option<PathB
     named.or_else(|| Some(home?.join(VERSIONS_OF_UV)))
 }
 
-/// The virtual environment of a package, which its program need not name: a first line that would be too long names a shell.
+/// The virtual environment of a package, which its program may not name: if the first line would be too long, it names
+/// a shell.
 pub(super) fn seek_package_ambient(surroundings: &Surroundings<'_>, findings: &mut Findings) {
     if let Some(run) = surroundings.program.chain().first() {
         add_environment_ambient(&run.entry, run, surroundings, findings);
@@ -74,11 +75,11 @@ pub(super) fn add(known: &KnownCommand, cache: Option<&Path>, profile: &mut Prof
     if let (true, Some(versions)) = (uv, versions_of_uv(known.variable(VERSIONS_VARIABLE), known.home())) {
         profile.sets(VERSIONS_VARIABLE, versions);
     }
-    // Compiled modules are kept beside their sources, where nothing can be written.
+    // Python writes compiled modules next to their sources, which are read-only here.
     profile.sets("PYTHONDONTWRITEBYTECODE", "1");
 }
 
-/// The virtual environment that a program lies in, and the Python that it was made from.
+/// The virtual environment of a program, and the Python that it was created from.
 fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surroundings<'_>, findings: &mut Findings) {
     let Some(top) = program.parent().and_then(Path::parent) else { return };
     let Some(settings_file) = follow_ambient(&top.join("pyvenv.cfg")).filter(|followed| followed.exists) else {
@@ -86,7 +87,8 @@ fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surrounding
     };
     let Some(settings) = read_ambient(&settings_file.place, LONGEST_SETTINGS) else { return };
     let settings = String::from_utf8_lossy(&settings);
-    // SECURITY: the author of `pyvenv.cfg` made the directory an environment (test: a_planted_environment_opens_nothing)
+    // SECURITY: `pyvenv.cfg` is what makes the directory an environment, so its author is part of the trail (test:
+    // a_planted_environment_opens_nothing)
     let trail = run.trail.past(settings_file.links.into_iter().chain([settings_file.place]));
     let seek = |path: &Path| Finding::seek_ambient(path, RUN, Why::VirtualEnvironment, &trail);
     if surroundings.is_its_own_ambient(top) {

@@ -1,5 +1,5 @@
-//! The known runtimes: where version managers keep what they install. A program in a place that confined commands can write may
-//! choose among these; it may not name any other.
+//! The known runtimes: where version managers keep their installations. A program in a place that confined commands can
+//! write may only choose among these.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use rootward_core::follow_ambient;
 use super::finding::Anchor;
 use super::program::{INSTALLED, in_path_ambient, prefix};
 
-/// By the variable that moves it, and where it is below the home without that.
+/// Each with the variable that moves it, and its default below the home.
 const MANAGERS: &[(&str, &str)] = &[
     ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
     ("PYENV_ROOT", ".pyenv"),
@@ -26,13 +26,13 @@ const MANAGERS: &[(&str, &str)] = &[
     ("MAMBA_ROOT_PREFIX", "micromamba"),
 ];
 
-/// Not in anybody's home.
+/// Outside any home.
 const SHARED: &[&str] = &["/opt/conda", "/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
 
-/// The interpreters whose place the user's `PATH` decides.
+/// The interpreters that are looked up in the user's `PATH`.
 const INTERPRETERS: [&str; 5] = ["python3", "python", "node", "bun", "deno"];
 
-/// What the user has of them.
+/// The runtimes that the user has.
 pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString)], here: &Path) -> Vec<Anchor> {
     let variable = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str());
     let mut runtimes = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString
     for path in SHARED {
         add(Path::new(path), Vec::new());
     }
-    // A version manager that the user's `PATH` names, wherever it is.
+    // A version manager that the user's `PATH` names, anywhere.
     let entries = variable("PATH").into_iter().flat_map(std::env::split_paths);
     for shims in entries.filter(|entry| entry.is_absolute() && entry.ends_with("shims")) {
         let Some(shims) = Anchor::find_ambient(&shims) else { continue };
@@ -61,8 +61,8 @@ pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString
     for name in INTERPRETERS {
         let Some(found) = in_path_ambient(OsStr::new(name), variable("PATH"), here) else { continue };
         let Some(followed) = follow_ambient(&found) else { continue };
-        // SECURITY: never the prefix itself: that of `~/bin/node` is the home
-        // (test: an_interpreter_in_the_home_does_not_make_a_runtime_of_it)
+        // SECURITY: never the prefix itself: for `~/bin/node` that is the home (test:
+        // an_interpreter_in_the_home_does_not_make_a_runtime_of_it)
         match prefix(&followed.place) {
             Some(prefix) => INSTALLED.iter().for_each(|part| add(&prefix.join(part), followed.links.clone())),
             None => add(&followed.place, followed.links),

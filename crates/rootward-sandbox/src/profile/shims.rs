@@ -1,4 +1,4 @@
-//! Shims of version managers: small programs that look for the version to run, among all that are installed.
+//! Shims of version managers: small programs that choose the version to run, among all installed ones.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(super) fn seek_ambient(program: &Program, runtimes: &[Anchor], findings: &mu
     }
 }
 
-/// The home of the command is not where its version manager looks.
+/// Sets the version manager's variable, because the command's home is not where it is installed.
 pub(super) fn add(known: &KnownCommand, profile: &mut Profile) {
     let paths = known.program().chain().iter().flat_map(Run::paths);
     for top in paths.filter_map(|path| manager_of(path, known.runtimes())) {
@@ -22,7 +22,7 @@ pub(super) fn add(known: &KnownCommand, profile: &mut Profile) {
     }
 }
 
-/// The directory of the version manager that a program is a shim of.
+/// The directory of the version manager that a shim belongs to.
 // SECURITY: any directory could be called `shims` (test: a_directory_called_shims_opens_nothing)
 fn manager_of(program: &Path, runtimes: &[Anchor]) -> Option<PathBuf> {
     let directory = program.parent()?;
@@ -31,7 +31,7 @@ fn manager_of(program: &Path, runtimes: &[Anchor]) -> Option<PathBuf> {
     (is_shim && runtimes.iter().any(|runtime| runtime.top == top)).then(|| top.to_owned())
 }
 
-/// The variable that tells a version manager where it is.
+/// The variable that tells a version manager its directory.
 fn variable_of(top: &Path) -> &'static str {
     match top.file_name().and_then(|name| name.to_str()) {
         Some(".asdf") => "ASDF_DATA_DIR",

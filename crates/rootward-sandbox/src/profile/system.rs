@@ -1,5 +1,5 @@
-//! What every program needs of the system: libraries and programs, name resolution, certificates, time zone, locale, a few
-//! devices and a few files of `/proc`.
+//! What every program needs from the system: libraries and programs, name resolution, certificates, time zone, locale,
+//! a few devices and a few files of `/proc`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rootward_core::Access;
 
 use super::{Profile, RUN};
 
-/// Programs and libraries. `/nix` and `/gnu` are where two distributions keep all of theirs.
+/// Programs and libraries. `/nix` and `/gnu` are used by two distributions.
 const RUNTIME: &[&str] = &[
     "/usr",
     "/bin",
@@ -21,8 +21,8 @@ const RUNTIME: &[&str] = &[
     "/run/current-system",
 ];
 
-/// The parts of `/etc` that hold no secrets and that libraries read: the loader, names of hosts, users and services, time, locale,
-/// certificates, and the settings of common tools.
+/// The parts of `/etc` without secrets that libraries read: the loader, names of hosts, users and services, time,
+/// locale, certificates, and the settings of common tools.
 const SETTINGS: &[&str] = &[
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -60,14 +60,14 @@ const SETTINGS: &[&str] = &[
     "/etc/profile.d",
 ];
 
-/// Devices that hold nothing.
+/// Devices without contents.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Devices that are only read.
+/// Read-only devices.
 const RANDOM: &[&str] = &["/dev/random", "/dev/urandom"];
 
-/// What `/proc` says about the machine. Nothing of `/proc/PID` is named here: Landlock cannot tell a process's own directory from
-/// another's, whose command line may hold a secret. The launcher opens the command's own.
+/// Information about the machine in `/proc`. Nothing of `/proc/PID` is listed here: Landlock cannot tell a process's
+/// own directory from another's, whose command line may contain a secret. The launcher opens the command's own.
 const MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/meminfo",

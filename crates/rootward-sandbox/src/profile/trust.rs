@@ -1,7 +1,7 @@
-//! Which findings a start may use.
+//! Decides which findings a start may use.
 //!
-//! A finding is trusted where nothing that named it could have been written by a confined command. Where something could, it may only
-//! choose among what is open anyway, what the command line itself names, and the known runtimes. It never names another place.
+//! A finding is trusted if no confined command could have written anything that named it. Otherwise it may only choose
+//! among places that are open anyway, places that the command line itself names, and the known runtimes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::finding::{Anchor, Finding};
 
-/// What a finding is judged by.
+/// The data for judging a finding.
 #[derive(Debug)]
 pub(crate) struct Trust<'t> {
     /// What confined commands could have written.
@@ -19,40 +19,41 @@ pub(crate) struct Trust<'t> {
     /// The places that are open anyway: roots and additions.
     pub(crate) open: &'t [PathBuf],
     pub(crate) runtimes: &'t [Anchor],
-    /// The user's home, as spelled and where it lies.
+    /// The user's home, as spelled and resolved.
     pub(crate) homes: &'t [PathBuf],
 }
 
 /// Why a place is not given.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Untrusted {
-    /// A confined command could have written what names it: the link or file.
+    /// A confined command could have written the link or file that names it.
     #[error("a confined server could have written `{}`, which names it", Shown::new(.0))]
     Planted(PathBuf),
-    /// It is the user's home, or holds it or a secret place of the home.
-    #[error("it holds the home directory or a secret place of it")]
+    /// It is the user's home, or contains the home or one of its secret places.
+    #[error("it contains the home directory or one of its secret places")]
     HoldsHome,
-    /// It is, lies in, or holds a secret place.
-    #[error("it is or holds a secret place")]
+    /// It is, lies in, or contains a secret place.
+    #[error("it is or contains a secret place")]
     Secret,
 }
 
 impl Trust<'_> {
-    /// The finding that is used: this one, or the one that is taken where this one is not to be trusted.
+    /// The finding to use: this one, or its alternative if this one cannot be trusted.
     pub(crate) fn judge<'f>(&self, finding: &'f Finding) -> Result<&'f Finding, Untrusted> {
         let planted = finding.trail.named_in.iter().find(|named_in| self.material.holds(named_in));
         let untrusted = match planted {
-            // SECURITY: a directory that holds the home holds its secrets (test: no_place_that_holds_the_home_is_given)
+            // SECURITY: a directory that contains the home contains its secrets (test:
+            // no_place_that_holds_the_home_is_given)
             _ if self.holds_home(&finding.place) => Untrusted::HoldsHome,
-            // SECURITY: a command that can write what names a place would choose what the next start opens
-            // (test: what_a_command_could_write_names_no_other_place)
+            // SECURITY: a command that can write what names a place would choose what the next start opens (test:
+            // what_a_command_could_write_names_no_other_place)
             Some(planted) if !self.may_be_chosen(finding) => Untrusted::Planted(planted.clone()),
             _ => return Ok(finding),
         };
         finding.otherwise.as_ref().map_or(Err(untrusted), |otherwise| self.judge(otherwise))
     }
 
-    /// Whether what a confined command wrote may lead to this place.
+    /// Whether files of a confined command may lead to this place.
     fn may_be_chosen(&self, finding: &Finding) -> bool {
         let place = &finding.place;
         let holds = |anchor: &Anchor| anchor.holds(place, self.material);
@@ -62,18 +63,18 @@ impl Trust<'_> {
             || self.runtimes().any(in_runtime)
     }
 
-    /// The known runtimes, but none that holds the home: `~/shims` in `PATH` does not make the home a runtime.
+    /// The known runtimes, except any that contains the home: `~/shims` in `PATH` does not make the home a runtime.
     fn runtimes(&self) -> impl Iterator<Item = &Anchor> {
         self.runtimes.iter().filter(|runtime| !self.holds_home(&runtime.top))
     }
 
-    /// Whether a place is not looked through for secrets: the roots have been, and runtimes hold none.
+    /// Whether a place need not be searched for secrets: the roots have been, and runtimes contain none.
     pub(crate) fn is_known(&self, place: &Path) -> bool {
         let runtimes = self.runtimes().map(|runtime| &runtime.top);
         self.open.iter().chain(runtimes).any(|known| place.starts_with(known))
     }
 
-    /// Whether a place is the home, lies above it, or holds one of its secret places.
+    /// Whether a place is the home, lies above it, or contains one of its secret places.
     pub(crate) fn holds_home(&self, place: &Path) -> bool {
         let holds = |home: &PathBuf| {
             home.starts_with(place)

@@ -1,4 +1,4 @@
-//! All of it again as an ordinary user, where the tests are run by the superuser.
+//! Runs everything again as an ordinary user if the tests are run by the superuser.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -15,7 +15,7 @@ const NOBODY: u32 = 65534;
 #[test]
 fn everything_holds_for_an_ordinary_user() {
     if !is_superuser() {
-        // Then all other tests have just been run as one.
+        // All other tests have just run as an ordinary user.
         assert!(std::env::var_os(STAGE).is_some() || rustix::process::geteuid().as_raw() != 0);
         return;
     }

@@ -17,7 +17,7 @@ enum Wall {
     Down,
 }
 
-/// A child that does what it is asked to, confined to the request's roots or not.
+/// A child that does what it is asked, confined to the request's roots or not.
 struct Child(Wall);
 
 impl Door for Child {
@@ -63,11 +63,11 @@ fn outcome(answer: &Value) -> Outcome {
     Outcome::Done { content: bytes(&answer["content"]), entries, place: None }
 }
 
-/// What the wall owes: nothing outside is shown or changed, and access that a root does not give is refused. Codes, and what a path's
-/// text means, are the guard's business.
+/// What the sandbox must guarantee: nothing outside is shown or changed, and access that a root does not give is
+/// refused. Codes, and the meaning of a path's text, are up to the guard.
 fn owed(row: &Row) -> Row {
     let expect = match row.expect {
-        // That a root itself stays is the guard's rule; to the kernel it is an entry of the root around it.
+        // Only the guard protects a root itself; to the kernel it is an entry of the root around it.
         Expect::Deny { .. } if row.name == "nested-root-removed" => Expect::Harmless,
         Expect::Deny { code: "access_denied" } => Expect::Refused,
         _ => Expect::Harmless,
@@ -75,8 +75,8 @@ fn owed(row: &Row) -> Row {
     Row { expect, ..*row }
 }
 
-/// A file with a name inside is inside, whatever other names it has: the kernel cannot tell. The guard replaces files, so that other names
-/// keep theirs; a process that writes in place does not. Named in `SECURITY.md`.
+/// A file with a name inside is inside, whatever other names it has: the kernel cannot tell. The guard replaces files,
+/// so that other names keep the old contents; a process that writes in place does not. Listed in `SECURITY.md`.
 const SHARED_FILE: &str = "put-hard-link";
 
 #[test]
@@ -88,7 +88,7 @@ fn a_confined_child_passes_the_escape_corpus() {
     assert!(report.unsupported.is_empty());
 }
 
-/// The control: the same child, let loose, is caught.
+/// The control: the corpus catches the same child without a sandbox.
 #[test]
 fn an_unconfined_child_is_caught_by_the_corpus() {
     let rows: Vec<Row> = table().map(owed).collect();

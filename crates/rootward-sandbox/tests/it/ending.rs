@@ -1,4 +1,4 @@
-//! Ends: of the command, of the host, of everything in between; nothing stays.
+//! The end of the command, of the host, and of everything in between: nothing stays.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, host, root, run};
 
-/// The processes whose command line holds this word.
+/// The processes whose command line contains this word.
 fn with_mark(mark: &str) -> BTreeSet<i32> {
     let numbers = fs::read_dir("/proc").unwrap().flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -20,17 +20,17 @@ fn with_mark(mark: &str) -> BTreeSet<i32> {
     numbers.filter(marked).collect()
 }
 
-/// Waits for something that must come; a test that hangs is ended from outside.
+/// Waits for something that must happen; a test that hangs is ended from outside.
 fn until(mut seen: impl FnMut() -> bool) {
     while !seen() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// A confined shell that has started more processes, one of them detached in every way, and says so.
+/// A confined shell that has started more processes, one of them detached in every way, and reports it.
 fn started(scene: &Scene, mark: &str) -> (Child, String) {
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
-    // A grandchild in a session of its own, whose parent has ended; one that multiplies all the time.
+    // A grandchild in its own session whose parent has ended; one that keeps forking.
     let script = format!(
         "(setsid sh -c ': {mark}; sleep 1000; :' >/dev/null 2>&1 &) ; \
          sh -c ': {mark}; while :; do (sleep 0.01 &); done' >/dev/null 2>&1 & \
@@ -48,7 +48,7 @@ fn killing_the_host_ends_all_and_nothing_else() {
     let mut scene = Scene::new();
     let mark = format!("mark-{}-host", scene.victim());
     let (mut child, home) = started(&scene, &mark);
-    assert!(fs::metadata(&home).is_ok(), "the private home is there: {home}");
+    assert!(fs::metadata(&home).is_ok(), "the private home exists: {home}");
     child.kill().unwrap();
     child.wait().unwrap();
     until(|| with_mark(&mark).is_empty());

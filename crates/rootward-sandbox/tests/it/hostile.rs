@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use crate::scene::{Scene, finish, host, root, stage, terminal};
 
-/// What is open, and named so in `SECURITY.md`.
+/// What is open, as listed in `SECURITY.md`.
 const OPEN: [&str; 4] = ["see metadata", "see a link's target", "use a pair", "a program from memory"];
 
-/// What is open to an ordinary user; the superuser has given up what it takes.
+/// What is open to an ordinary user; the superuser has given up the needed rights.
 const OPEN_TO_USERS: &str = "change the scheduling of others";
 
 /// What is open with the network.
 const NETWORK: [&str; 2] = ["connect over the network", "send over the network"];
 
-/// What only the superuser can do, with or without a fence.
+/// What only the superuser can do, with or without a sandbox.
 const PRIVILEGED: [&str; 12] = [
     "permissions of a device",
     "read by number",
@@ -34,7 +34,7 @@ const PRIVILEGED: [&str; 12] = [
     "trace",
 ];
 
-/// What came of each attack: done, or the error's number.
+/// The outcome of each attack: success, or the error number.
 type Outcomes = BTreeMap<String, Result<String, Option<i64>>>;
 
 fn outcomes(command: &mut Command) -> Outcomes {
@@ -45,7 +45,7 @@ fn outcomes(command: &mut Command) -> Outcomes {
         Some((line["attack"].as_str()?.to_owned(), result))
     };
     let outcomes: Outcomes = lines.filter_map(outcome).collect();
-    assert!(outcomes.len() > 60, "the child did not come to its end: {run:?}");
+    assert!(outcomes.len() > 60, "the child did not finish: {run:?}");
     outcomes
 }
 
@@ -55,7 +55,7 @@ fn confined(scene: &Scene, more: &[(&str, &str)]) -> Outcomes {
     confined_with(scene, more, slave)
 }
 
-/// The same with something else than a terminal to read from.
+/// The same with something other than a terminal as input.
 fn confined_with(scene: &Scene, more: &[(&str, &str)], input: OwnedFd) -> Outcomes {
     let mut spec = json!({"roots": [root(&scene.path("inside"), "rwx"), root(&scene.path("read-only"), "ro")]});
     for (key, value) in more {
@@ -68,11 +68,11 @@ fn confined_with(scene: &Scene, more: &[(&str, &str)], input: OwnedFd) -> Outcom
     let mut command = host(&spec);
     command.arg(stage()).arg("attack").arg(scene.target()).stdin(Stdio::from(input));
     let outcomes = outcomes(&mut command);
-    assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "it was there to be inherited");
+    assert!(rustix::io::fcntl_getfd(leak.as_fd()).unwrap().is_empty(), "it could be inherited");
     outcomes
 }
 
-/// Waits for a host's supervisor, which is there once it has a child of its own.
+/// Waits for a host's supervisor, which is ready once it has a child of its own.
 fn supervisor_of(host: u32) -> u32 {
     let child = |process: u32| {
         let list = format!("/proc/{process}/task/{process}/children");
@@ -93,7 +93,7 @@ fn succeeded(outcomes: &Outcomes) -> Vec<&str> {
     outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).map(|(name, _)| name.as_str()).collect()
 }
 
-/// The attacks that are known to succeed, these among them.
+/// The attacks that are known to succeed, including these.
 fn open(more: &[&'static str]) -> Vec<&'static str> {
     let users = (!is_superuser()).then_some(OPEN_TO_USERS);
     let mut open: Vec<_> = OPEN.into_iter().chain(more.iter().copied()).chain(users).collect();
@@ -101,7 +101,7 @@ fn open(more: &[&'static str]) -> Vec<&'static str> {
     open
 }
 
-/// A host with one thread makes a copy of itself, one with more starts its program again.
+/// A host with one thread makes a copy of itself; one with more starts its program again.
 #[test]
 fn a_host_with_threads_holds_its_child_as_well() {
     let scene = Scene::new();
@@ -150,11 +150,11 @@ fn unix_sockets_are_open_where_they_are_asked_for() {
     let scene = Scene::new();
     let outcomes = confined(&scene, &[("unix", "open")]);
     assert!(outcomes["connect to a socket with a path"].is_ok(), "{outcomes:#?}");
-    assert!(outcomes["connect to a socket without a path"].is_err(), "Landlock holds those: {outcomes:#?}");
+    assert!(outcomes["connect to a socket without a path"].is_err(), "Landlock refuses those: {outcomes:#?}");
     assert!(outcomes["listen outside"].is_err(), "{outcomes:#?}");
 }
 
-/// The control: what is refused above is possible, so that its refusal says something.
+/// The control: what is refused above works unconfined, so that the refusal means something.
 #[test]
 fn the_same_child_unconfined_does_it_all() {
     let scene = Scene::new();
@@ -167,7 +167,7 @@ fn the_same_child_unconfined_does_it_all() {
     let outcomes = outcomes(&mut command);
     for (name, outcome) in &outcomes {
         let privileged = PRIVILEGED.contains(&name.as_str()) && !is_superuser();
-        // A kernel that was built without a call cannot show it.
+        // Skip calls that this kernel was built without.
         let absent = matches!(outcome, Err(Some(error)) if *error == i64::from(libc::ENOSYS));
         assert!(outcome.is_ok() || privileged || absent, "{name}: {outcome:?}");
     }
@@ -192,7 +192,7 @@ fn metadata_outside_stays_as_it_is() {
     }
 }
 
-/// What may be given without a name: a pipe, a socket, memory, a file that was made without one, a file that was removed.
+/// Inherited objects without a name: a pipe, a socket, memory, a file that was created without one, a removed file.
 #[test]
 fn what_has_no_name_keeps_its_metadata() {
     for attack in ["it was given", "of a socket"] {
@@ -244,7 +244,7 @@ fn inherited_descriptors_are_closed() {
     let (inherited, kept) = (open(host.id()), open(supervisor));
     host.kill().unwrap();
     host.wait().unwrap();
-    assert!(inherited, "it was there to be inherited");
+    assert!(inherited, "it could be inherited");
     assert!(!kept);
 }
 

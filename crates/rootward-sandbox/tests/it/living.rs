@@ -1,4 +1,4 @@
-//! Real programs live: a shell with git, Python, node, and a static binary, where this machine has them.
+//! Real programs run: a shell with git, Python, node, and a static binary, if this machine has them.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, finish, host, root, run};
 
-/// Runs a script in `inside`; it must succeed and print this.
+/// Runs a command in `inside`; it must succeed and print this.
 fn lives(command: &[&str], prints: &str) {
     let scene = Scene::new();
     fs::write(scene.path("inside/file.txt"), "hello").unwrap();
@@ -37,7 +37,7 @@ fn python() {
     lives(&["python3", "-c", script], "hello");
 }
 
-/// Files without a name, made in a root or in the private directory for temporary files: programs use them as they like.
+/// Files without a name, created in a root or in the private temporary directory: programs may use them freely.
 #[test]
 fn python_with_files_without_a_name() {
     let script = "import mmap, os, sqlite3, tempfile\n\
@@ -65,7 +65,7 @@ fn node() {
     lives(&["node", "-e", script], "hello");
 }
 
-/// What it reads about itself, and that its descendants have no such thing: there it would be another's.
+/// A command reads about itself; its descendants cannot, because the rule applies to the command's own files only.
 #[test]
 fn a_command_reads_its_own_size_and_nothing_else_of_proc() {
     let script = "for file in maps stat statm status environ cmdline mountinfo cgroup; do \
@@ -122,7 +122,7 @@ fn a_program_beside_the_working_directory() {
 fn the_private_directories_are_this_users_alone() {
     let scene = Scene::new();
     let spec = json!({"roots": [root(&scene.path("inside"), "rw")]});
-    // Whatever it does to its own home, the directory above keeps others out.
+    // Whatever it does to its own home, the parent directory keeps others out.
     let run = run(&spec, ["sh", "-c", "chmod 777 \"$HOME\"; stat -c %a \"$HOME/..\" \"$TMPDIR/..\""]);
     assert_eq!(run.out, "700\n700\n", "{run:?}");
 }

@@ -1,10 +1,11 @@
-//! Confinement as a hostile child meets it: real processes, the kernel's own fence, and the same child unconfined as the control.
+//! Confinement of a hostile child: real processes, the kernel's own sandbox, and the same child unconfined as the
+//! control.
 
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "tests play the user and the attacker, and end where something is not as it must be"
+    reason = "tests act as the user and the attacker, and stop on any failure"
 )]
 
 mod again;

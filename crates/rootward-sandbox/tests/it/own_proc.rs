@@ -1,4 +1,5 @@
-//! What a process that is not the command itself may read about itself in `/proc`, and that it learns nothing of others by that.
+//! What a process other than the command itself may read about itself in `/proc`, and that it learns nothing about
+//! others from it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::scene::{Run, Scene, root, run, stage};
 
-/// What every process may read; `OWN`, `THREAD` and `PARENT` are its numbers.
+/// What every process may read; `OWN`, `THREAD` and `PARENT` are ids.
 const OWN: [&str; 14] = [
     "/proc/self/maps",
     "/proc/self/smaps_rollup",
@@ -25,7 +26,7 @@ const OWN: [&str; 14] = [
     "/proc/OWN/task",
 ];
 
-/// What no process may open, of its own.
+/// What no process may open, even of its own.
 const CLOSED: [&str; 10] = [
     "/proc/self/mem",
     "/proc/self/environ",
@@ -43,7 +44,7 @@ fn spec(scene: &Scene, own_proc: &str) -> Value {
     json!({"roots": [root(&scene.path("inside"), "rw")], "own_proc": own_proc})
 }
 
-/// Does something in a grandchild of the command: all processes can read what the rules give the command of its own.
+/// Runs an act in a grandchild of the command: all processes can read the command's own files that the rules give.
 fn in_child<A: Into<OsString>>(spec: &Value, act: impl IntoIterator<Item = A>) -> Run {
     let words = [stage().into(), "own".into(), "child".into(), "child".into()]
         .into_iter()
@@ -57,19 +58,19 @@ fn read(paths: &[&str]) -> Vec<String> {
     ["read"].iter().chain(paths).map(|word| (*word).to_owned()).collect()
 }
 
-/// Every line says that something was refused.
+/// Checks that every line reports a refusal.
 #[track_caller]
 fn assert_refused(run: &Run, count: usize) {
     assert_eq!(run.out.lines().count(), count, "{run:?}");
     for line in run.out.lines() {
         let number = line.rsplit_once(": error ").map(|(_, number)| number);
-        // Landlock refuses; a number that is none of its threads does not exist below its own directory.
+        // Landlock refuses; an id that is not one of its threads does not exist below its own directory.
         assert!(matches!(number, Some("13" | "1" | "2")), "{line}: {run:?}");
     }
 }
 
 #[test]
-fn every_process_reads_about_itself_where_that_is_asked_for() {
+fn every_process_reads_about_itself_if_asked_for() {
     let scene = Scene::new();
     let run = in_child(&spec(&scene, "every"), read(&OWN));
     let lines: Vec<&str> = run.out.lines().collect();
@@ -94,7 +95,7 @@ fn the_command_itself_reads_the_same() {
 fn a_process_gets_nothing_of_another() {
     let scene = Scene::new();
     let mut paths: Vec<String> = Vec::new();
-    // The parent is confined alike; the victim and the first process are not.
+    // The parent is confined in the same way; the victim and the first process are not.
     for other in ["PARENT".to_owned(), scene.victim().to_string(), "1".to_owned()] {
         for name in ["maps", "stat", "status", "mem", "environ", "cmdline", "auxv", "fd", "task", "smaps"] {
             paths.push(format!("/proc/{other}/{name}"));
@@ -176,7 +177,7 @@ fn a_process_that_hides_its_memory_still_opens_files() {
     }
 }
 
-/// What is given only because it is traced is told, with the flag that gives it always.
+/// What is given only because of tracing is reported, with the flag that always gives it.
 #[test]
 fn a_trace_tells_who_needs_it() {
     let scene = Scene::new();

@@ -1,5 +1,5 @@
-//! Packages in two steps: fetched by a confined process without roots, then run read-only. The programs that fetch are played by shell
-//! scripts, which misbehave as a package's own scripts could.
+//! Packages in two steps: fetched by a confined process without roots, then run read-only. Shell scripts play the
+//! programs that fetch, and misbehave as a package's own scripts could.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -32,7 +32,7 @@ printf 'home = /usr/bin\n' > "$top/pyvenv.cfg"
 printf '#!/bin/sh\necho ran "$@"\n' > "$top/bin/$name"; chmod +x "$top/bin/$name"
 "#;
 
-/// Says that it ran as it was typed.
+/// Reports that it ran as typed.
 const RUNNER: &str = "#!/bin/sh\necho typed\n";
 
 /// A user with two projects, and the programs that fetch.
@@ -41,7 +41,7 @@ struct User {
 }
 
 impl User {
-    /// Each script goes on with `more`.
+    /// Each script continues with `more`.
     fn new(more: &str) -> User {
         let user = User { directory: tempfile::Builder::new().prefix("packages-").tempdir().unwrap() };
         for name in ["home/one", "home/other", "home/private"] {
@@ -110,7 +110,7 @@ impl User {
         names
     }
 
-    /// Makes the good install this old.
+    /// Makes the good install this many days old.
     fn age(&self, days: u64) {
         let current = self.entry().join("current");
         let mut text: Value = serde_json::from_slice(&fs::read(&current).unwrap()).unwrap();
@@ -193,7 +193,7 @@ printf '#!/bin/sh\ncat "$(dirname "$0")/../name/seen"\n' > "$top/cli.sh""#;
     assert!(!run.out.contains("SECRET"), "{run:?}");
     assert!(
         run.out.contains("npm_config_registry=http://me:password@"),
-        "what is named for fetching is passed: {run:?}"
+        "what is named for fetching is passed on: {run:?}"
     );
     for planted in ["home/one/new", "allowed/new"] {
         assert!(!user.path(planted).exists(), "{planted}");
@@ -209,7 +209,7 @@ printf '#!/bin/sh\\ncat \"$(dirname \"$0\")/../name/seen\"\\n' > \"$top/cli.sh\"
     let user = User::new("");
     let one = user.path("home/one");
     fs::write(one.join("install"), "INSIDE").unwrap();
-    // With an interpreter of node's name, the first argument would be looked at as a script.
+    // With an interpreter named like node's, the first argument would be treated as a script.
     symlink("/bin/sh", user.path("tools/node")).unwrap();
     let npm = format!("{NPM}{}\n", more.replace("$TEST_ONE", one.to_str().unwrap()));
     user.program("tools/npm", &npm.replacen("#!/bin/sh", "#!/usr/bin/env node", 1));
@@ -233,10 +233,10 @@ fn a_package_opens_no_place_outside_it() {
     user.program("tools/npm", &format!("{NPM}{shebang}\n"));
     let run = user.run("home/one", "npx name");
     assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
-    // Also where nobody remembers that the package wrote its directory itself.
+    // Also if there is no record that the package wrote its own directory.
     let run = finish(user.command("home/one", "npx name").env("XDG_STATE_HOME", user.path("other-state")));
     assert!(run.code == Some(77) && run.out.contains("a confined server could have written"), "{run:?}");
-    // Links beside the program, and an environment made from another place.
+    // Links next to the program, and an environment created from another place.
     for plant in [
         "rm -r \"$top/bin/../lib\" 2>/dev/null; ln -s PRIVATE \"$top/lib\"",
         "ln -s PRIVATE \"$top/lib64\"; ln -s PRIVATE \"$top/libexec\"",
@@ -306,7 +306,7 @@ fn a_fetch_that_fails_says_why_and_leaves_nothing() {
     assert_eq!(user.names(), ["1", "1.use", "current", "key", "lock"]);
 }
 
-/// Starts a command whose fetch does not end, and waits until it is under way.
+/// Starts a command whose fetch does not end, and waits until it has started.
 fn hanging(user: &User) -> Child {
     user.fetchers("sleep 1000");
     let child = user.command("home/one", "npx name").stdout(Stdio::null()).spawn().unwrap();
@@ -326,17 +326,17 @@ fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_fetch_that_was_cut_off_is_begun_again() {
+fn a_fetch_that_was_cut_off_is_started_again() {
     let user = User::new("");
     let mut cut_off = hanging(&user);
-    // The host itself: it has no time to put anything in order.
+    // Kill the host itself: it has no time to clean up.
     cut_off.kill().unwrap();
     cut_off.wait().unwrap();
     assert!(user.entry().join("1").exists() && !user.entry().join("current").exists());
     user.fetchers("");
     let run = user.run("home/other", "npx name");
     assert_eq!(run.out, format!("{FETCHING}ran\n"), "{run:?}");
-    assert_eq!(user.names(), ["1", "1.use", "current", "key", "lock"], "what was left is gone");
+    assert_eq!(user.names(), ["1", "1.use", "current", "key", "lock"], "the leftovers are gone");
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn a_waiting_start_goes_on_when_the_other_is_killed() {
 }
 
 #[test]
-fn an_old_package_is_fetched_again_and_used_where_that_fails() {
+fn an_old_package_is_fetched_again_and_used_if_that_fails() {
     let user = User::new("");
     let fetching = "fetching package `name@latest`\n";
     assert_eq!(user.run("home/one", "npx name@latest").out, format!("{fetching}ran\n"));
@@ -397,19 +397,19 @@ fn a_fixed_version_is_never_fetched_again() {
 }
 
 #[test]
-fn where_the_settings_close_the_network_nothing_is_fetched() {
+fn nothing_is_fetched_if_the_settings_close_the_network() {
     let user = User::new("");
     let spec = |fetch: &str| json!({"packages": true, "roots": [root(&user.path("home/one"), "rw")], "network": "off", "fetch": fetch});
     let run = finish(&mut user.command_with(&spec("off"), "home/one", "npx name"));
     assert!(run.code == Some(77) && run.out.contains("the settings close the network"), "{run:?}");
     let run = finish(&mut user.command_with(&spec("on"), "home/one", "npx name"));
-    assert_eq!(run.out, format!("{FETCHING}ran\n"), "the network of the server is another matter: {run:?}");
+    assert_eq!(run.out, format!("{FETCHING}ran\n"), "the server's network is a separate setting: {run:?}");
     let run = finish(&mut user.command_with(&spec("off"), "home/one", "npx name"));
     assert_eq!(run.out, "ran\n", "{run:?}");
 }
 
 #[test]
-fn a_python_that_is_gone_makes_the_package_be_fetched_again() {
+fn a_missing_python_causes_a_new_fetch() {
     let user = User::new("");
     assert!(user.run("home/one", "uvx name").out.contains("fetching"));
     let python = user.entry().join("1/tools/name/bin/python");

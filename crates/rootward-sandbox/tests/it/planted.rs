@@ -1,5 +1,5 @@
-//! What a confined command can write adds nothing to what a later start opens. Each attack is planted in a root, as a server
-//! would between two starts; then the command is started again and tries to read what lies outside.
+//! Nothing that a confined command can write adds to what a later start opens. Each attack is planted in a root, as a
+//! server would between two starts; then the command is started again and tries to read what lies outside.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -65,7 +65,7 @@ impl Home {
     }
 }
 
-/// That a program ran, and read nothing that is not its own.
+/// Checks that a program ran, and read nothing outside.
 fn reads_nothing(what: &str, command: &mut Command) {
     let run = finish(command);
     assert!(run.out.contains("ran"), "{what}: it did not run: {run:?}");
@@ -78,7 +78,7 @@ fn refused(what: &str, run: &Run, place: &Path) {
     assert!(run.out.contains(place.to_str().unwrap()), "{what}: {run:?}");
 }
 
-/// Says that it ran, and prints the files that it can read.
+/// Reports that it ran, and prints the files that it can read.
 fn reader(first_line: &str, home: &Home, files: &[&str]) -> String {
     let files: Vec<String> = files.iter().map(|file| home.path(file).display().to_string()).collect();
     format!("{first_line}\necho ran\ncat {} 2>/dev/null\n:\n", files.join(" "))
@@ -109,7 +109,7 @@ fn a_program_is_not_reached_by_a_planted_link() {
     home.link("home/proj/x", home.path("home/elsewhere/bin/x"));
     let run = finish(home.host(&["home/proj"]).arg(home.path("home/proj/x")));
     refused("the program", &run, &home.path("home/proj/x"));
-    // Where the target is open anyway, the link adds nothing.
+    // If the target is open anyway, the link adds nothing.
     let spec = json!({"roots": [root(&home.path("home/proj"), "rw")], "allow_read": [home.path("home/elsewhere")]});
     let run = finish(home.host_with(&spec).arg(home.path("home/proj/x")));
     assert!(run.out.contains("ran") && run.out.contains("SECRET"), "{run:?}");
@@ -148,13 +148,14 @@ fn a_directory_called_shims_opens_nothing() {
         reader(&format!("#!/usr/bin/env -S -u {} /bin/sh", shim.display()), &home, &["home/elsewhere/lib/secret.txt"]);
     let script = home.program("home/proj/script", &text);
     reads_nothing("an argument of an option", home.host(&["home/proj"]).arg(&script));
-    // Nor where the shim itself is asked for, and is no version manager's.
+    // Nor if the shim itself is requested but belongs to no version manager.
     let typed = home.program("home/tools/shims/x", &reader("#!/bin/sh", &home, &["home/tools/secret.txt"]));
     home.file("home/tools/secret.txt", "SECRET");
     reads_nothing("a directory of that name", home.host(&["home/proj"]).arg(typed));
 }
 
-/// A script that has a place taken for its interpreter: `env` reads the quotes, and runs a shell.
+/// A script whose first line names a place that could be mistaken for its interpreter: `env` parses the quotes, and
+/// runs a shell.
 fn naming(home: &Home, place: &str, files: &[&str]) -> String {
     let first_line = format!("#!/usr/bin/env -S X=\"a {} b\" /bin/sh", home.path(place).display());
     reader(&first_line, home, files)
@@ -213,7 +214,7 @@ fn an_environment_that_was_in_a_root_still_starts() {
     fs::write(packages.join("found.py"), "").unwrap();
     let first_line = format!("#!{}/bin/python", venv.display());
     let script = home.program("home/src/tool/.venv/bin/server", &format!("{first_line}\nimport found\nprint('ran')\n"));
-    // As `uv tool` and `pipx` install them: a link that the user has in `PATH`.
+    // As `uv tool` and `pipx` install them: a link in the user's `PATH`.
     home.link("home/.local/bin/server", &script);
     let given = finish(home.host(&["home/src"]).args(["sh", "-c", "echo ran"]));
     assert_eq!(given.out, "ran\n", "{given:?}");
@@ -243,7 +244,7 @@ fn a_script_without_its_package_gets_no_other() {
         command
     };
     reads_nothing("the package above the root", &mut node());
-    // The start says what is missing, and with the operator's word it is there.
+    // The start reports what is missing; if the operator allows it, it is available.
     let mut told = home.host_with(&json!({"roots": [root(&home.path("home/work/app"), "rw")], "tell": true}));
     let told = finish(told.arg("node").arg(&script));
     let modules = home.path("home/work/node_modules");
@@ -269,7 +270,7 @@ fn what_is_open_is_not_told_to_be_withheld() {
     assert!(run.out.contains("ran found") && !run.out.contains("a confined server"), "{run:?}");
 }
 
-/// Whoever could write beside a script does not decide how much of its surroundings is open.
+/// Write access next to a script must not decide how much around it is open.
 #[test]
 fn a_planted_package_opens_no_more_than_none() {
     let home = Home::new();
@@ -307,7 +308,7 @@ fn a_cache_is_not_moved_by_a_link() {
         symlink(home.path("home/private"), moved).unwrap();
         let run = finish(home.host(&["home/proj"]).arg(&npx).arg("package"));
         assert_eq!(run.code, Some(77), "{run:?}");
-        assert_eq!(fs::read_dir(home.path("home/private")).unwrap().count(), 1, "nothing was made behind the link");
+        assert_eq!(fs::read_dir(home.path("home/private")).unwrap().count(), 1, "nothing was created behind the link");
         fs::remove_file(moved).unwrap();
         fs::rename(moved.with_extension("moved"), moved).unwrap();
     }
@@ -358,11 +359,11 @@ fn what_was_once_given_is_not_trusted_later() {
     let text = reader("#!/bin/sh", &home, &["home/private/diary.txt"]);
     let program = home.program("home/proj/tool/bin/x", &text);
     fs::create_dir(home.path("home/notes")).unwrap();
-    // The user made this link: nobody else could write there.
+    // The user created this link: nobody else could write there.
     home.link("home/proj/tool/libexec", home.path("home/private"));
     let trusted = finish(home.host(&["home/notes"]).arg(&program));
     assert!(trusted.out.contains("SECRET"), "the link is the user's own: {trusted:?}");
-    // From the moment on that a command could have made it, it is not followed, whatever the roots are.
+    // From the moment a command could have created it, it is not followed, whatever the roots are.
     reads_nothing("in a root", home.host(&["home/proj"]).arg(&program));
     reads_nothing("in what was a root", home.host(&["home/notes"]).arg(&program));
 }
@@ -384,10 +385,10 @@ fn what_is_given_for_writing_is_on_record_before_the_command_runs() {
     assert_eq!(run.out, "ran\n", "{run:?}");
     let text = fs::read_to_string(&record).unwrap();
     assert!(text.contains(memory.path().to_str().unwrap()), "{text:?}");
-    // What is given nothing for writing starts where there can be no record.
+    // A command that is given nothing for writing starts even if there can be no record.
     let none = finish(home.host(&[]).env("XDG_STATE_HOME", "/proc/none").args(["sh", "-c", "echo ran"]));
     assert_eq!(none.out, "ran\n", "{none:?}");
-    // Without the record, no start: neither where it cannot be written, nor where it is damaged, nor where it has no place.
+    // Otherwise there is no start without the record: if it cannot be written, is damaged, or has no place.
     let start = |command: &mut Command| finish(command.args(["sh", "-c", "echo ran"]));
     fs::write(&record, "damaged").unwrap();
     let damaged = start(&mut home.host(&["home/proj"]));
@@ -418,7 +419,7 @@ fn what_is_planted_beside_a_program_holds_up_no_start() {
     reads_nothing("a device", home.host(&["home/proj"]).arg(&python));
 }
 
-/// A stand-in for an installed Python: says what it finds among its libraries.
+/// A stand-in for an installed Python: prints what it finds among its libraries.
 fn install_python(home: &Home, top: &str) -> PathBuf {
     home.file(&format!("{top}/lib/marker"), "its libraries");
     home.program(
@@ -461,7 +462,7 @@ fn a_real_environment_in_a_root_starts() {
         "home/proj/.venv/bin/server",
         &format!("#!{}/bin/python\nimport json, sys\nprint('ran', sys.prefix)\n", venv.display()),
     );
-    // As a client starts it: with the `PATH` of the user, and the home that its versions are in.
+    // As a client starts it: with the user's `PATH`, and the home that contains its versions.
     let users_home = std::env::var_os("HOME").unwrap();
     for command in [vec![script.clone()], vec![venv.join("bin/python"), script]] {
         let run = finish(home.host(&["home/proj"]).env("HOME", &users_home).args(&command));

@@ -1,4 +1,4 @@
-//! A command that shares the home tries to plant what Rootward obeys at its next start, by every route there is.
+//! A command that shares the home tries in every way to plant settings for Rootward's next start.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::scene::{feed, finish, host, root};
 /// Rootward's own places in a home.
 const OWN: [&str; 3] = [".config/rootward", ".local/state/rootward", ".cache/rootward"];
 
-/// Carries out each attack in a process and a home of its own. An attack knows the home `h`, the own place `o`, its parent `p`, a
+/// Runs each attack in its own process and home. An attack knows the home `h`, the own place `o`, its parent `p`, a
 /// prepared directory, and a prepared stand-in for `t`, the topmost directory on the way.
 const SCRIPT: &str = r"
 import ctypes, json, os, shutil, sys
@@ -34,7 +34,7 @@ for h, rest, attack in json.load(sys.stdin):
     sys.stdout.flush(); os._exit(0)
 ";
 
-/// The attacks. Each ends in `config.toml` being the attacker's.
+/// The attacks. Each tries to replace `config.toml`.
 const ATTACKS: [(&str, &str); 11] = [
     ("write", "write()"),
     ("below a handle", "os.chdir(os.open(p if os.path.exists(p) else h, os.O_PATH)); write()"),
@@ -84,7 +84,7 @@ fn is_planted(home: &Path, own: &str) -> bool {
     fs::read_to_string(home.join(own).join("config.toml")).is_ok_and(|text| text == "planted")
 }
 
-/// Every attack on every place, each in a home of its own.
+/// Every attack on every place, each in its own home.
 fn homes() -> Vec<(TempDir, &'static str, Way, &'static str, &'static str)> {
     let mut homes = Vec::new();
     for own in OWN {

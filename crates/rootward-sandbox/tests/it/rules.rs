@@ -1,4 +1,4 @@
-//! Which rules are made, which cannot be held, and what is said about them.
+//! Which rules are made, which cannot be enforced, and what is reported about them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +25,7 @@ fn each_access_gives_its_own() {
         check(access, "echo x > gone-$$ && rm gone-$$", access.starts_with("rw"));
         check(access, "mkdir -p d/e && mv d/e e-$$", access.starts_with("rw"));
         check(access, "./script", access == "rwx");
-        // Unlike `mv`, `ln` has no other way where the kernel takes two directories for two file systems.
+        // Unlike `mv`, `ln` has no fallback if the kernel treats two directories as two file systems.
         check(access, "mkdir -p f && ln file f/twin-$$", access != "ro");
     }
 }
@@ -74,7 +74,7 @@ fn additions_and_denials() {
     check(json!({"allow_read": [outside], "deny_read": [outside]}), &secret, 1);
     check(json!({"allow_write": [outside], "deny_write": [scene.directory.path()]}), &append, 2);
     check(json!({"deny_write": [inside]}), "echo x > new", 2);
-    // Below what is open, too: existing or not, and the way there cannot be moved away.
+    // Also below an open place, whether or not it exists, and the way there cannot be moved away.
     fs::write(inside.join("kept/file"), "text").unwrap();
     fs::create_dir_all(inside.join("a/b")).unwrap();
     let kept = json!({"deny_write": [inside.join("kept")]});
@@ -92,7 +92,7 @@ fn additions_and_denials() {
     for script in ["mkdir a/later", "mv a/b a/later", "mv a b && mkdir -p a/later/deep", "ln -s b a/later"] {
         check_not(later.clone(), script);
     }
-    // Of what the system has, as well.
+    // Also in the system's places.
     check(json!({"deny_read": ["/usr/share/doc"]}), "true", 0);
     check_not(json!({"deny_read": ["/usr/share/doc"]}), "ls /usr/share/doc");
     check(json!({"allow_read": [scene.path("gone")]}), "true", 77);
@@ -112,7 +112,7 @@ fn denials_hold_however_they_are_spelled() {
     for spelling in ["inside", "outside/../inside", "./inside/.", "link"] {
         check(spelling, "echo x > new", 2);
     }
-    // Below what is open, and not there yet.
+    // Below an open place, and not existing yet.
     for spelling in ["inside/later", "link/later", "outside/../inside/later"] {
         check(spelling, "mkdir later", 1);
     }
@@ -127,7 +127,7 @@ fn the_whole_disk_is_no_root() {
         let run = run(&spec, ["true"]);
         assert_eq!(run.code, Some(77), "{spec} {run:?}");
     }
-    // Not by the way of the profile either.
+    // Not through the profile either.
     let scene = Scene::new();
     symlink("/", scene.path("node_modules")).unwrap();
     let run = run(&json!({"roots": []}), [scene.path("node_modules/bin/ls").as_os_str(), "/root".as_ref()]);
@@ -152,7 +152,7 @@ fn the_profile_opens_no_secret_place() {
         finish(&mut command)
     };
     assert_eq!(read("harmless").out, "harmless");
-    assert_eq!(read("harmless.pem").out, "harmless", "guarded files are left to processes");
+    assert_eq!(read("harmless.pem").out, "harmless", "processes may read guarded files");
     assert!(!read("certificate").out.contains("SECRET"));
 }
 
@@ -168,7 +168,7 @@ fn the_profile_opens_neither_the_home_nor_a_directory_that_all_share() {
         let run = finish(&mut command);
         assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{run:?}");
     }
-    // An environment of Python that is the home itself.
+    // A Python environment that is the home itself.
     fs::create_dir(home.join("bin")).unwrap();
     fs::write(home.join("pyvenv.cfg"), "home = /usr/bin\n").unwrap();
     symlink("/usr/bin/python3", home.join("bin/python3")).unwrap();
@@ -177,7 +177,7 @@ fn the_profile_opens_neither_the_home_nor_a_directory_that_all_share() {
     command.env("HOME", &home).arg(home.join("bin/python3")).args(["-I", "-c", code]).arg(home.join("secret.txt"));
     let run = finish(&mut command);
     assert!(run.code == Some(1) && !run.out.contains("SECRET"), "{run:?}");
-    // Like `/tmp`, where a script may lie beside what is none of its business.
+    // Like `/tmp`, where a script may lie next to other people's files.
     let shared = scene.path("shared");
     fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o1777)).unwrap();
@@ -267,8 +267,8 @@ fn a_package_cache_belongs_to_one_command_and_directory() {
 }
 
 #[test]
-fn the_fence_is_tried_before_the_command_runs() {
-    // Everything a command has is in its enforcement, and it says so only after the proof.
+fn the_sandbox_is_tried_before_the_command_runs() {
+    // Everything a command gets is in its enforcement, which is only reported after the proof.
     let scene = Scene::new();
     let run = run(&json!({"roots": [root(&scene.path("inside"), "rw")], "tell": true}), ["ls", "/"]);
     assert_ne!(run.code, Some(0), "{run:?}");
@@ -293,7 +293,7 @@ fn refusals_are_traced_each_place_once() {
     }
     let above = format!("refused write {}", outside.display());
     assert!(refused.contains(&above.as_str()), "{refused:#?}");
-    assert!(!refused.iter().any(|line| line.contains("missing")), "what is not there is not refused: {refused:#?}");
+    assert!(!refused.iter().any(|line| line.contains("missing")), "a missing file is not refused: {refused:#?}");
 }
 
 /// A name can lead elsewhere by the time it is used; a handle cannot.

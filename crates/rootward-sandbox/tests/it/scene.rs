@@ -1,6 +1,6 @@
-//! A scene: directories shared and not, and processes and sockets of the same user to be attacked.
+//! A scene: shared and unshared directories, and processes and sockets of the same user to attack.
 
-#![expect(unsafe_code, reason = "a shared memory segment is made by system calls alone")]
+#![expect(unsafe_code, reason = "a shared memory segment needs raw system calls")]
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,12 +17,12 @@ use rootward_testkit::snapshot::Snapshot;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program that plays host and child. Tests that are run as another user are told where that user can reach it.
+/// The program that plays host and child. Tests that run as another user are told where that user can reach it.
 pub(crate) fn stage() -> PathBuf {
     std::env::var_os(STAGE).map_or_else(|| env!("CARGO_BIN_EXE_sandbox-stage").into(), PathBuf::from)
 }
 
-/// The variable that says where the program is.
+/// The variable with the program's path.
 pub(crate) const STAGE: &str = "ROOTWARD_TEST_STAGE";
 
 pub(crate) struct Scene {
@@ -90,7 +90,7 @@ impl Scene {
         .to_string()
     }
 
-    /// That nothing outside was changed.
+    /// Checks that nothing outside was changed.
     pub(crate) fn assert_untouched(&mut self) {
         let after = Snapshot::take(&self.path("outside")).unwrap();
         assert_eq!(self.before.differences(&after), [], "something outside was changed");
@@ -114,7 +114,7 @@ impl Drop for Scene {
     }
 }
 
-/// A terminal: the end that a program has, and the other, which must stay open meanwhile.
+/// A terminal: the program's end, and the other end, which must stay open meanwhile.
 pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -125,7 +125,7 @@ pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     (rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap(), master)
 }
 
-/// A host that confines what follows.
+/// A host that confines the following command.
 pub(crate) fn host(spec: &Value) -> Command {
     let mut command = Command::new(stage());
     command.arg("host").arg(spec.to_string()).stdin(Stdio::null()).env("TOKEN", "SECRET");
@@ -135,7 +135,7 @@ pub(crate) fn host(spec: &Value) -> Command {
     command
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -143,7 +143,7 @@ pub(crate) struct Run {
     pub(crate) err: String,
 }
 
-/// Runs a command, confined as the spec says.
+/// Runs a command, confined according to the spec.
 pub(crate) fn run<A: AsRef<OsStr>>(spec: &Value, command: impl IntoIterator<Item = A>) -> Run {
     finish(host(spec).args(command))
 }
@@ -152,7 +152,7 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     command.output().unwrap().into()
 }
 
-/// The same with something to read.
+/// The same with input.
 pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Run {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(input).unwrap();
@@ -170,7 +170,7 @@ impl From<Output> for Run {
     }
 }
 
-/// A root as it is typed.
+/// A root as typed.
 pub(crate) fn root(path: &Path, access: &str) -> String {
     format!("{}:{access}", path.display())
 }

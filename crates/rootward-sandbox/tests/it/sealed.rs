@@ -1,4 +1,4 @@
-//! A part of a program in a process of its own that can open no file.
+//! A part of a program in a separate process that cannot open files.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;

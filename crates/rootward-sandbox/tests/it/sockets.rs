@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::scene::{Run, host, root, run, stage};
 
-/// A shared directory, another one that is not shared, and a listener in each that says which it is.
+/// A shared directory, another one that is not shared, and a listener in each that says which one it is.
 struct Harbour {
     directory: TempDir,
     outside: Listening,
@@ -27,7 +27,7 @@ struct Harbour {
     port: u16,
 }
 
-/// A listener in this process, which nothing confines. It answers every connection.
+/// An unconfined listener in this process. It answers every connection.
 struct Listening {
     heard: Arc<AtomicUsize>,
     path: PathBuf,
@@ -106,7 +106,7 @@ impl Harbour {
         json!({"roots": [root(&self.path("inside"), "rw")]})
     }
 
-    /// Runs an act, confined; its output.
+    /// Runs an act, confined; returns its output.
     fn says(&self, act: &Value) -> String {
         says(&self.spec(), act)
     }
@@ -200,7 +200,7 @@ fn a_named_socket_is_reached() {
     let harbour = Harbour::new();
     let named = |path: &Path| json!({"roots": [root(&harbour.path("inside"), "rw")], "sockets": [path]});
     assert_eq!(says(&named(&harbour.outside()), &at("connect", &harbour.outside())), "done outside");
-    // Spelled in another way, by the user or by the command.
+    // Spelled differently, by the user or by the command.
     symlink("the-outside", harbour.path("outside/link")).unwrap();
     for spelling in ["outside/link", "inside/../outside/the-outside"] {
         let (spec, act) = (named(&harbour.path(spelling)), at("connect", &harbour.outside()));
@@ -299,7 +299,7 @@ fn sockets_that_act_for_the_user_are_never_reached() {
     assert_eq!(harbour.says(&at("connect", &engine)), error(libc::EACCES));
     symlink("docker.sock", harbour.path("inside/link")).unwrap();
     assert_eq!(harbour.says(&at("connect", &harbour.path("inside/link"))), error(libc::EACCES));
-    // A display needs to be named.
+    // A display must be named.
     let display = harbour.path("inside/wayland-0");
     let _display = Listening::at(display.clone(), "display");
     assert_eq!(harbour.says(&at("connect", &display)), error(libc::EACCES));
@@ -360,7 +360,7 @@ fn a_descriptor_that_is_swapped_reaches_no_listener_outside() {
 #[test]
 fn an_address_that_is_swapped_reaches_no_listener_outside() {
     let harbour = Harbour::new();
-    // Both of one length.
+    // Both have the same length.
     let (inside, outside) = (harbour.path("inside//the-insider"), harbour.outside());
     let _inside = Listening::at(inside.clone(), "in here");
     let act = json!({"do": "swap addresses", "path": inside, "other": outside, "rounds": 2000});

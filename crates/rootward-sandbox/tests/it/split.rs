@@ -1,4 +1,4 @@
-//! Roots below which something must stay closed: what is open, what is not, and what is said about it.
+//! Roots below which something must stay closed: what is open, what is not, and what is reported.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::scene::{Run, Scene, finish, host, root, run};
 
-/// A home in the shared directory: a project, notes, secrets, start-up files.
+/// A home in the shared directory: a project, notes, secrets, startup files.
 fn home(scene: &Scene) -> std::path::PathBuf {
     let home = scene.path("inside");
     for directory in ["src/app/.git/hooks", ".ssh", ".config/git", ".config/htop", ".git/hooks", "tools/x/.aws"] {
@@ -82,7 +82,7 @@ fn a_secret_below_a_root_is_neither_read_nor_listed() {
         ["", ".config", "tools", "tools/x"].map(|place| home.join(place).components().collect::<std::path::PathBuf>());
     assert_eq!(split, expect.each_ref().map(|place| place.to_str().unwrap()), "{told}");
     assert_eq!(told["split"][0]["lost"], json!(["read", "write", "delete"]), "{told}");
-    // Nothing secret is below this one: it can be listed.
+    // Nothing below this one is secret, so it can be listed.
     assert_eq!(told["split"][1]["lost"], json!(["write", "delete"]), "{told}");
     check(&spec, "ls .config && cat .config/git/config", true);
     assert_eq!(fs::read_to_string(home.join("src/app/main.rs")).unwrap(), "x\n");
@@ -109,7 +109,7 @@ fn entries_closed_for_writing_are_read_only_where_a_split_arrives() {
     ] {
         check(&spec, script, false);
     }
-    // Below what the split does not reach they stay open, and are named.
+    // Where the split does not reach, they stay open and are reported.
     check(&spec, "echo x > src/app/.git/hooks/pre-commit", true);
     let told = enforcement(&shell(&spec, "true"));
     let unheld: Vec<_> =
@@ -192,7 +192,7 @@ fn what_a_profile_opens_is_split_like_a_root() {
 }
 
 #[test]
-fn a_root_of_less_access_in_another_is_held() {
+fn a_root_of_less_access_in_another_is_enforced() {
     let scene = Scene::new();
     let inside = scene.path("inside");
     for directory in ["docs/deep", "src"] {
@@ -218,7 +218,7 @@ fn a_root_of_less_access_in_another_is_held() {
     for spec in [nested("ro", "rw"), nested("rw", "rw")] {
         check(&spec, "echo x >> docs/page", true);
     }
-    // One of more access in the one of less.
+    // One with more access inside the one with less.
     let mut spec = nested("rw", "ro");
     spec["roots"].as_array_mut().unwrap().push(root(&inside.join("docs/deep"), "rw").into());
     check(&spec, "echo x > docs/deep/new", true);
@@ -284,7 +284,7 @@ fn many_entries_need_no_higher_limit_of_open_files() {
     let run = finish(command.stdin(std::process::Stdio::null()));
     assert_eq!(run.out, "1024\ntexttextchmod\n", "{run:?}");
     assert!(run.err.contains(".ssh"), "{run:?}");
-    // A limit that cannot be raised is a reason, not a rule that is missing.
+    // A limit that cannot be raised is reported; no rule is silently missing.
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -n 1024 && exec \"$@\"", "sh"]).arg(&stage).args(["host", &spec, "true"]);
     let run = finish(&mut command);

@@ -1,4 +1,4 @@
-//! One act of the escape corpus, as a program does it that cares for no rule: straight to the path.
+//! One act of the escape corpus, as a program without any checks does it: straight to the path.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) fn act() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Does what the spec says; what came of it.
+/// Does what the spec says; returns the outcome.
 pub(crate) fn outcome(spec: &Value) -> Value {
     match perform(spec) {
         Ok(outcome) => outcome,
@@ -45,9 +45,9 @@ fn perform(spec: &Value) -> io::Result<Value> {
             let names = fs::read_dir(one)?.map(|entry| Ok(entry?.file_name().as_bytes().to_vec()));
             return Ok(json!({"entries": names.collect::<io::Result<Vec<_>>>()?}));
         }
-        // What may be seen of files outside is told in SECURITY.md; the corpus is about what is opened.
+        // SECURITY.md lists what may be seen of files outside; the corpus is about what is opened.
         "Check" | "Stat" => {}
-        // Whether it could be run is asked by trying: nothing in the corpus does anything.
+        // Tries to run it: no program in the corpus does anything.
         "Execute" => {
             match Command::new(std::env::current_dir()?.join(one)).stdin(Stdio::null()).stdout(Stdio::null()).status() {
                 Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {}

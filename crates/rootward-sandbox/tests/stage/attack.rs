@@ -1,4 +1,4 @@
-//! The attacker: tries every gap, and says of each whether it did harm.
+//! The attacker: tries every gap, and reports for each whether it did harm.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-/// What the attacker knows of its surroundings.
+/// What the attacker knows.
 pub(crate) struct Target {
-    /// A directory that is shared.
+    /// A shared directory.
     pub(crate) inside: PathBuf,
     /// A directory that is shared for reading.
     pub(crate) read_only: PathBuf,
-    /// A directory that is not shared, of the same user.
+    /// An unshared directory of the same user.
     pub(crate) outside: PathBuf,
     /// A process of the same user.
     pub(crate) victim: i32,
@@ -20,11 +20,11 @@ pub(crate) struct Target {
     pub(crate) segment: i32,
     /// The port of a listener on loopback.
     pub(crate) port: u16,
-    /// The name of an abstract socket that listens.
+    /// The name of a listening abstract socket.
     pub(crate) name: String,
 }
 
-/// An attack: harm done, with what was gained, or why not.
+/// An attack: returns what was gained, or the error.
 pub(crate) type Attack = fn(&Target) -> io::Result<String>;
 
 pub(crate) fn attack(spec: &str) -> ExitCode {

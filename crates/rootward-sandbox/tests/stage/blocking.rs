@@ -47,7 +47,7 @@ fn accept_until(listener: &OwnedFd, enough: impl Fn() -> bool) {
     }
 }
 
-/// Threads wait for a listener with a full queue. Meanwhile other supervised calls work. At last the listener accepts.
+/// Threads wait for a listener with a full queue. Meanwhile other supervised calls work. Finally the listener accepts.
 pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
     const WAITING: usize = 20;
     let (listener, _queued) = full(path)?;
@@ -68,7 +68,7 @@ pub(crate) fn wait(path: &str, file: &str) -> io::Result<String> {
         for _ in 0..50 {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
         }
-        // Sockets that cannot be connected do not wait either, though the kernel would let them.
+        // Sockets that cannot be connected do not wait either, although the kernel would let them.
         let error = |socket: RawFd| connect(socket, &address(path)).err().and_then(|error| error.raw_os_error());
         let (pair, _other) = UnixStream::pair()?;
         let errors = [error(pair.as_raw_fd()), error(listener.as_raw_fd())].map(|error| error.unwrap_or(0));
@@ -106,7 +106,7 @@ extern "C" fn handle(_: i32) {
 }
 
 fn handler(flags: i32) {
-    // SAFETY: the structure is plain data, and the handler does nothing but count.
+    // SAFETY: the structure is plain data, and the handler only counts.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;

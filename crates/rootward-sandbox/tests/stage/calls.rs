@@ -1,4 +1,4 @@
-//! Attacks by system calls that reach around Landlock, or into the kernel.
+//! Attacks with system calls that bypass Landlock, or reach into the kernel.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -29,7 +29,8 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let mut parameters = [0_u64; 15];
         call!(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr()).map(|_| String::new())
     }),
-    // The newest filter that asks is the one that is asked: with a listener of one's own, one could answer for the supervisor.
+    // The kernel asks the newest filter that has a listener: with its own listener, a process could answer for the
+    // supervisor.
     ("answer for the supervisor", |_| {
         forked(|| {
             // SAFETY: the call takes numbers.
@@ -42,7 +43,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     }),
     ("keys", |_| call!(libc::SYS_keyctl, 0, -3, 0).map(|_| String::new())),
     ("count events", |_| {
-        // PERF_TYPE_SOFTWARE, of this process alone.
+        // PERF_TYPE_SOFTWARE, only for this process.
         let mut attributes = [0_u64; 16];
         attributes[0] = 1 | 128 << 32;
         attributes[5] = 1 << 5 | 1 << 6;
@@ -65,7 +66,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     }),
 ];
 
-/// Does something in a process of its own, which then ends.
+/// Runs something in a separate process, which then ends.
 fn forked(act: impl FnOnce() -> io::Result<i64>) -> io::Result<String> {
     // SAFETY: this program has one thread.
     let child = unsafe { libc::fork() };
@@ -86,10 +87,11 @@ fn forked(act: impl FnOnce() -> io::Result<i64>) -> io::Result<String> {
     }
 }
 
-/// Makes a harmless call as a program of another architecture would.
+/// Makes a harmless call like a program of another architecture.
 pub(crate) fn nothing() -> ExitCode {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: number 20 is `getpid` for i386, and changes no memory. Where the kernel runs no such programs, this one is ended.
+    // SAFETY: number 20 is `getpid` for i386, and changes no memory. If the kernel does not run such programs, this one
+    // is ended.
     unsafe {
         std::arch::asm!("int 0x80", inlateout("eax") 20 => _, options(nostack));
     }

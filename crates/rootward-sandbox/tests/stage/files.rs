@@ -57,7 +57,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     ("permissions", |target| {
         done(fs::set_permissions(target.outside.join("kept.txt"), fs::Permissions::from_mode(0o600)))
     }),
-    // Set to what they are: for a control that does no harm.
+    // Set to their current value, so that the control does no harm.
     ("permissions of a device", |_| {
         let mode = fs::metadata("/dev/null")?.permissions();
         done(fs::set_permissions("/dev/null", mode))
@@ -83,7 +83,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         call!(libc::SYS_fchmod, one.as_raw_fd(), 0o640).map(|_| String::new())
     }),
     ("a command to the file system behind a directory", |target| {
-        // BTRFS_IOC_SUBVOL_CREATE makes a directory where Landlock does not look. Other file systems do not know it.
+        // BTRFS_IOC_SUBVOL_CREATE creates a directory without Landlock's check. Other file systems do not know it.
         let directory = fs::File::open(&target.read_only)?;
         let name = [0_u8; 4096];
         match call!(libc::SYS_ioctl, directory.as_raw_fd(), 0x5000_940e_u64, name.as_ptr()) {
@@ -117,7 +117,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         std::thread::scope(|scope| {
             let swapping = scope.spawn(|| {
                 let next = target.inside.join("next");
-                // Many: on a busy machine the two threads may take turns of thousands.
+                // Many rounds: on a busy machine the two threads may alternate only every few thousand.
                 for turn in 0..4_000 {
                     if stop.load(std::sync::atomic::Ordering::Relaxed) {
                         return;
@@ -138,7 +138,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         match (changed, own) {
             (true, _) => Ok(String::new()),
             (false, true) => Err(io::Error::from_raw_os_error(libc::EACCES)),
-            // Nothing at all was changed: the race was none.
+            // Nothing was changed: there was no race.
             (false, false) => Ok("nothing was tried".to_owned()),
         }
     }),

@@ -1,4 +1,4 @@
-//! The host: confines a command as a spec says, and ends with its code.
+//! The host: confines a command according to a spec, and exits with its code.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use rootward_sandbox::{
 };
 use serde_json::Value;
 
-/// The code for a command that was not started.
+/// The exit code for a command that was not started.
 const NOT_STARTED: u8 = 77;
 
 pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
@@ -56,7 +56,7 @@ pub(crate) fn host(spec: &str, command: &[OsString]) -> ExitCode {
         } else if refused.path.starts_with("/proc") {
             line = format!("{line}: {}", permit(&refused));
         }
-        // At once: the command may print, too.
+        // At once: the command may also print.
         println!("{line}");
     }
     let code = signals.wait(&mut confined.child).expect("a child to wait for");
@@ -70,7 +70,7 @@ fn permit(refused: &Refused) -> &'static str {
     }
 }
 
-/// The command as typed, or, where the spec says so, the package that it fetches.
+/// The command as typed or, if the spec says so, the package that it fetches.
 fn known(spec: &Value, confinement: &Confinement, line: &CommandLine) -> Result<KnownCommand, StartError> {
     let package = if spec["packages"] == true { confinement.package_ambient(line)? } else { None };
     let Some(package) = package else { return Ok(KnownCommand::look_up_ambient(line)?) };

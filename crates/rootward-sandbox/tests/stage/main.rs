@@ -1,16 +1,12 @@
-//! The other processes of the tests: a host that confines a command, and the command, which is hostile.
+//! The other processes of the tests: a host that confines a command, and the hostile command.
 //!
-//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and says what came of each, `act` does one thing to one path,
-//! `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes,
-//! `sealed` is a process that can open no file.
+//! `host SPEC COMMAND…` confines, `attack SPEC` tries every gap and reports each outcome, `act` does one thing to one
+//! path, `serve` does as many as its client wants, `unix` connects and listens, `own` reads about processes, `sealed`
+//! is a process that cannot open files.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "plays the attacker, and tells the tests what it did"
-)]
-#![expect(clippy::expect_used, reason = "a part that was told nothing ends")]
-#![expect(unsafe_code, reason = "an attacker makes system calls as it likes")]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "acts as the attacker, and reports to the tests")]
+#![expect(clippy::expect_used, reason = "a part without a spec stops")]
+#![expect(unsafe_code, reason = "an attacker makes arbitrary system calls")]
 
 mod act;
 mod attack;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::attack::call;
 
-/// Does one act; `child` does the rest of its arguments in a process of its own, so that it is not the command itself.
+/// Does one act; `child` does the rest of its arguments in a separate process, so that it is not the command itself.
 pub(crate) fn own(arguments: &[OsString]) -> ExitCode {
     let (act, rest) = arguments.split_first().expect("an act");
     match act.to_str().unwrap_or_default() {
@@ -39,7 +39,7 @@ pub(crate) fn own(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Prints a line for each path: what was done, or the number of the error.
+/// Prints a line for each path: the result, or the error number.
 fn lines(paths: &[OsString], act: impl Fn(&str) -> io::Result<String>) -> ExitCode {
     // SAFETY: the call takes nothing.
     let (own, thread) = (std::process::id().to_string(), unsafe { libc::gettid() }.to_string());
@@ -79,7 +79,7 @@ fn begins(descriptor: OwnedFd) -> io::Result<String> {
     Ok(text.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
-/// What the list of open files and the magic links lead to: nothing that could not be opened by name.
+/// The list of open files and the magic links must lead to nothing that could not be opened by name.
 fn around(outside: &OsString) -> ExitCode {
     let outside = outside.to_string_lossy();
     let secret = format!("{outside}/secret.txt");
@@ -123,7 +123,7 @@ fn around(outside: &OsString) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The descriptor is as the caller asked for it.
+/// Checks that the descriptor is as the caller requested.
 fn flags() -> ExitCode {
     let closes = |flags: i32| -> io::Result<i64> {
         let file = opened("/proc/self/maps", flags)?;
@@ -172,7 +172,7 @@ fn threads() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// One thread opens a path while another writes over it.
+/// One thread opens a path while another overwrites it.
 fn swap(other: &OsString) -> ExitCode {
     let own = b"/proc/self/cmdline\0";
     let mut paths = [own.to_vec(), other.as_bytes().to_vec()];
@@ -181,7 +181,7 @@ fn swap(other: &OsString) -> ExitCode {
         path.resize(longest, 0);
     }
     let mut shared = paths[0].clone();
-    // The address as a number: two threads use it as they like.
+    // The address as a number, so that both threads can use it.
     let address = shared.as_mut_ptr() as usize;
     let stop = AtomicBool::new(false);
     let (mut gained, mut count) = (0, 0);
@@ -191,7 +191,7 @@ fn swap(other: &OsString) -> ExitCode {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                // SAFETY: the memory outlives the scope; that both threads use it is the attack.
+                // SAFETY: the memory outlives the scope; using it from both threads is the attack.
                 unsafe { std::ptr::copy_nonoverlapping(path.as_ptr(), address as *mut u8, longest) };
             }
         });
@@ -211,7 +211,7 @@ fn swap(other: &OsString) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Processes are killed while they open; others come and may get their numbers.
+/// Processes are killed while they open files; new ones may get their ids.
 fn killed() -> ExitCode {
     for round in 0..200_u64 {
         // SAFETY: this program has one thread.

@@ -1,4 +1,4 @@
-//! Attacks on other processes: memory, signals, limits, what `/proc` tells, and the ties that end this one.
+//! Attacks on other processes: memory, signals, limits, information in `/proc`, and the ties that end this one.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         let mut byte = [0_u8; 1];
         let local = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
         let remote = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 1 };
-        // Nothing is mapped at zero: who may read is told so, who may not is told that.
+        // Nothing is mapped at address zero: the error shows whether reading was allowed.
         match call!(libc::SYS_process_vm_readv, target.victim, &raw const local, 1_u64, &raw const remote, 1_u64, 0_u64)
         {
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => Ok(String::new()),
@@ -62,7 +62,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
     }),
     ("open shared memory with a name", |_| fs::read_dir("/dev/shm").map(|_| String::new())),
     ("change the scheduling of others", |target| {
-        // The lowest: an ordinary user cannot raise a priority, and may have started all of this at any.
+        // The lowest: an ordinary user cannot raise a priority, and may have started these processes with any.
         call!(libc::SYS_setpriority, libc::PRIO_PROCESS, target.victim, 19).map(|_| String::new())
     }),
 ];

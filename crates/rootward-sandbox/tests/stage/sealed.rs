@@ -1,4 +1,4 @@
-//! A process that is sealed, and tries what it must not be able to do.
+//! A sealed process that tries what it must not be able to do.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -8,12 +8,12 @@ use std::process::{Command, ExitCode};
 
 use rootward_sandbox::{seal, spawn_sealed};
 
-/// Starts the process, and prints what came of each try, a line each.
+/// Starts the process, and prints the outcome of each try on a line.
 pub(crate) fn sealed(scratch: &str) -> ExitCode {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let address = listener.local_addr().expect("its address").to_string();
     let (mut read, write) = std::io::pipe().expect("a pipe");
-    // Open in the host, and none of the process's business.
+    // Open in the host, but not given to the process.
     let other = std::fs::File::open("/proc/self/status").expect("a file");
     rustix::io::fcntl_setfd(&other, rustix::io::FdFlags::empty()).expect("a descriptor");
     let number = other.as_raw_fd().to_string();
@@ -31,7 +31,7 @@ pub(crate) fn sealed(scratch: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The process. `how` is `in` where nothing is sealed, to prove that the tries are good for something.
+/// The process. Without descriptors it is not sealed, to prove that the tries work.
 pub(crate) fn inside(words: &[OsString]) -> ExitCode {
     let text = |index: usize| words.get(index).and_then(|word| word.to_str()).unwrap_or_default();
     let (scratch, address, other) = (text(0).to_owned(), text(1).parse().expect("an address"), text(2).parse());

@@ -1,4 +1,4 @@
-//! A hostile MCP server: its one tool does what it is told to any path, and no message shows that it is one.
+//! A hostile MCP server: its only tool does what it is told to any path, and its messages contain no readable paths.
 
 use std::io::{self, BufRead};
 use std::process::ExitCode;

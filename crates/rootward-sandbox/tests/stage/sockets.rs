@@ -17,7 +17,7 @@ pub(crate) const ATTACKS: &[(&str, Attack)] = &[
         one.send_to(b"x", target.outside.join("datagrams")).map(|_| String::new())
     }),
     ("send to a socket with a path through a raw pair", |target| {
-        // Named raw, it is a pair of datagrams all the same (unix(7) knows three kinds, the kernel takes a fourth).
+        // A raw pair is really a datagram pair (unix(7) lists three kinds, the kernel accepts a fourth).
         let mut pair = [0_i32; 2];
         call!(libc::SYS_socketpair, libc::AF_UNIX, libc::SOCK_RAW, 0, pair.as_mut_ptr())?;
         // SAFETY: the kernel has just made this descriptor.

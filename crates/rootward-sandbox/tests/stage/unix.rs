@@ -1,4 +1,4 @@
-//! Connects and listens as a test says. Prints `done` with the result, or the number of the error.
+//! Connects and listens according to a test. Prints `done` with the result, or the error number.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

@@ -119,7 +119,7 @@ fn what_the_kernel_cannot_close_for_writing_is_told_here_and_not_at_every_start(
     let run = stage.run(["sandbox", ".", "--", "true"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let explained = stage.run(["sandbox", ".", "--explain", "--", "true"]).stdout;
-    assert!(explained.contains(&format!("`{hooks}` is closed by ")), "{explained}");
+    assert!(explained.contains(&format!("`{hooks}` should be closed (")), "{explained}");
     let check = |stage: &Stage, below: &str| {
         let told = stage.run(["doctor"]).stdout;
         let title = format!("closed for writing in calls, but open to the processes of a server in {below}\n");

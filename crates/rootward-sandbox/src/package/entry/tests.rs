@@ -1,4 +1,4 @@
-//! The store against its own rules, and against what others put there.
+//! Tests of the store: its own rules, and what others put there.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -120,7 +120,7 @@ fn a_failure_is_noted_and_leaves_the_good_install() {
     assert!(current.tried.is_some() && current.install == 1);
 }
 
-/// Says no, and why.
+/// Checks that it is refused, and why.
 fn refused(base: &Base, line: &str, expect: &str) {
     let says = base.entry(line).and_then(|entry| entry.hold_ambient()).unwrap_err().to_string();
     assert!(says.contains(expect), "{says}");
@@ -140,7 +140,7 @@ fn a_link_in_the_package_store_is_refused() {
         std::fs::remove_file(place).unwrap();
         std::fs::rename(&moved, place).unwrap();
     }
-    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing was made behind the link");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing was created behind the link");
     // An install that is a link is not good.
     std::fs::rename(entry.directory().join("1"), elsewhere.join("1")).unwrap();
     symlink(elsewhere.join("1"), entry.directory().join("1")).unwrap();
@@ -173,7 +173,7 @@ fn an_entry_of_another_package_is_refused() {
     let (one, other) = (base.fetched("npx name"), key("npx other").directory());
     let other = base.path().join(STORE).join(other);
     std::fs::rename(one.directory(), &other).unwrap();
-    refused(&base, "npx other", "is of another package");
+    refused(&base, "npx other", "belongs to another package");
     std::fs::remove_file(other.join(KEY)).unwrap();
     refused(&base, "npx other", "has no key");
 }
@@ -204,7 +204,7 @@ fn a_store_that_was_shared_is_refused() {
         let says = says.to_string();
         assert!(says.contains("given to a confined server"), "{says}");
     }
-    // The installs are on record, and only they.
+    // Only the installs are on record.
     let material = Material::new([entry.directory().join("1")]);
     assert!(Entry::make_ambient(&base.path(), &key("npx name"), (&material, &material)).is_ok());
 }
