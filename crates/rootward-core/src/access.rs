@@ -1,24 +1,24 @@
-//! What may be done: read, write, execute, delete.
+//! Kinds of access: read, write, execute, delete.
 //!
-//! A set of four, so that the lesser of two is an intersection and nothing else has to be ranked.
+//! It is a set of four flags, so that two accesses combine by intersection, without any ranking.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};
 
 use serde::{Serialize, Serializer};
 
-/// A set of permitted (or asked for) kinds of access.
+/// A set of permitted or requested kinds of access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Access(u8);
 
-/// The words, in the order in which they are shown.
+/// The words, in display order.
 const WORDS: [(Access, &str); 4] =
     [(Access::READ, "read"), (Access::WRITE, "write"), (Access::EXECUTE, "execute"), (Access::DELETE, "delete")];
 
 impl Access {
-    /// No access: asks only whether a path lies inside.
+    /// No access: only asks whether a path lies inside.
     pub const NONE: Access = Access(0);
-    /// Look at metadata, contents and entries.
+    /// Read metadata, contents and entries.
     pub const READ: Access = Access(1);
     /// Create and change.
     pub const WRITE: Access = Access(2);
@@ -26,7 +26,7 @@ impl Access {
     pub const EXECUTE: Access = Access(4);
     /// Remove, or move away.
     pub const DELETE: Access = Access(8);
-    /// `:rw`, what a root gets unless something else is said: everything but execute.
+    /// `:rw`, the default of a root: everything except execute.
     pub const READ_WRITE: Access = Access(1 | 2 | 8);
     /// `:rwx`: everything.
     pub const ALL: Access = Access(15);
@@ -36,7 +36,7 @@ impl Access {
         self.0 & other.0 == other.0
     }
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -274,7 +274,7 @@ impl fmt::Display for Denial {
                 Cause::Restriction { pattern, .. } => {
                     write!(f, "path `{path}` lies in a place closed for writing (`{pattern}`)")
                 }
-                _ => write!(f, "path `{path}` cannot be moved: it would carry a closed place or another root along"),
+                _ => write!(f, "path `{path}` cannot be moved: that would also move a closed place or another root"),
             },
             Code::InvalidPath | Code::ForeignPath | Code::UnsupportedScheme => match &self.0.cause {
                 Cause::Text(reason) => write!(f, "path `{path}` is not usable ({reason})"),

@@ -88,7 +88,7 @@ pub enum WhyRefused {
     #[error("no directory matches")]
     NoMatch,
     /// A pattern that matches too many directories, or has too many entries to search.
-    #[error("more than {MOST_MATCHES} directories match, or there are too many entries to look through")]
+    #[error("more than {MOST_MATCHES} directories match, or there are too many entries to search")]
     TooManyMatches,
     /// A pattern in a place that a confined command could write, so that the command would choose what matches.
     #[error(

@@ -1,4 +1,4 @@
-//! How often the common path asks the allocator.
+//! How often the common path allocates.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let file = with_deep_file(&root)?;
     let guard = guard([root]);
     let check = || drop(guard.check(&file, Access::READ).expect("inside the root"));
-    // The first one opens the root's handle.
+    // The first check opens the root's handle.
     check();
     table.add_count("allocations in `check`, depth 6", allocation_counter::measure(check).count_total, Most::None);
     let open = || drop(guard.open(&file).expect("inside the root"));
-    // The path to show is one.
+    // One allocation is for the displayed path.
     let count = allocation_counter::measure(open).count_total;
     table.add_count("allocations in `Guard::open`, depth 6", count, Most::Any);
     Ok(())

@@ -1,4 +1,5 @@
-//! `rootward check --stdin`: what a hundred thousand lines cost beyond the checks themselves, the process's start included.
+//! `rootward check --stdin`: the cost of a hundred thousand lines beyond the checks themselves, including the start of
+//! the process.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -53,7 +54,7 @@ pub(crate) fn measure(tree: &Tree, top: &Path, table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The binary and what it is asked.
+/// The binary and its questions.
 struct Program<'b> {
     binary: PathBuf,
     root: &'b Path,
@@ -62,7 +63,7 @@ struct Program<'b> {
 }
 
 impl Program<'_> {
-    /// Starts it, has every line answered, waits for its end.
+    /// Starts it, lets it answer every line, waits for its end.
     fn run(&self) -> Result<(), Box<dyn Error>> {
         let status = Command::new(&self.binary)
             .args(["check", "--stdin", "--root"])

@@ -1,4 +1,4 @@
-//! Deciding one path: against the bare call, against `canonicalize`, and the less common kinds of path.
+//! Deciding one path: compared with the bare call and with `canonicalize`, and the less common kinds of path.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use crate::places::{DEEP, guard, guard_with, with_deep_file};
 use rootward_testkit::bench::measure::{Turns, compare};
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// What the bare calls are told: as safe as one call can be.
+/// The flags of the bare calls: as safe as a single call can be.
 pub(crate) const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
 const BARE: &str = "`openat2` + `close`";
@@ -23,7 +23,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     let outside = top.join("outside");
     fs::create_dir(&outside)?;
     fs::write(outside.join("there"), b"x")?;
-    // Replaces the deep file's name by a link beside it: the same depth, one link to follow.
+    // A link next to the deep file: the same depth, one link to follow.
     let link = file.with_file_name("link.txt");
     symlink("f.txt", &link)?;
 

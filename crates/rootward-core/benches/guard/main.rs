@@ -1,18 +1,18 @@
-//! What the guard costs, against the bare calls it stands on and against what others do: `cargo bench -p rootward-core
-//! --bench guard`.
+//! The cost of the guard, compared with the bare calls it uses and with other implementations: `cargo bench -p
+//! rootward-core --bench guard`.
 //!
-//! Whoever claims that safety costs next to nothing shows it. Each row compares two ways of doing the same in one process
-//! and one run, in many short batches that take turns, so that a busy machine disturbs both alike and the ratio stays
-//! true. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Each row compares two ways of doing the same in one process and one run, in many short alternating batches, so that
+//! a busy machine affects both equally and the ratio stays correct. Stdout only gets the table in Markdown; progress
+//! goes to stderr.
 //!
 //! # Layout
 //!
-//! [`places`] makes the directories; timing and the table are in [`rootward_testkit::bench`]. A file per concern: [`deciding`],
-//! [`many_roots`], [`reading`], [`reference`], [`walking`], [`batch`], [`allocating`].
+//! [`places`] creates the directories; timing and the table are in [`rootward_testkit::bench`]. There is a file per
+//! concern: [`deciding`], [`many_roots`], [`reading`], [`reference`], [`walking`], [`batch`], [`allocating`].
 
-#![expect(clippy::disallowed_methods, reason = "the bare calls are what the guard is compared with")]
+#![expect(clippy::disallowed_methods, reason = "the guard is compared with the bare calls")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "a benchmark that cannot do its work must end, not print half a table")]
+#![expect(clippy::expect_used, reason = "a benchmark that fails must stop, not print half a table")]
 
 mod allocating;
 mod batch;
@@ -31,7 +31,7 @@ use rootward_testkit::bench::table::Table;
 type Outcome = Result<(), Box<dyn Error>>;
 
 fn main() -> Outcome {
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !std::env::args().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());

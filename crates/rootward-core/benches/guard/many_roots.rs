@@ -1,4 +1,4 @@
-//! Ten thousand roots: the cost must depend on the path, not on how many roots there are.
+//! Ten thousand roots: the cost must depend on the path, not on the number of roots.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use rootward_testkit::bench::table::{Bar, Table};
 
 const ROOTS: usize = 10_000;
 
-/// How many roots the last row goes through in turn: far more than handles are held.
+/// How many roots the last row visits in turn: far more than the number of open handles.
 const VISITED: usize = 1_000;
 
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {

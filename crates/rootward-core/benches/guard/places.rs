@@ -1,4 +1,4 @@
-//! The directories that are measured on, and guards over them.
+//! The directories for the measurements, and guards for them.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) const DEEP: &str = "a/b/c/d/e/f.txt";
 /// How much of a file is read.
 pub(crate) const PAGE: usize = 4096;
 
-/// Makes a directory with a deep file of two pages in it.
+/// Creates a directory with a deep file of two pages.
 pub(crate) fn with_deep_file(directory: &Path) -> io::Result<PathBuf> {
     let file = directory.join(DEEP);
     fs::create_dir_all(file.parent().unwrap_or(directory))?;
@@ -20,7 +20,7 @@ pub(crate) fn with_deep_file(directory: &Path) -> io::Result<PathBuf> {
     Ok(file)
 }
 
-/// A guard over these roots, as the command line would make one: standard restrictions, no base.
+/// A guard for these roots, as the command line would create one: standard restrictions, no base.
 pub(crate) fn guard(roots: impl IntoIterator<Item = PathBuf>) -> Guard {
     guard_with(roots, GuardOptions::default())
 }

@@ -1,4 +1,4 @@
-//! Against the reference file server, which validates a path by resolving its name in Node.
+//! Compared with the reference file server, which validates a path by resolving its name in Node.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -33,7 +33,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     };
     let guard = guard([root]);
     let mut check = || guard.check(&file, Access::READ).expect("inside the root");
-    // Node compiles what runs often: it gets its time.
+    // Warm up: Node compiles code that runs often.
     for _ in 0..ROUNDS / 4 {
         server.turn(CALLS)?;
         one_turn(CALLS, &mut check);
@@ -44,7 +44,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The file of the package that validates.
+/// The file of the package that contains the validation.
 fn installed() -> Result<PathBuf, Box<dyn Error>> {
     if Command::new("node").arg("--version").stdout(Stdio::null()).status().is_err() {
         return Err("no node".into());
@@ -73,7 +73,7 @@ impl Reference {
         Ok(Reference { node, ask, answer })
     }
 
-    /// Nanoseconds for one of `calls` validations.
+    /// Nanoseconds per validation, for `calls` validations.
     fn turn(&mut self, calls: u32) -> Result<f64, Box<dyn Error>> {
         writeln!(self.ask.as_mut().ok_or("no stdin")?, "{calls}")?;
         let mut line = String::new();
@@ -84,7 +84,7 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // It ends with its input.
+        // It ends when its input ends.
         self.ask = None;
         let _ = self.node.wait();
     }

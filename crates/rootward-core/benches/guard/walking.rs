@@ -1,4 +1,4 @@
-//! Walking a hundred thousand files over handles, against `ignore`, which walks by name.
+//! Walking a hundred thousand files over handles, compared with `ignore`, which walks by name.
 
 use std::fs;
 use std::io;
@@ -15,13 +15,13 @@ use rootward_testkit::bench::table::{Bar, Table};
 const THREADS: usize = 2;
 const ROUNDS: usize = 30;
 
-/// A tree of 100,000 files, besides those that ignore files leave out.
+/// A tree of 100,000 files, plus some that ignore files exclude.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Makes the tree: 50 projects with an ignore file each, of ten times ten directories with twenty files.
+/// Creates the tree: 50 projects with an ignore file each, of ten times ten directories with twenty files.
 pub(crate) fn plant(top: &Path) -> io::Result<Tree> {
     eprintln!("making 100,000 files");
     let root = top.join("tree");

@@ -1,4 +1,4 @@
-//! What a call costs once the server runs.
+//! The cost of a call to a running server.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rootward_testkit::bench::measure::{Turns, compare};
 use rootward_testkit::bench::peers::rootward;
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// What confinement may add to a call: five microseconds.
+/// The maximum that confinement may add to a call: five microseconds.
 const MOST: f64 = 5e3;
 
 /// A turn is a few milliseconds.

@@ -1,16 +1,17 @@
-//! What confinement costs: `cargo bench -p rootward-sandbox --bench confinement`.
+//! The cost of confinement: `cargo bench -p rootward-sandbox --bench confinement`.
 //!
-//! From the start of a server to its first answer, against the same server unconfined and in the sandboxes of others; and what a
-//! call costs a server that runs confined. Stdout carries the table in Markdown and nothing else; progress goes to stderr.
+//! Measures the time from the start of a server to its first answer, compared with the same server unconfined and in
+//! other sandboxes; and the cost of a call to a confined server. Stdout only gets the table in Markdown; progress goes
+//! to stderr.
 //!
 //! # Layout
 //!
-//! [`server`] is what is confined, [`ways`] are the ways to start it, [`peers`] is what others made; [`starting`] and
-//! [`calling`] measure.
+//! [`server`] is the confined program, [`ways`] are the ways to start it, [`peers`] are other sandboxes; [`starting`]
+//! and [`calling`] measure.
 
-#![expect(clippy::disallowed_methods, reason = "the benchmark plays the user, who makes the directories")]
+#![expect(clippy::disallowed_methods, reason = "the benchmark acts as the user who creates the directories")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table goes to stdout, progress to stderr")]
-#![expect(clippy::expect_used, reason = "what answered before answers again, or nothing can be measured")]
+#![expect(clippy::expect_used, reason = "a server that stops answering cannot be measured")]
 
 mod calling;
 mod peers;
@@ -30,7 +31,7 @@ fn main() -> Outcome<()> {
     if arguments.get(1).is_some_and(|argument| argument == server::ECHO) {
         return server::echo();
     }
-    // `cargo test --benches` runs this too, to see that it starts; a measurement was not asked for.
+    // `cargo test --benches` also runs this, to check that it starts; it does not want a measurement.
     if !arguments.iter().any(|argument| argument == "--bench") {
         eprintln!("nothing measured: run by `cargo bench`");
         return Ok(());
@@ -38,8 +39,8 @@ fn main() -> Outcome<()> {
     let mut table = Table::default();
     let scratch = tempfile::Builder::new().prefix("rootward-bench-").tempdir()?;
     let top = scratch.path().canonicalize()?;
-    // The way to the first answer leads through several processes, and so does a call: on one core each waits for the other, on
-    // several a wake-up costs more than what is measured.
+    // Several processes are involved in the first answer and in a call. On one core each waits for the other; on
+    // several, a wake-up costs more than the operation that is measured.
     let pinned = cores::pin_to_one()?;
     starting::measure(&top, &mut table)?;
     calling::measure(&top, &mut table)?;

@@ -1,4 +1,4 @@
-//! The smallest servers: each line is answered by itself. One is this very program, the other runs in Node.
+//! The smallest servers: each line is answered with itself. One is this program, the other runs in Node.
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -8,7 +8,7 @@ use crate::Outcome;
 /// The argument that makes this program the server.
 pub(crate) const ECHO: &str = "--echo";
 
-/// What a client asks first, near enough.
+/// Roughly a client's first question.
 pub(crate) const QUESTION: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
 
 const NODE: &str = "process.stdin.on('data', chunk => process.stdout.write(chunk))";

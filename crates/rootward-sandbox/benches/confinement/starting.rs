@@ -10,7 +10,7 @@ use rootward_testkit::bench::measure::in_turns;
 use rootward_testkit::bench::peers::rootward;
 use rootward_testkit::bench::table::{Bar, Table};
 
-/// What starting may cost: three milliseconds.
+/// The maximum cost of starting: three milliseconds.
 const MOST: f64 = 3e6;
 
 pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
@@ -23,7 +23,7 @@ pub(crate) fn measure(top: &Path, table: &mut Table) -> Outcome<()> {
         let rootward = Way::rootward(&binary, &root, server)?;
         let mut add = |against: &str, other: Outcome<Way>, rounds: usize, bar: Bar| {
             let what = format!("first answer of {}, confined", server.name());
-            // Once each, to see that both answer and to have their files at hand.
+            // Once each, to check that both answer and to load their files.
             let both = other.and_then(|other| {
                 rootward.first_answer()?;
                 other.first_answer()?;

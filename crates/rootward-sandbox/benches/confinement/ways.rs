@@ -1,4 +1,5 @@
-//! The ways to start a server: as it is, by `rootward sandbox`, and in what others made, with profiles as near as they come.
+//! The ways to start a server: unconfined, by `rootward sandbox`, and in other sandboxes with profiles that are as
+//! similar as possible.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -14,23 +15,23 @@ use crate::server::{QUESTION, Server};
 pub(crate) struct Way(Vec<OsString>);
 
 impl Way {
-    /// As it is.
+    /// Unconfined.
     pub(crate) fn unconfined(server: Server) -> Outcome<Way> {
         Ok(Way(server.command()?))
     }
 
-    /// Held to one directory by Rootward.
+    /// Confined to one directory by Rootward.
     pub(crate) fn rootward(binary: &Path, root: &Path, server: Server) -> Outcome<Way> {
         let mut line: Vec<OsString> = vec![binary.into(), "sandbox".into(), root.into(), "--".into()];
         line.extend(server.command()?);
         Ok(Way(line))
     }
 
-    /// In namespaces of its own, with the system read-only and one directory to write, as `bwrap`'s manual has it.
+    /// In its own namespaces, with the system read-only and one writable directory, as in `bwrap`'s manual.
     pub(crate) fn bubblewrap(root: &Path, server: Server) -> Outcome<Way> {
         let mut line: Vec<OsString> = vec!["bwrap".into()];
         for place in ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"] {
-            // A link stays one, which is less to mount.
+            // A link stays a link, which saves a mount.
             match std::fs::read_link(place) {
                 Ok(target) => line.extend(["--symlink".into(), target.into(), place.into()]),
                 Err(_) => line.extend(["--ro-bind-try".into(), place.into(), place.into()]),
@@ -95,7 +96,7 @@ impl Running {
         if self.answer == QUESTION { Ok(()) } else { Err("the server did not answer".into()) }
     }
 
-    /// Has it end by itself.
+    /// Closes its input and waits for it to end.
     pub(crate) fn end(self) -> Outcome<()> {
         let Running { mut child, input, .. } = self;
         drop(input);

@@ -1,7 +1,7 @@
 //! `connect(2)` and `listen(2)`, carried out for the command because of unix sockets.
 //!
 //! Before ABI 9, Landlock does not check which path a unix socket connects to. A filter of system calls cannot check it either: it
-//! sees a descriptor's number and a pointer, not the socket and not the address. So where a command may create unix sockets, the
+//! sees a descriptor's number and a pointer, not the socket and not the address. So if a command may create unix sockets, the
 //! filter sends every `connect` and `listen` to the supervisor, and the supervisor makes the call itself.
 //!
 //! # Why for every address family
