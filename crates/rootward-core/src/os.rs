@@ -74,8 +74,8 @@ fn retrying(mut open: impl FnMut() -> Result<OwnedFd, Errno>) -> Result<OwnedFd,
 /// Opens a single name in `directory`, without following a link.
 pub(crate) fn open_child(directory: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     debug_assert!(!name.contains(&b'/'), "a slash would defeat O_NOFOLLOW");
-    // SECURITY: anyone who can write to the directory can put a link there at any moment (test:
-    // nothing_outside_is_reached_while_directories_and_links_are_swapped)
+    // SECURITY: anyone who can write to the directory can put a link there at any moment
+    // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
     retrying(|| fs::openat(directory, name, flags.union(OFlags::NOFOLLOW), Mode::empty()))
 }
 
@@ -209,8 +209,8 @@ pub(crate) fn details(handle: impl AsFd) -> Result<Statx, Errno> {
 
 /// All metadata of an entry; a link is not followed.
 pub(crate) fn details_of_child(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Statx, Errno> {
-    // SECURITY: describe a link itself; its target may lie outside (test:
-    // entries_met_on_a_walk_are_described_without_following_links)
+    // SECURITY: describe a link itself; its target may lie outside
+    // (test: entries_met_on_a_walk_are_described_without_following_links)
     fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS | StatxFlags::BTIME)
 }
 

@@ -100,8 +100,8 @@ pub(crate) fn split(path: &Path, fixed: usize) -> (PathBuf, Vec<OsString>) {
 /// The directories below `place` that these names match, sorted by name. `place` must be resolved.
 pub(crate) fn matches(resolver: Resolver, place: &Path, names: &[OsString]) -> Result<Vec<Match>, Unexpanded> {
     let slash = os::pin_slash().map_err(Unexpanded::System)?;
-    // SECURITY: follow no link after the fixed part: the pattern does not say where one leads (test:
-    // a_pattern_matches_no_link)
+    // SECURITY: follow no link after the fixed part: the pattern does not say where one leads
+    // (test: a_pattern_matches_no_link)
     let pin = |below: &Path| {
         let path = place.join(below);
         let bytes = path.as_os_str().as_bytes();

@@ -175,8 +175,8 @@ fn place_matches(
             ..root.clone()
         };
         let lies_at = place.join(&one.below);
-        // SECURITY: a pattern does not name a secret place explicitly, no matter who wrote it (test:
-        // what_a_pattern_matches_is_judged_as_a_clients_root)
+        // SECURITY: a pattern does not name a secret place explicitly, no matter who wrote it
+        // (test: what_a_pattern_matches_is_judged_as_a_clients_root)
         let judged = judge(validation, Origin::Client, &shared.path);
         if let Err(reason) = judged.and_then(|()| judge(validation, Origin::Client, &lies_at)) {
             let text = shared.path.display().to_string();
@@ -216,8 +216,8 @@ fn lead(resolver: Resolver, text: &[u8]) -> Result<(PathBuf, Vec<PathBuf>), WhyR
 fn place(resolver: Resolver, root: &Root, validation: &Validation) -> Result<Found, WhyRefused> {
     judge(validation, root.origin, &root.path)?;
     let (place, links) = lead(resolver, root.path.as_os_str().as_bytes())?;
-    // SECURITY: also judge the resolved place: a link may lead into a system directory (test:
-    // a_client_root_that_links_to_a_system_place_is_refused)
+    // SECURITY: also judge the resolved place: a link may lead into a system directory
+    // (test: a_client_root_that_links_to_a_system_place_is_refused)
     judge(validation, root.origin, &place)?;
     // SECURITY: a saved consent is about a place. Anyone who can write above it could put a link there to share another
     // place (test: a_saved_root_is_not_followed_through_a_link)

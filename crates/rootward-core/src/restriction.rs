@@ -315,8 +315,8 @@ impl Restrictions {
     pub(crate) fn taken_at_root(&self, root: &[u8], kind: RootKind, origin: Origin) -> Taken<'_> {
         self.taken(root, 0, |rule, leaf| {
             let covers = rule.reach == Reach::Below || leaf && kind == RootKind::File;
-            // SECURITY: only the operator lifts a restriction by naming a root inside its place, never a client (test:
-            // a_client_cannot_lift_a_restriction_by_naming_it)
+            // SECURITY: only the operator lifts a restriction by naming a root inside its place, never a client
+            // (test: a_client_cannot_lift_a_restriction_by_naming_it)
             covers && (rule.holds == Holds::Always || origin == Origin::Client)
         })
     }

@@ -125,8 +125,8 @@ impl RootSet {
                 Entry::Occupied(position) => {
                     let first = &mut kept[*position.get()];
                     // SECURITY: an operator may share secret places and a client may not, so the merged root counts as
-                    // the client's; otherwise a client's root would inherit the operator's privileges (test:
-                    // a_place_named_twice_is_one_root)
+                    // the client's; otherwise a client's root would inherit the operator's privileges
+                    // (test: a_place_named_twice_is_one_root)
                     let origin = if root.root.origin == Origin::Client { Origin::Client } else { first.root.origin };
                     let access = first.root.access & root.root.access;
                     *first = at_one_place(first.clone(), &root, access, origin);

@@ -215,8 +215,8 @@ fn posix_path(rest: &str) -> Result<String, UriError> {
         return Err(UriError::RawBackslash);
     }
     let (authority, path) = split_authority(rest, &['/'])?;
-    // SECURITY: not decoded, and only ASCII case is folded, or another host could pass for this one (test:
-    // posix_refused)
+    // SECURITY: not decoded, and only ASCII case is folded, or another host could pass for this one
+    // (test: posix_refused)
     let named_local = match authority {
         None | Some("") => false,
         Some(host) if host.eq_ignore_ascii_case("localhost") => true,

@@ -178,8 +178,8 @@ fn judge_posix(names: &[&[u8]], home: Option<&[&[u8]]>) -> Result<(), Unshareabl
         if below(homes) {
             return match home {
                 _ if names.len() == homes.len() => Err(Unshareable::Homes(shown)),
-                // SECURITY: a "home" that is `/` or `/home` would make every other home the user's own (test:
-                // odd_homes)
+                // SECURITY: a "home" that is `/` or `/home` would make every other home the user's own
+                // (test: odd_homes)
                 Some(home) if home.len() > homes.len() => Ok(()),
                 _ => Err(Unshareable::OtherHome),
             };

@@ -31,8 +31,8 @@ pub(crate) fn same_name(one: &str, other: &str) -> bool {
     let folded = |letter: char| {
         let mut upper = letter.to_uppercase();
         match (upper.next(), upper.next()) {
-            // SECURITY: Unicode would map `ı` to `I` and `ſ` to `S`; to Windows they are different letters. (test:
-            // case_does_not_count)
+            // SECURITY: Unicode would map `ı` to `I` and `ſ` to `S`; to Windows they are different letters.
+            // (test: case_does_not_count)
             (Some(one), None) if letter.is_ascii() == one.is_ascii() => one,
             _ => letter,
         }

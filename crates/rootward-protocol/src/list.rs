@@ -72,8 +72,8 @@ impl ClientList {
             Some(other) => return Err(ListError::NoList(kind(other))),
         };
         if entries.len() > MOST_ENTRIES {
-            // SECURITY: an entry beyond the limit may close a part of one before it (test:
-            // more_roots_than_are_taken_are_no_list)
+            // SECURITY: an entry beyond the limit may close a part of one before it
+            // (test: more_roots_than_are_taken_are_no_list)
             return Err(ListError::TooMany(entries.len()));
         }
         let mut list = ClientList::default();

@@ -107,8 +107,8 @@ pub fn roots_as(set: &RootSet, uri: impl Fn(&PlacedRoot) -> Option<String>) -> S
     let entry = |uri: &str, name: &str| json!({"uri": uri, "name": name});
     let roots = set.roots().iter().filter_map(|placed| {
         let (root, uri) = (&placed.root, uri(placed)?);
-        // SECURITY: a peer with its own names must not see this machine's paths (test:
-        // the_server_is_told_its_own_names)
+        // SECURITY: a peer with its own names must not see this machine's paths
+        // (test: the_server_is_told_its_own_names)
         let is_own = root.uri().is_some_and(|own| own.as_str() == uri);
         let ending = || uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let name = if is_own { root.title() } else { root.name.clone().unwrap_or_else(ending) };

@@ -62,8 +62,8 @@ impl Apart {
             named.sort();
             named.dedup();
         }
-        // SECURITY: a client from the network may only see the part of the operator's list that it can reach (test:
-        // a_refusal_to_a_bounded_client_names_nothing_outside_its_bound)
+        // SECURITY: a client from the network may only see the part of the operator's list that it can reach
+        // (test: a_refusal_to_a_bounded_client_names_nothing_outside_its_bound)
         let ceiling = match &sources.bound {
             Some(bound) if sources.ceiling.names_any() => &sources.ceiling.within(bound),
             Some(bound) => bound,

@@ -92,8 +92,8 @@ impl Confinement {
     }
 
     /// Refuses an addition that a confined command could have redirected.
-    // SECURITY: if the operator named a link, a command that can replace the link chooses the place (test:
-    // an_addition_is_not_moved_by_a_link)
+    // SECURITY: if the operator named a link, a command that can replace the link chooses the place
+    // (test: an_addition_is_not_moved_by_a_link)
     pub(crate) fn check_additions_ambient(&self, material: &Material) -> Result<(), ConfinementError> {
         let filesystem = &self.options.filesystem;
         let paths = filesystem.allow_read.iter().chain(&filesystem.allow_write);
@@ -102,8 +102,8 @@ impl Confinement {
             UnixSockets::Named(named) => named.as_slice(),
             UnixSockets::None | UnixSockets::Open => &[],
         };
-        // SECURITY: a command that can replace a link on the way would choose which socket the next start opens (test:
-        // a_named_socket_is_not_moved_by_a_link)
+        // SECURITY: a command that can replace a link on the way would choose which socket the next start opens
+        // (test: a_named_socket_is_not_moved_by_a_link)
         let sockets = sockets.iter().zip(self.sockets.iter().map(|socket| &socket.place));
         for (path, place) in places.chain(sockets) {
             let Some(followed) = follow_ambient(path) else { continue };
@@ -112,8 +112,8 @@ impl Confinement {
                 let link = Shown::new(link);
                 return refuse(format!("`{link}` is a link that a confined server could have made; name its target"));
             }
-            // SECURITY: a link that existed when the handle was opened may be gone by now (test:
-            // an_addition_is_what_was_judged)
+            // SECURITY: a link that existed when the handle was opened may be gone by now
+            // (test: an_addition_is_what_was_judged)
             if followed.place != *place {
                 return refuse("it was moved at the same time".to_owned());
             }
@@ -142,15 +142,15 @@ impl Confinement {
         }
         rules.extend(needed_ambient(&profile.needs));
         let denied = self.deny(&mut rules)?;
-        // SECURITY: a secret below a directory that a program needs is protected like one below a root (test:
-        // secrets_below_what_a_program_needs_stay_closed)
+        // SECURITY: a secret below a directory that a program needs is protected like one below a root
+        // (test: secrets_below_what_a_program_needs_stay_closed)
         let (found, too_large) = closed::below_roots(&guard_around(&self.guard, &profile.unknown))?;
         let made_since = closed::made_since_ambient(&self.closed);
         let closed: Vec<&Closed> = self.closed.iter().chain(&denied).chain(&found).chain(&made_since).collect();
         let mut unheld: Vec<Unheld> = self.too_large.iter().cloned().chain(too_large).collect();
         let Held { rules, directories: split, raised } = held(rules, &closed, &mut unheld)?;
-        // SECURITY: what Landlock cannot enforce is refused or reported, never ignored (test:
-        // what_cannot_be_split_keeps_the_command_from_starting)
+        // SECURITY: what Landlock cannot enforce is refused or reported, never ignored
+        // (test: what_cannot_be_split_keeps_the_command_from_starting)
         unheld.extend(still_open(&rules, &closed));
         if self.options.unheld == UnheldPolicy::Refuse && unheld.iter().any(Unheld::is_serious) {
             return Err(ConfinementError::Unheld(unheld));
@@ -176,16 +176,16 @@ impl Confinement {
         let write = self.options.filesystem.deny_write.iter().map(|path| (path, writing));
         let mut closed = Vec::new();
         for (path, taken) in read.chain(write) {
-            // SECURITY: a denial whose path matches no rule would be silently ignored (test:
-            // denials_hold_however_they_are_spelled)
+            // SECURITY: a denial whose path matches no rule would be silently ignored
+            // (test: denials_hold_however_they_are_spelled)
             let place = spelled_out_ambient(path);
             let place = place.map_err(|reason| ConfinementError::Denial { path: path.clone(), reason })?;
             for rule in rules.iter_mut().filter(|rule| rule.place.starts_with(&place)) {
                 rule.access = rule.access.without(taken);
             }
             closed.push(Closed { place, taken, rule: UnheldRule::Denied });
-            // SECURITY: redirecting a link on the way would open the denied place at the next start (test:
-            // a_link_on_the_way_to_a_denied_place_stays)
+            // SECURITY: redirecting a link on the way would open the denied place at the next start
+            // (test: a_link_on_the_way_to_a_denied_place_stays)
             let links = follow_ambient(path).map(|followed| followed.links).unwrap_or_default().into_iter();
             closed.extend(links.map(|place| Closed { place, taken: writing, rule: UnheldRule::Denied }));
         }

@@ -140,8 +140,8 @@ impl Confinement {
     ) -> Result<Prepared, StartError> {
         let plan = self.plan_ambient(line, known, kept)?;
         let given = plan.given_for_writing();
-        // SECURITY: anything a command could have written is not trusted at later starts (test:
-        // what_is_given_for_writing_is_on_record_before_the_command_runs)
+        // SECURITY: anything a command could have written is not trusted at later starts
+        // (test: what_is_given_for_writing_is_on_record_before_the_command_runs)
         match &plan.record {
             Some(record) => record.add_ambient(given)?,
             None if given.is_empty() => {}

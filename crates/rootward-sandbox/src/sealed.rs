@@ -72,8 +72,8 @@ pub fn seal(numbers: &[RawFd]) -> Result<Vec<OwnedFd>, StartError> {
         return Err(StartError::Silent);
     }
     sys::ignore_broken_pipes();
-    // SECURITY: close everything else that was inherited (test:
-    // a_sealed_process_has_what_it_was_given_and_nothing_else)
+    // SECURITY: close everything else that was inherited
+    // (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
     sys::close_all_but(numbers).map_err(StartError::Prepare)?;
     let mut report = std::fs::File::from(sys::take(*told).map_err(StartError::Prepare)?);
     let sealed = landlock_abi().map_err(|lacks| ConfinementError::Kernel(lacks).to_string()).and_then(fence);
@@ -90,8 +90,8 @@ fn fence(abi: i32) -> Result<(), String> {
     let says = |error: landlock::RulesetError| error.to_string();
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
-    // SECURITY: a superuser's process keeps none of its capabilities (test:
-    // a_sealed_process_has_what_it_was_given_and_nothing_else)
+    // SECURITY: a superuser's process keeps none of its capabilities
+    // (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(|error| error.to_string())?;
     // A weaker ruleset is an error; it is never accepted silently.
@@ -109,8 +109,8 @@ fn fence(abi: i32) -> Result<(), String> {
     }
     match list_the_top() {
         Err(Errno::ACCESS) => Ok(()),
-        // SECURITY: a sandbox that allows this does not count (test:
-        // a_sealed_process_has_what_it_was_given_and_nothing_else)
+        // SECURITY: a sandbox that allows this does not count
+        // (test: a_sealed_process_has_what_it_was_given_and_nothing_else)
         Ok(_) => Err("the disk can still be opened".to_owned()),
         Err(error) => Err(error.to_string()),
     }

@@ -126,8 +126,8 @@ impl Pieces {
         }
         for name in names {
             let node = closed.entry(name.as_bytes());
-            // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have (test:
-            // entries_closed_for_writing_are_read_only_where_a_split_arrives)
+            // SECURITY: an entry that is closed, or closed for writing, gets no more than it may have
+            // (test: entries_closed_for_writing_are_read_only_where_a_split_arrives)
             let access = access.without(node.map_or(Access::NONE, ClosedAt::taken));
             let below = node.filter(|node| reaches(access, *node));
             if below.is_none() && given.contains(access) {

@@ -71,17 +71,17 @@ impl Directories {
     /// the links on the way. Directories that do not exist yet are closed as well.
     pub fn closed_ambient(&self, resolver: Resolver) -> Result<Vec<Restriction>, Denial> {
         let mut rules = Vec::new();
-        // SECURITY: a variable set in one session must not open what other sessions rely on (test:
-        // the_usual_places_are_closed_where_a_variable_moves_them)
+        // SECURITY: a variable set in one session must not open what other sessions rely on
+        // (test: the_usual_places_are_closed_where_a_variable_moves_them)
         let usual = self.home.iter().flat_map(|home| OWN_USUAL.map(|usual| home.join(usual)));
         let usual: Vec<PathBuf> = usual.filter(|usual| !self.own().any(|own| own == usual)).collect();
         for place in self.own().chain(&usual) {
-            // SECURITY: a server that can write Rootward's settings chooses its own roots (test:
-            // rootwards_own_places_are_closed)
+            // SECURITY: a server that can write Rootward's settings chooses its own roots
+            // (test: rootwards_own_places_are_closed)
             let spellings = spellings_ambient(place, resolver)?;
             rules.extend(spellings.iter().map(|place| Restriction::own(place)));
-            // SECURITY: somebody could redirect a link inside a root that lies on the way to the settings (test:
-            // a_link_on_the_way_to_rootwards_own_places_is_closed)
+            // SECURITY: somebody could redirect a link inside a root that lies on the way to the settings
+            // (test: a_link_on_the_way_to_rootwards_own_places_is_closed)
             rules.extend(links_to(place).iter().map(|link| Restriction::own_link(link)));
         }
         for file in [self.settings_file(), self.saved_roots()].into_iter().flatten() {
@@ -89,8 +89,8 @@ impl Directories {
             if links.is_empty() {
                 continue;
             }
-            // SECURITY: a settings file may be a link to a file inside a root, for example a dotfiles repository (test:
-            // a_settings_file_that_is_a_link_is_closed_where_it_leads)
+            // SECURITY: a settings file may be a link to a file inside a root, for example a dotfiles repository
+            // (test: a_settings_file_that_is_a_link_is_closed_where_it_leads)
             let spellings = spellings_ambient(&file, resolver)?;
             rules.extend(spellings.iter().map(|place| Restriction::own(place)));
             rules.extend(links.iter().map(|link| Restriction::own_link(link)));

@@ -37,8 +37,8 @@ impl Grant {
 impl Guard {
     /// Whether an entry of a readable directory may be read itself.
     pub(crate) fn shows_entry(&self, root: RootIndex, entry: &Rest, name: &[u8]) -> bool {
-        // SECURITY: judge the entry at its own place, by its own root and restrictions (test:
-        // closed_places_are_neither_listed_nor_walked)
+        // SECURITY: judge the entry at its own place, by its own root and restrictions
+        // (test: closed_places_are_neither_listed_nor_walked)
         match self.0.tree.deeper(root, entry.as_bytes()) {
             Some((deeper, behind)) => self.permits(deeper, entry.behind(behind), Access::READ).is_ok(),
             // Its directory passed, so only a rule that ends in this name can close it.

@@ -36,8 +36,8 @@ impl Grant {
     }
 
     pub(super) fn not_a_root(&self) -> Result<(), GrantError> {
-        // SECURITY: neither a root itself nor a link that names one can be removed or renamed (test:
-        // guard_passes_the_escape_corpus, a_peer_cannot_move_a_root_by_moving_the_link_that_names_it)
+        // SECURITY: neither a root itself nor a link that names one can be removed or renamed
+        // (test: guard_passes_the_escape_corpus, a_peer_cannot_move_a_root_by_moving_the_link_that_names_it)
         if self.rest.is_root() || self.guard.0.tree.names_a_root(self.root, self.rest.as_bytes()) {
             return Err(self.refused(Code::AccessDenied, Cause::RootItself));
         }

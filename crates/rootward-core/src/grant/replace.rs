@@ -80,8 +80,8 @@ impl Grant {
     /// Gives the new file its name.
     fn take_name(&self, parent: &OwnedFd, temporary: &[u8], name: &[u8], existing: Existing) -> Result<(), GrantError> {
         let _turn = self.turn();
-        // SECURITY: the directory may have moved while the file was written, to a place where the name is closed (test:
-        // a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place,
+        // SECURITY: the directory may have moved while the file was written, to a place where the name is closed
+        // (test: a_parent_moved_by_a_grant_takes_no_file_into_a_closed_place,
         // a_grant_older_than_a_move_creates_nothing_in_a_closed_place)
         let _still = nothing_moves();
         let (now, _) = self.parent()?;

@@ -199,8 +199,8 @@ impl Guard {
             let mut buffer = NameBuffer::new();
             let Some(rest) = Names::plain(rest, &mut buffer) else { break };
             let spot = Spot { root, rest: if as_directory { rest.as_a_directory() } else { rest } };
-            // SECURITY: the guess is only text and proves nothing, so the object is opened again below its root (test:
-            // nothing_outside_is_reached_while_directories_and_links_are_swapped)
+            // SECURITY: the guess is only text and proves nothing, so the object is opened again below its root
+            // (test: nothing_outside_is_reached_while_directories_and_links_are_swapped)
             match self.open_told(ask, &spot, trace)? {
                 Opened::Found(target) if target.is(guess.id) => return self.grant(ask, spot, target, trace),
                 // It moved meanwhile.
@@ -232,8 +232,8 @@ impl Guard {
             Why::MagicLink => return outside(Cause::MagicLink),
         };
         let code = match error {
-            // SECURITY: a peer must not see system errors about places outside, so all of them get one code (test:
-            // guard_passes_the_escape_corpus)
+            // SECURITY: a peer must not see system errors about places outside, so all of them get one code
+            // (test: guard_passes_the_escape_corpus)
             _ if !self.is_readable(&lost.at) => Code::OutsideRoots,
             Errno::ACCESS | Errno::PERM => Code::AccessDenied,
             _ => Code::InvalidPath,
@@ -265,8 +265,8 @@ impl Guard {
         };
         let flags = self.flags(ask, spot);
         match open(self.0.resolver, handle.as_fd(), names, flags) {
-            // SECURITY: the file was shared, not a directory that replaced it (test:
-            // a_directory_in_the_place_of_a_file_root_is_not_shared)
+            // SECURITY: the file was shared, not a directory that replaced it
+            // (test: a_directory_in_the_place_of_a_file_root_is_not_shared)
             Ok(object) if placed.kind == RootKind::File && may_be_directory(&object) => {
                 Err(ask.denial(Code::OutsideRoots).because(Cause::RootChanged))
             }
@@ -279,8 +279,8 @@ impl Guard {
             Err(Errno::NAMETOOLONG) => {
                 Err(ask.denial(Code::InvalidPath).because(Cause::System(Errno::NAMETOOLONG.kind())))
             }
-            // SECURITY: a lookup that keeps failing is refused, never retried in a weaker way (test:
-            // endless_again_is_a_refusal)
+            // SECURITY: a lookup that keeps failing is refused, never retried in a weaker way
+            // (test: endless_again_is_a_refusal)
             Err(Errno::AGAIN) => Err(ask.denial(Code::OutsideRoots).because(Cause::Unsettled)),
             Err(error) => Err(self.refusal(ask, spot, Code::AccessDenied, Cause::System(error.kind()))),
         }
@@ -309,8 +309,8 @@ impl Guard {
             let root = &self.placed(spot.root).root;
             Step::Governed { root: root.path.clone(), gives: root.access, asked: ask.access }
         });
-        // SECURITY: decide by where the object was opened, not by where the text pointed (test:
-        // guard_passes_the_escape_corpus)
+        // SECURITY: decide by where the object was opened, not by where the text pointed
+        // (test: guard_passes_the_escape_corpus)
         let verdict = self.verdict(ask.access, &spot);
         trace.steps(|| {
             let (takes, pattern) = self.taken(spot.root, spot.rest.as_bytes());

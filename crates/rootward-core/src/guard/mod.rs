@@ -127,8 +127,8 @@ impl Guard {
             .iter()
             .map(|placed| {
                 let place = placed.place.as_os_str().as_bytes();
-                // SECURITY: only naming a place explicitly lifts its restriction; a pattern does not name one (test:
-                // a_pattern_lifts_no_restriction)
+                // SECURITY: only naming a place explicitly lifts its restriction; a pattern does not name one
+                // (test: a_pattern_lifts_no_restriction)
                 let origin = if placed.root.pattern.is_some() { Origin::Client } else { placed.root.origin };
                 let taken = options.restrictions.taken_at_root(place, placed.kind, origin);
                 (taken.access, taken.rule.map(|rule| rule.pattern().to_owned()))

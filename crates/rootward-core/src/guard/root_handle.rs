@@ -35,8 +35,8 @@ impl Guard {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Err(RootTrouble::Changed),
                 handle => handle.map_err(RootTrouble::System)?,
             };
-            // SECURITY: a directory that replaced the root is not the root (test:
-            // a_root_that_was_replaced_is_not_opened)
+            // SECURITY: a directory that replaced the root is not the root
+            // (test: a_root_that_was_replaced_is_not_opened)
             if os::identity(&handle).map_err(RootTrouble::System)? != placed.id {
                 return Err(RootTrouble::Changed);
             }

@@ -72,8 +72,8 @@ impl Material {
     /// Whether a confined command could have created the target of a path, or a link on the way. A path that cannot be
     /// followed counts as planted.
     pub fn may_be_planted_ambient(&self, path: &Path) -> bool {
-        // SECURITY: a link of the user's own may lead to a file that a command wrote (test:
-        // a_link_to_what_a_command_wrote_is_found)
+        // SECURITY: a link of the user's own may lead to a file that a command wrote
+        // (test: a_link_to_what_a_command_wrote_is_found)
         follow_ambient(path)
             .is_none_or(|followed| self.holds(&followed.place) || followed.links.iter().any(|link| self.holds(link)))
     }

@@ -120,8 +120,8 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u
             continue;
         }
         if name == b".." {
-            // SECURITY: a peer must not learn which directories exist outside (test:
-            // a_peer_cannot_ask_which_directories_exist_outside)
+            // SECURITY: a peer must not learn which directories exist outside
+            // (test: a_peer_cannot_ask_which_directories_exist_outside)
             if let Climb::From(passes) = climb
                 && !passes(&place)
             {
@@ -144,8 +144,8 @@ fn by_walk(path: &[u8], leaf: Leaf, climb: Climb<'_>, passes: &mut dyn FnMut(&[u
             FileType::Directory => here = next,
             FileType::Symlink if !(ahead.is_empty() && leaf == Leaf::Keep) => {
                 links += 1;
-                // SECURITY: magic links lead to objects instead of naming paths (test:
-                // guard_passes_the_escape_corpus_by_walking)
+                // SECURITY: magic links lead to objects instead of naming paths
+                // (test: guard_passes_the_escape_corpus_by_walking)
                 if os::may_be_magic(here.as_fd(), next.as_fd()).map_err(lost)? {
                     return Err(Lost { why: Why::MagicLink, at: place });
                 }

@@ -38,8 +38,8 @@ impl<'n> Names<'n> {
         }
         buffer.clear();
         for (component, _) in components(text) {
-            // SECURITY: never collapse `..` in the text: after a link it leads elsewhere (test:
-            // guard_passes_the_escape_corpus)
+            // SECURITY: never collapse `..` in the text: after a link it leads elsewhere
+            // (test: guard_passes_the_escape_corpus)
             if component == b".." {
                 return None;
             }

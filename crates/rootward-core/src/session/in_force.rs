@@ -178,8 +178,8 @@ impl Follow {
 
 /// The state that results from the client's last answer.
 pub(super) fn state(policy: &Policy, sources: &Sources, support: Support, heard: &Heard) -> State {
-    // SECURITY: a bounded client must not learn from its state which places outside exist (test:
-    // a_bounded_client_sees_no_difference_between_missing_and_outside)
+    // SECURITY: a bounded client must not learn from its state which places outside exist
+    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
     let names_place = |roots: &RootSet| sources.bound.is_some() && roots.refused().iter().any(is_place_of_client);
     match heard {
         _ if support == Support::No => State::Unsupported,
@@ -201,8 +201,8 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
         (Follow::FallbackOnly, ..) => (Why::FallbackOnly, sources.fallback.clone()),
         (_, State::Ready, Heard::List { roots, .. }) => by_mode(policy.mode, roots, &sources.ceiling),
         (_, State::Unusable, Heard::List { roots, .. }) => (Why::Unusable, roots.clone()),
-        // SECURITY: revoked or lost roots stay gone; the ceiling would give more than the client ever shared (test:
-        // a_client_that_takes_its_roots_back_leaves_nothing, losing_narrows)
+        // SECURITY: revoked or lost roots stay gone; the ceiling would give more than the client ever shared
+        // (test: a_client_that_takes_its_roots_back_leaves_nothing, losing_narrows)
         (_, State::Empty, _) if named == Named::Once => (Why::Revoked, RootSet::default()),
         (_, State::Failed, _) if named == Named::Once => (Why::Lost, RootSet::default()),
         (Follow::Strict, State::Unsupported | State::Empty | State::Failed, _) => (Why::Strict, RootSet::default()),
@@ -221,8 +221,8 @@ pub(super) fn decide(policy: &Policy, sources: &Sources, support: Support, heard
 // SECURITY: applied last, so that no mode, fallback or `allow-all` exceeds it (test: whatever_is_said_a_bound_holds)
 fn hold((why, roots): (Why, RootSet), bound: &RootSet) -> (Why, RootSet) {
     let held = roots.within(bound);
-    // SECURITY: keeping a missing place would reveal whether the directories above it exist (test:
-    // a_bounded_client_sees_no_difference_between_missing_and_outside)
+    // SECURITY: keeping a missing place would reveal whether the directories above it exist
+    // (test: a_bounded_client_sees_no_difference_between_missing_and_outside)
     let refused = held.refused().iter().filter(|refused| !is_place_of_client(refused)).cloned();
     let held = RootSet::new(held.roots().iter().cloned(), refused).with_others(held.others().iter().cloned());
     let why = match why {

@@ -185,8 +185,8 @@ impl SessionRoots {
         let first = match self.progress {
             Progress::Bursting { first, .. } => first,
             Progress::Asked { request, .. } => {
-                // SECURITY: the answer may predate the change and name a root that is gone (test:
-                // a_change_overtakes_the_answer_under_way)
+                // SECURITY: the answer may predate the change and name a root that is gone
+                // (test: a_change_overtakes_the_answer_under_way)
                 effects.push(Effect::Cancel { request });
                 self.now
             }

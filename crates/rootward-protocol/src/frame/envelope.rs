@@ -179,8 +179,8 @@ impl<'f> Envelope<'f> {
             (None, None, Some(_), _) => Kind::ErrorResponse,
             (None, Some(_), None, None) => return Err(EnvelopeError::NoId),
             (None, None, None, _) => return Err(EnvelopeError::NoKind),
-            // SECURITY: a parser that checks `result` first would treat a request as an answer (test:
-            // what_reads_two_ways_is_refused)
+            // SECURITY: a parser that checks `result` first would treat a request as an answer
+            // (test: what_reads_two_ways_is_refused)
             _ => return Err(EnvelopeError::SeveralKinds),
         };
         Ok(Envelope { text, kind, id, method, params, result, error })
@@ -292,8 +292,8 @@ impl<'de> Deserialize<'de> for Parts<'de> {
                     let value: &'de RawValue = map.next_value()?;
                     match key {
                         Key::Known(index) => {
-                            // SECURITY: parsers differ in which duplicate they use (test:
-                            // what_reads_two_ways_is_refused)
+                            // SECURITY: parsers differ in which duplicate they use
+                            // (test: what_reads_two_ways_is_refused)
                             if parts.values[index].replace(value).is_some() {
                                 parts.problem.get_or_insert(EnvelopeError::DuplicateKey(KEYS[index]));
                             }

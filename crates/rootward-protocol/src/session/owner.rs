@@ -181,8 +181,8 @@ impl SessionGuard {
     /// The operator's or the user's roots or restrictions changed.
     pub fn given(&mut self, now: Duration, given: &Arc<Given>) -> Vec<Order> {
         let before = std::mem::replace(&mut self.given, Arc::clone(given));
-        // SECURITY: unchanged roots would keep a guard that leaves newly closed places open (test:
-        // what_is_closed_while_a_session_runs_is_closed)
+        // SECURITY: unchanged roots would keep a guard that leaves newly closed places open
+        // (test: what_is_closed_while_a_session_runs_is_closed)
         let closed = !Arc::ptr_eq(&before.restrictions, &given.restrictions);
         let closed = closed.then_some(Event::RestrictionsChanged);
         // Apply both at once, so that new roots are never decided with old restrictions.
@@ -396,8 +396,8 @@ impl SessionGuard {
             Numbering::OfContent => content_number(in_force),
         };
         let guard = match &self.published {
-            // SECURITY: the previous guard must not be reused if a place in its roots was closed (test:
-            // what_is_closed_meanwhile_is_closed)
+            // SECURITY: the previous guard must not be reused if a place in its roots was closed
+            // (test: what_is_closed_meanwhile_is_closed)
             Some(before)
                 if before.generation() == generation
                     && Arc::ptr_eq(&before.guard().restrictions(), &self.given.restrictions) =>

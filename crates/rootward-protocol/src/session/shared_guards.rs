@@ -33,8 +33,8 @@ impl SharedGuards {
         make: impl FnOnce(RootSet) -> Guard,
     ) -> Guard {
         let key = self.hasher.hash_one(&set);
-        // SECURITY: another session may hold these roots with older restrictions (test:
-        // guards_are_shared_by_equal_restrictions_only)
+        // SECURITY: another session may hold these roots with older restrictions
+        // (test: guards_are_shared_by_equal_restrictions_only)
         let closes = |guard: &Guard| Arc::ptr_eq(&guard.restrictions(), restrictions);
         if let Some(guard) = self.find(key, &set, generation).filter(closes) {
             return guard;
@@ -52,8 +52,8 @@ impl SharedGuards {
     }
 
     fn find(&self, key: u64, set: &RootSet, generation: u64) -> Option<Guard> {
-        // SECURITY: compare the sets as well: two clients' sets may have the same hash (test:
-        // guards_are_shared_by_equal_roots_only)
+        // SECURITY: compare the sets as well: two clients' sets may have the same hash
+        // (test: guards_are_shared_by_equal_roots_only)
         self.table().get(&key)?.upgrade(generation).filter(|guard| guard.root_set() == set)
     }
 

@@ -171,13 +171,13 @@ impl Broker {
     /// Checks that the rules give what the act needs, at the place where the object lies.
     fn judge(&mut self, handle: &OwnedFd, act: Act) -> Result<(), Errno> {
         let needed = act.needs();
-        // SECURITY: write access to a device, as to `/dev/null`, does not include its metadata (test:
-        // metadata_outside_stays_as_it_is)
+        // SECURITY: write access to a device, as to `/dev/null`, does not include its metadata
+        // (test: metadata_outside_stays_as_it_is)
         if needed == Needed::Write && is_device(handle.as_fd())? {
             return Err(Errno::PERM);
         }
-        // SECURITY: prove the place by opening it again below a rule's own handle (test:
-        // metadata_outside_stays_as_it_is)
+        // SECURITY: prove the place by opening it again below a rule's own handle
+        // (test: metadata_outside_stays_as_it_is)
         if self.places.gives(handle.as_fd(), needed) {
             return Ok(());
         }
@@ -194,8 +194,8 @@ impl Broker {
         }
         if fs::fstat(handle)?.st_nlink == 0 {
             // SECURITY: a file without a name may have been inherited rather than opened under the rules; judge it by
-            // where it was. Memory has no place: it belongs to the command unless it was inherited (test:
-            // what_has_no_name_keeps_its_metadata)
+            // where it was. Memory has no place: it belongs to the command unless it was inherited
+            // (test: what_has_no_name_keeps_its_metadata)
             let own = if place::is_memory(handle.as_fd()) {
                 !self.given.has(handle.as_fd())?
             } else {
@@ -267,8 +267,8 @@ fn act_on(handle: BorrowedFd<'_>, act: Act) -> Result<i64, Errno> {
     match act {
         Act::Permissions(mode) => {
             let directory = FileType::from_raw_mode(fs::fstat(handle)?.st_mode) == FileType::Directory;
-            // SECURITY: same rule as in the filter: no file may set the user id when it is run (test:
-            // no_file_is_made_that_sets_the_user_id)
+            // SECURITY: same rule as in the filter: no file may set the user id when it is run
+            // (test: no_file_is_made_that_sets_the_user_id)
             if !directory && mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
                 return Err(Errno::PERM);
             }

@@ -75,8 +75,8 @@ impl OwnFiles {
     /// The file that a call opens, if its path may name one of the caller's own files.
     pub(super) fn asked(&self, notification: &Notification, caller: Caller) -> Option<Asked> {
         let (at, address, flags) = opening(notification)?;
-        // SECURITY: the kernel decides calls that change or create a file (test:
-        // a_process_changes_nothing_of_its_own_in_proc)
+        // SECURITY: the kernel decides calls that change or create a file
+        // (test: a_process_changes_nothing_of_its_own_in_proc)
         if flags & !READING != 0 {
             return None;
         }

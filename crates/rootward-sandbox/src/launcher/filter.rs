@@ -381,8 +381,8 @@ fn by_argument() -> Result<Rules, seccompiler::Error> {
     rules.insert(libc::SYS_prctl, vec![all(vec![tie, other])?]);
     // Low limits would kill another process of the same user.
     rules.insert(libc::SYS_prlimit64, vec![all(vec![on(0, SeccompCmpOp::Ne, 0)?])?]);
-    // SECURITY: a set-user-ID file would give the superuser's rights, outside the sandbox, to anyone who runs it (test:
-    // no_file_is_made_that_sets_the_user_id)
+    // SECURITY: a set-user-ID file would give the superuser's rights, outside the sandbox, to anyone who runs it
+    // (test: no_file_is_made_that_sets_the_user_id)
     for set_id in [libc::S_ISUID, libc::S_ISGID] {
         let set_id = i32::try_from(set_id).unwrap_or(0);
         let opening = |flags: u8, mode: u8| {
@@ -429,8 +429,8 @@ fn sockets(orders: &Orders) -> Result<Rules, seccompiler::Error> {
     }
     let mut refused = Vec::new();
     if matches!(orders.unix_sockets, UnixOrders::Supervised { .. }) {
-        // SECURITY: datagrams are sent to a path without `connect`, so the supervisor would not see them (test:
-        // datagrams_are_closed)
+        // SECURITY: datagrams are sent to a path without `connect`, so the supervisor would not see them
+        // (test: datagrams_are_closed)
         refused.push(all(vec![eq(0, libc::AF_UNIX)?, kind(libc::SOCK_DGRAM)?])?);
     }
     if !families.is_empty() {

@@ -75,8 +75,8 @@ pub(crate) fn run(orders: &Orders, ready: Option<&Ready>) -> i32 {
     let mut kept: Vec<_> = orders.descriptors().collect();
     kept.sort_unstable();
     kept.dedup();
-    // SECURITY: close everything else that the host had open, for the supervisor, too (test:
-    // inherited_descriptors_are_closed)
+    // SECURITY: close everything else that the host had open, for the supervisor, too
+    // (test: inherited_descriptors_are_closed)
     if sys::close_all_but(&kept).is_err() {
         return FAILED;
     }

@@ -65,8 +65,8 @@ fn thin(directory: BorrowedFd<'_>) -> Result<Vec<CString>, Errno> {
 
 /// Gives the owner access to a directory. It uses a handle, which even an inaccessible directory provides, so no link
 /// with that name is followed.
-// SECURITY: for the superuser, this would otherwise change the permissions of a link's target (test:
-// a_link_that_took_a_directorys_place_is_not_followed)
+// SECURITY: for the superuser, this would otherwise change the permissions of a link's target
+// (test: a_link_that_took_a_directorys_place_is_not_followed)
 fn unlock(directory: BorrowedFd<'_>, name: &CStr) {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if let Ok(handle) = openat(directory, name, flags, Mode::empty()) {

@@ -115,8 +115,8 @@ pub(super) fn supervise(
         }
         let ready: Vec<PollFlags> = waited.iter().map(PollFd::revents).collect();
         // Nothing is sent over the lifeline: any event means that the host is gone.
-        // SECURITY: the command must not outlive the process responsible for it (test:
-        // killing_the_host_ends_all_and_nothing_else)
+        // SECURITY: the command must not outlive the process responsible for it
+        // (test: killing_the_host_ends_all_and_nothing_else)
         if !ready[1].is_empty() {
             break 128 + libc::SIGKILL;
         }

@@ -271,8 +271,8 @@ struct Spec<'w> {
 }
 
 impl<'w> Spec<'w> {
-    // SECURITY: a word that may name a directory, a repository or a URL does not name a package of the registry (test:
-    // what_does_not_come_from_a_registry_is_no_package)
+    // SECURITY: a word that may name a directory, a repository or a URL does not name a package of the registry
+    // (test: what_does_not_come_from_a_registry_is_no_package)
     fn read(registry: Registry, word: &'w str) -> Option<Spec<'w>> {
         match registry {
             Registry::Npm => {

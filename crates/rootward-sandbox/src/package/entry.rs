@@ -109,8 +109,8 @@ impl Entry {
             own::make_own_ambient(part)?;
         }
         let entry = Entry { directory: own::find_ambient(&place, base, material)? };
-        // SECURITY: a directory that a confined command could have written is not used as a store (test:
-        // a_store_that_was_shared_is_refused)
+        // SECURITY: a directory that a confined command could have written is not used as a store
+        // (test: a_store_that_was_shared_is_refused)
         if recorded.holds(&entry.directory) {
             return Err(entry.refused("was once given to a confined server for writing"));
         }

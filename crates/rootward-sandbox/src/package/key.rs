@@ -30,8 +30,8 @@ pub(crate) struct Key {
 
 impl Key {
     /// The key of a command line. `settings` are the variables that configure the registry for the fetching program.
-    // SECURITY: never use a package from one registry when another is configured (test:
-    // another_registry_is_another_package)
+    // SECURITY: never use a package from one registry when another is configured
+    // (test: another_registry_is_another_package)
     pub(crate) fn new(command: &PackageCommand, settings: &[(OsString, OsString)]) -> Key {
         let mut settings: Vec<(&OsStr, &OsStr)> = settings.iter().map(|(name, value)| (&**name, &**value)).collect();
         settings.sort_unstable();

@@ -81,8 +81,8 @@ pub(crate) fn make_at_ambient(directory: &Path, base: &Path, material: &Material
 }
 
 /// The resolved path of a place in the store.
-// SECURITY: a process that redirects a place of the store chooses what is run and what is written (test:
-// a_link_in_the_package_store_is_refused, a_cache_is_not_moved_by_a_link, a_kept_home_is_not_moved_by_a_link)
+// SECURITY: a process that redirects a place of the store chooses what is run and what is written
+// (test: a_link_in_the_package_store_is_refused, a_cache_is_not_moved_by_a_link, a_kept_home_is_not_moved_by_a_link)
 pub(crate) fn find_ambient(place: &Path, base: &Path, material: &Material) -> io::Result<PathBuf> {
     let followed = follow_ambient(place).ok_or(io::ErrorKind::NotFound)?;
     let is_planted = |link: &PathBuf| material.holds(link) || link.starts_with(base);

@@ -73,8 +73,8 @@ impl Confinement {
         let directories = Directories::new(&variables.iter().cloned().collect::<Environment>());
         let Some(base) = directories.cache.clone() else { return Ok(None) };
         let (_, recorded) = recorded_ambient(&directories)?;
-        // SECURITY: never use a store that a confined command could have filled (test:
-        // a_store_in_a_place_that_was_shared_is_not_used)
+        // SECURITY: never use a store that a confined command could have filled
+        // (test: a_store_in_a_place_that_was_shared_is_not_used)
         if recorded.holds(&base.join(STORE)) {
             return Ok(None);
         }
@@ -84,8 +84,8 @@ impl Confinement {
         let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let runner = Program::find_ambient(&line.program, path, &here)?;
         let Some(tool) = tool_ambient(&command, &runner, path, &here) else { return Ok(None) };
-        // SECURITY: a command that can change the fetching program can change what all projects run (test:
-        // a_runner_that_a_server_could_write_fetches_nothing_for_others)
+        // SECURITY: a command that can change the fetching program can change what all projects run
+        // (test: a_runner_that_a_server_could_write_fetches_nothing_for_others)
         if runner.is_of(&material) || tool.is_of(&material) {
             return Ok(None);
         }

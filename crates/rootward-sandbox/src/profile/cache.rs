@@ -38,8 +38,8 @@ pub(crate) fn make_ambient(line: &CommandLine, base: Option<&Path>, material: &M
     Ok(Some(Cache { directory, lock }))
 }
 
-// SECURITY: never run for one project what another project's server wrote (test:
-// a_package_cache_belongs_to_one_command_and_directory)
+// SECURITY: never run for one project what another project's server wrote
+// (test: a_package_cache_belongs_to_one_command_and_directory)
 fn key(line: &CommandLine, here: &Path) -> String {
     let words = [here.as_os_str(), &line.program].into_iter();
     let words = words.chain(line.typed.as_ref().unwrap_or(&line.arguments).iter().map(OsString::as_os_str));

@@ -106,8 +106,8 @@ pub(super) fn add(
     profile: &mut Profile,
 ) {
     for (name, value) in variables {
-        // SECURITY: everything else in the environment (tokens, keys) is dropped unless it is named (test:
-        // secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
+        // SECURITY: everything else in the environment (tokens, keys) is dropped unless it is named
+        // (test: secrets_in_the_environment_are_passed_only_when_named, values_that_can_hold_a_secret_are_not_passed)
         if is_passed(name, value, passed) {
             profile.sets(name, value);
         }

@@ -125,8 +125,8 @@ impl Surroundings<'_> {
 
     /// Whether a directory belongs to its contents: not the user's home or above it, and not a shared one such as
     /// `/tmp` (recognized by its sticky bit).
-    // SECURITY: opening such a directory for one file would show everything others left there (test:
-    // the_profile_opens_neither_the_home_nor_a_directory_that_all_share)
+    // SECURITY: opening such a directory for one file would show everything others left there
+    // (test: the_profile_opens_neither_the_home_nor_a_directory_that_all_share)
     #[expect(clippy::disallowed_methods, reason = "the operator's own command: what lies next to its script")]
     fn is_its_own_ambient(&self, directory: &Path) -> bool {
         let shared = directory.metadata().is_ok_and(|seen| seen.permissions().mode() & 0o1000 != 0);
@@ -149,8 +149,8 @@ pub(crate) fn of_start(
     python::add(known, cache, &mut profile);
     shims::add(known, &mut profile);
     if let Some(installed) = known.package() {
-        // SECURITY: if a server could write to its package, servers of other projects would run the result (test:
-        // a_package_is_read_only_to_its_server)
+        // SECURITY: if a server could write to its package, servers of other projects would run the result
+        // (test: a_package_is_read_only_to_its_server)
         profile.needs_of_own(installed.directory(), RUN);
         for (name, value) in installed.variables(known.variable("PATH")) {
             profile.sets(name, value);

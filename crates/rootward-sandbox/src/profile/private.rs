@@ -27,8 +27,8 @@ impl Private {
         reason = "Rootward creates these directories, under a name that nobody can guess"
     )]
     pub(crate) fn make_in_ambient(directory: &Path, prefix: &str) -> io::Result<Private> {
-        // SECURITY: other users have no access, whatever permissions the command sets inside (test:
-        // the_private_directories_are_this_users_alone)
+        // SECURITY: other users have no access, whatever permissions the command sets inside
+        // (test: the_private_directories_are_this_users_alone)
         let this_user = std::fs::Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix(prefix).permissions(this_user).tempdir_in(directory)?;
         let private = Private(directory);

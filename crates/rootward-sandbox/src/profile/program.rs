@@ -108,8 +108,8 @@ impl Program {
             && chain.len() < LONGEST_CHAIN
         {
             let Some(next) = interpreter_ambient(&last.lies_at, path, directory) else { break };
-            // SECURITY: the author of the script chose its interpreter (test:
-            // a_script_chooses_no_interpreter_elsewhere)
+            // SECURITY: the author of the script chose its interpreter
+            // (test: a_script_chooses_no_interpreter_elsewhere)
             let trail = last.trail.past([last.lies_at.clone()]);
             let Some(next) = Run::follow_ambient(&next, &trail) else { break };
             chain.push(next);

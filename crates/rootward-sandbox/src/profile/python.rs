@@ -87,8 +87,8 @@ fn add_environment_ambient(program: &Path, run: &Run, surroundings: &Surrounding
     };
     let Some(settings) = read_ambient(&settings_file.place, LONGEST_SETTINGS) else { return };
     let settings = String::from_utf8_lossy(&settings);
-    // SECURITY: `pyvenv.cfg` is what makes the directory an environment, so its author is part of the trail (test:
-    // a_planted_environment_opens_nothing)
+    // SECURITY: `pyvenv.cfg` is what makes the directory an environment, so its author is part of the trail
+    // (test: a_planted_environment_opens_nothing)
     let trail = run.trail.past(settings_file.links.into_iter().chain([settings_file.place]));
     let seek = |path: &Path| Finding::seek_ambient(path, RUN, Why::VirtualEnvironment, &trail);
     if surroundings.is_its_own_ambient(top) {

@@ -61,8 +61,8 @@ pub(crate) fn find_ambient(home: Option<&Path>, variables: &[(OsString, OsString
     for name in INTERPRETERS {
         let Some(found) = in_path_ambient(OsStr::new(name), variable("PATH"), here) else { continue };
         let Some(followed) = follow_ambient(&found) else { continue };
-        // SECURITY: never the prefix itself: for `~/bin/node` that is the home (test:
-        // an_interpreter_in_the_home_does_not_make_a_runtime_of_it)
+        // SECURITY: never the prefix itself: for `~/bin/node` that is the home
+        // (test: an_interpreter_in_the_home_does_not_make_a_runtime_of_it)
         match prefix(&followed.place) {
             Some(prefix) => INSTALLED.iter().for_each(|part| add(&prefix.join(part), followed.links.clone())),
             None => add(&followed.place, followed.links),

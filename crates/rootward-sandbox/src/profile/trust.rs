@@ -42,11 +42,11 @@ impl Trust<'_> {
     pub(crate) fn judge<'f>(&self, finding: &'f Finding) -> Result<&'f Finding, Untrusted> {
         let planted = finding.trail.named_in.iter().find(|named_in| self.material.holds(named_in));
         let untrusted = match planted {
-            // SECURITY: a directory that contains the home contains its secrets (test:
-            // no_place_that_holds_the_home_is_given)
+            // SECURITY: a directory that contains the home contains its secrets
+            // (test: no_place_that_holds_the_home_is_given)
             _ if self.holds_home(&finding.place) => Untrusted::HoldsHome,
-            // SECURITY: a command that can write what names a place would choose what the next start opens (test:
-            // what_a_command_could_write_names_no_other_place)
+            // SECURITY: a command that can write what names a place would choose what the next start opens
+            // (test: what_a_command_could_write_names_no_other_place)
             Some(planted) if !self.may_be_chosen(finding) => Untrusted::Planted(planted.clone()),
             _ => return Ok(finding),
         };
