@@ -75,7 +75,7 @@ pub(crate) fn check_arguments(
             // SECURITY: with a key twice, the header can agree with one and the backend take the other
             // (test: arguments_and_their_headers_must_agree)
             Some(arguments) => {
-                value_at(arguments, path).map_err(|TwiceTheKey| HeaderError::Differs(name()))?.and_then(plain)
+                value_at(arguments, path).map_err(|DuplicateKey| HeaderError::Differs(name()))?.and_then(plain)
             }
             None => None,
         };
@@ -104,16 +104,16 @@ fn decoded(value: &str) -> Option<String> {
 }
 
 /// An object with a key that stands twice.
-struct TwiceTheKey;
+struct DuplicateKey;
 
 /// The value that a path of members leads to, if there is one.
-fn value_at<'j>(object: &'j RawValue, path: &[String]) -> Result<Option<&'j RawValue>, TwiceTheKey> {
+fn value_at<'j>(object: &'j RawValue, path: &[String]) -> Result<Option<&'j RawValue>, DuplicateKey> {
     let mut value = object;
     for member in path {
         if !value.get().starts_with('{') {
             return Ok(None);
         }
-        match Members::read(value).ok_or(TwiceTheKey)?.get(member) {
+        match Members::read(value).ok_or(DuplicateKey)?.get(member) {
             Some(next) => value = next,
             None => return Ok(None),
         }

@@ -546,21 +546,21 @@ fn params_that_read_two_ways_are_refused() {
         let error = scan(&Call { method: "tools/call", params: Some(&params), tool: None }, &mut |_| {}).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     };
-    check(r#"{"name":"a","name":"b"}"#, "`name` stands twice");
-    check(r#"{"arguments":{},"\u0061rguments":{}}"#, "`arguments` stands twice");
-    check(r#"{"arguments":{"x":[{"a":1,"b":2,"a":3}]}}"#, "`a` stands twice");
-    check(r#"{"name":"a","Arguments":{}}"#, "taken for `arguments`");
-    check(r#"{"arguments":{"x":"{\"a\":1,\"a\":2}"}}"#, "`a` stands twice");
+    check(r#"{"name":"a","name":"b"}"#, "duplicate key `name`");
+    check(r#"{"arguments":{},"\u0061rguments":{}}"#, "duplicate key `arguments`");
+    check(r#"{"arguments":{"x":[{"a":1,"b":2,"a":3}]}}"#, "duplicate key `a`");
+    check(r#"{"name":"a","Arguments":{}}"#, "some parsers read as `arguments`");
+    check(r#"{"arguments":{"x":"{\"a\":1,\"a\":2}"}}"#, "duplicate key `a`");
     check(&format!(r#"{{"arguments":{}{}}}"#, "[".repeat(200), "]".repeat(200)), "nested deeper");
     let wide: Vec<String> = (0..40).chain([39]).map(|number| format!("\"k{number}\":1")).collect();
-    check(&format!("{{{}}}", wide.join(",")), "stands twice");
+    check(&format!("{{{}}}", wide.join(",")), "duplicate key");
     let many: Vec<&str> = vec!["\"/a\""; 5000];
     check(&format!("{{\"arguments\":[{}]}}", many.join(",")), "more than");
     let mut text = "[]".to_owned();
     for _ in 0..5 {
         text = format!("[{}]", serde_json::to_string(&text).unwrap());
     }
-    check(&format!("{{\"arguments\":{text}}}"), "within strings");
+    check(&format!("{{\"arguments\":{text}}}"), "nested in strings");
     let fine = RawValue::from_string(format!("{{{}}}", &wide[..40].join(","))).unwrap();
     assert_eq!(
         scan(&Call { method: "tools/call", params: Some(&fine), tool: None }, &mut |_| {}),
