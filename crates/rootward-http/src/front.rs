@@ -85,7 +85,7 @@ impl<B> Front<B> {
         B: Backend,
     {
         // SECURITY: this needs no token, so it must not keep the backend busy (test:
-        // whoever_asks_whether_it_is_ready_costs_the_backend_little)
+        // readiness_probes_cost_the_backend_little)
         let mut known = self.ready.lock().await;
         if let Some((when, is_ready)) = *known
             && when.elapsed() < READY_FOR

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_twice_is_refused() {
+    fn a_duplicate_name_is_refused() {
         let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "a")];
         let body = format!(r#"{{"id":1,"method":"tools/call","params":{{{META},"name":"a","name":"b"}}}}"#);
         assert_eq!(posted(&headers, &body), r#"400 -32602 "1""#);

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_not_read() {
+    fn invalid_ids_are_not_read() {
         for text in ["", "a", &"a".repeat(31), &"a".repeat(33), &"a".repeat(64), &"é".repeat(16), &"=".repeat(32)] {
             assert_eq!(SessionId::read(text.as_bytes()), None, "{text}");
         }

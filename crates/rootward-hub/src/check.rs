@@ -18,6 +18,7 @@ use crate::scan::{
 /// The decision for every path in a message, in document order.
 #[derive(Clone, Default, Debug)]
 pub struct Verdict {
+    /// One entry per path.
     pub findings: Vec<Finding>,
 }
 
@@ -264,7 +265,7 @@ impl Asked<'_> {
         }
         if has_another_scheme(reading) {
             // SECURITY: joined to a directory and collapsed as text, `x://../../y` leads above that directory (test:
-            // other_schemes_are_no_paths_unless_they_climb)
+            // other_schemes_are_not_paths_unless_they_climb)
             return if climbs(reading) { Err(self.denial(Code::OutsideRoots)) } else { Ok(Passed::NoPath) };
         }
         if !is_uri && names_nothing(reading) {
@@ -327,7 +328,7 @@ impl Asked<'_> {
     /// tool with a `target` argument would fail in read-only roots.
     fn is_only_a_word(&self, guard: &Guard, reading: &str, denial: &Denial) -> bool {
         self.certainty == Certainty::Likely
-            // SECURITY: a restricted place never counts as a word (test: a_word_is_no_way_into_a_closed_place)
+            // SECURITY: a restricted place never counts as a word (test: a_word_does_not_open_a_restricted_place)
             && denial.code() == Code::AccessDenied
             && guard.check(reading, Access::NONE).is_ok_and(|grant| !grant.exists())
     }

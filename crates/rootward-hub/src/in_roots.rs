@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_stand_where_they_are_wanted() {
+    fn roots_are_filled_in() {
         let places = [Path::new("/a"), Path::new("/b ${root}")];
         let check = |text: &str, expect: &[&str]| {
             assert_eq!(in_argument(OsStr::new(text), &places, &places), expect, "{text}");

@@ -19,6 +19,7 @@ const LARGEST: u64 = 1 << 20;
 pub struct Running {
     /// The process id.
     pub process: u32,
+    /// The command.
     pub kind: Kind,
     /// Start time of the process. It tells a reused process id from the original process.
     born: u64,
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_is_told_and_what_ended_is_not() {
+    fn running_servers_are_listed_and_ended_ones_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("running");
         assert_eq!(running_ambient(&place).unwrap(), []);

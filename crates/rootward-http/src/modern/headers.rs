@@ -232,7 +232,7 @@ mod tests {
         check(&[], r#"{"region":"eu","region":"us"}"#, "differs");
         check(&[("Mcp-Param-Region", "eu")], r#"{"region":"eu","region":"us"}"#, "differs");
         check(&[], "[7]", "fine");
-        check(&[("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "eu")], r#"{"region":"eu"}"#, "twice");
+        check(&[("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "eu")], r#"{"region":"eu"}"#, "duplicated");
         check(&[("Mcp-Param-Region", "=?base64?%?=")], r#"{"region":"eu"}"#, "not valid Base64");
     }
 }

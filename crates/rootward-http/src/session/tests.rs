@@ -211,7 +211,7 @@ fn a_cancelled_request_may_be_answered_for_a_while() {
 }
 
 #[test]
-fn the_end_answers_whoever_waits() {
+fn the_end_answers_waiting_requests() {
     let mut play = Play::new(Limits::default());
     let (get, one) = (play.get(), play.request("1"));
     play.streams.end("over");

@@ -200,7 +200,7 @@ async fn an_event_of_another_session_resumes_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn whoever_asks_whether_it_is_ready_costs_the_backend_little() {
+async fn readiness_probes_cost_the_backend_little() {
     let running = Running::start();
     for _ in 0..100 {
         assert_eq!(running.send(Ask::new("GET", "/readyz")).await.status, 200);

@@ -60,7 +60,7 @@ async fn every_request_needs_the_right_headers() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_message_are_refused() {
+async fn bodies_that_are_not_messages_are_refused() {
     let running = Running::start();
     let id = running.session("2025-06-18").await;
     let rows = [

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::child::{ASKS_WITHIN, ChildId, Owed, Phase};
 use super::failure::Failure;
 use super::router::progress_token;
-use super::session::{Asked, Client, Legacy, Session, Stirs};
+use super::session::{Asked, Client, Legacy, Releases, Session};
 
 /// How much of a server's error is shown, in characters.
 const LONGEST_ERROR: usize = 1000;
@@ -34,36 +34,36 @@ enum Remains {
     /// Forward it unchanged.
     PassOn,
     /// Nothing; wake up these messages.
-    Nothing(Stirs),
+    Nothing(Releases),
 }
 
 impl Session {
     /// Handles a line from a child.
-    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Stirs {
+    pub(super) fn child_line(&mut self, id: ChildId, line: Found<'_>) -> Releases {
         // A child that was dropped is ignored.
         if self.child_mut(id).is_none() {
-            return Stirs::Nobody;
+            return Releases::Nobody;
         }
         match line {
             Found::TooLong(long) => {
                 self.child_too_long(id, &long);
-                Stirs::All
+                Releases::All
             }
             // SECURITY: every frame is parsed whole, whatever its size: some clients treat a large answer that also
             // has a method as a request (test: a_large_frame_is_read_like_any_other)
             Found::Alone(frame) => match self.child_frame(id, frame) {
                 Remains::PassOn => {
                     self.out.push_buffer(frame);
-                    Stirs::Nobody
+                    Releases::Nobody
                 }
-                Remains::Nothing(stirs) => stirs,
+                Remains::Nothing(releases) => releases,
             },
             Found::Among(frame) | Found::Unended(frame) => match self.child_frame(id, frame) {
                 Remains::PassOn => {
                     self.out.push_bytes(frame);
-                    Stirs::Nobody
+                    Releases::Nobody
                 }
-                Remains::Nothing(stirs) => stirs,
+                Remains::Nothing(releases) => releases,
             },
         }
     }
@@ -83,7 +83,7 @@ impl Session {
                         Err(bad) => drop(self.child_bad(id, &bad)),
                     }
                 }
-                Stirs::All
+                Releases::All
             }
         })
     }
@@ -115,12 +115,12 @@ impl Session {
     }
 
     /// Handles a line that is not a message. Some servers print other text to stdout; the client gets only messages.
-    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) -> Stirs {
+    fn child_bad(&mut self, id: ChildId, bad: &BadFrame) -> Releases {
         self.say(format!("ignored a line from the server that is not a message: {}", bad.reason));
-        let (Some(answered), true) = (&bad.id, bad.has_outcome) else { return Stirs::Nobody };
+        let (Some(answered), true) = (&bad.id, bad.has_outcome) else { return Releases::Nobody };
         let reason = shown(&bad.reason.to_string(), LONGEST_ERROR);
         self.child_cannot_answer(id, answered, &format!("the server's answer is not valid: {reason}"));
-        Stirs::All
+        Releases::All
     }
 
     fn child_too_long(&mut self, id: ChildId, long: &TooLong) {
@@ -146,12 +146,12 @@ impl Session {
         }
     }
 
-    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Stirs {
+    fn child_message(&mut self, id: ChildId, envelope: &Envelope<'_>) -> Releases {
         let is_learner = self.child_mut(id).is_some_and(|child| child.phase == Phase::Learning);
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Request, method::LIST_ROOTS) => {
                 self.child_asks_for_roots(id, envelope);
-                return Stirs::All;
+                return Releases::All;
             }
             // SECURITY: a learner runs before the real server: it may not ask anyone anything, and its notifications
             // concern no project (test: a_learner_reaches_the_client_with_its_answers_alone)
@@ -164,7 +164,7 @@ impl Session {
             (Kind::Notification, _) => self.tell_client(envelope.text()),
             (Kind::Response | Kind::ErrorResponse, _) => return self.child_answers(id, envelope),
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
     /// A child asks for its roots, which Rootward answers.
@@ -257,22 +257,22 @@ impl Session {
         }
     }
 
-    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) -> Stirs {
+    fn child_answers(&mut self, child: ChildId, envelope: &Envelope<'_>) -> Releases {
         let Some(id) = envelope.id() else {
             self.tell_client(envelope.text());
-            return Stirs::Nobody;
+            return Releases::Nobody;
         };
         let owed = self.child_mut(child).and_then(|child| child.owes.remove(&id.key()));
         let sent = self.child_mut(child).and_then(|child| child.sent.remove(&id.key()));
         // An answer to Rootward's own question is not forwarded.
         if let Some(Owed::OwnList(list)) = owed {
             self.own_list(child.link, list, envelope.result());
-            return Stirs::All;
+            return Releases::All;
         }
         let is_learner = self.child_mut(child).is_some_and(|child| child.phase == Phase::Learning);
         let is_legacy = matches!(self.client, Client::Legacy(_));
         if !is_legacy && self.wants_input(child, envelope, sent.as_ref()) {
-            return Stirs::Nobody;
+            return Releases::Nobody;
         }
         match owed {
             Some(Owed::Handshake) => self.greeted_by_client(child, envelope),
@@ -299,10 +299,10 @@ impl Session {
             // This includes answers that are no longer owed: the client may have cancelled the request.
             Some(Owed::Plain | Owed::OwnList(_)) | None => {
                 self.tell_client(envelope.text());
-                return Stirs::Nobody;
+                return Releases::Nobody;
             }
         }
-        Stirs::All
+        Releases::All
     }
 
     /// The first child has answered the client's own `initialize`.

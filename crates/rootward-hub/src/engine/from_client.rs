@@ -17,14 +17,14 @@ use super::failure::Failure;
 use super::gate::Judgement;
 use super::link::Begin;
 use super::lists::owed;
-use super::session::{Asked, Client, Done, Legacy, Session, Stirs, Waiting, Way};
+use super::session::{Asked, Client, Done, Legacy, Releases, Session, Waiting, Way};
 
 /// How much of a method's name is shown, in characters.
 const LONGEST_NAME: usize = 200;
 
 impl Session {
     /// Handles a line from the client.
-    pub(super) fn client_line(&mut self, line: &Line<'_>) -> Stirs {
+    pub(super) fn client_line(&mut self, line: &Line<'_>) -> Releases {
         match line {
             Line::TooLong(long) => {
                 if let Some(answer) = message::too_long(long, self.longest) {
@@ -40,11 +40,11 @@ impl Session {
                 Ok(Message::Single(envelope)) => return self.client_message(&envelope),
                 Ok(Message::Batch(batch)) => {
                     self.client_batch(&batch);
-                    return Stirs::All;
+                    return Releases::All;
                 }
             },
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
     /// Members of a batch are checked and forwarded one by one.
@@ -58,16 +58,16 @@ impl Session {
     }
 
     /// Handles a client message; `limits` were removed from it.
-    pub(super) fn client_message_within(&mut self, envelope: &Envelope<'_>, limits: Option<HostLimits>) -> Stirs {
+    pub(super) fn client_message_within(&mut self, envelope: &Envelope<'_>, limits: Option<HostLimits>) -> Releases {
         match (envelope.kind(), envelope.method().unwrap_or_default()) {
             (Kind::Response | Kind::ErrorResponse, _) => return self.client_answer(envelope),
             (Kind::Request, method::INITIALIZE) => {
                 self.initialize(envelope);
-                return Stirs::All;
+                return Releases::All;
             }
             (Kind::Notification, method::INITIALIZED) => {
                 self.initialized(envelope);
-                return Stirs::All;
+                return Releases::All;
             }
             (Kind::Notification, method::ROOTS_CHANGED) => self.report(SessionGuard::list_changed),
             (Kind::Notification, method::CANCELLED) => self.client_cancelled(envelope),
@@ -94,7 +94,7 @@ impl Session {
                 }
             }
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
     /// Whether a message arrives before the client has begun. No server gets it, because its roots are not known yet.
@@ -277,13 +277,13 @@ impl Session {
     }
 
     /// Handles an answer to a child's question or to Rootward's own.
-    fn client_answer(&mut self, envelope: &Envelope<'_>) -> Stirs {
-        let Some(id) = envelope.id() else { return Stirs::Nobody };
+    fn client_answer(&mut self, envelope: &Envelope<'_>) -> Releases {
+        let Some(id) = envelope.id() else { return Releases::Nobody };
         match self.asked.remove(&id.key()) {
             Some(Asked::Roots(question)) => {
                 let answer = read_list(envelope);
                 self.report(|roots, now| roots.answered(now, question, answer));
-                return Stirs::All;
+                return Releases::All;
             }
             Some(Asked::Child { child, id: own, .. }) => {
                 if let (Some(child), Some(own)) = (self.child_mut(child), Id::read(&own)) {
@@ -294,7 +294,7 @@ impl Session {
             // (test: an_answer_that_nobody_asked_for_reaches_no_server)
             None => self.say("ignored an answer from the client that nobody asked for"),
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
     /// The client cancels a request.

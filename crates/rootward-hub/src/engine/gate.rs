@@ -181,7 +181,7 @@ impl Session {
         let occasion = self.occasion(link, &requester, generation);
         let event = AuditEvent::new(occasion, denial.path(), Access::NONE, Err(&denial));
         let entries = Entries { child: self.current_child(link), events: vec![event] };
-        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, entries));
+        self.push(Effect::Record(self.id, MessageNumber::NONE, entries));
     }
 
     /// The context for an audit entry. The front fills in the process.

@@ -5,11 +5,11 @@ use rootward_protocol::frame::{Envelope, Message};
 use rootward_protocol::{HostLimits, message, offer, tells_limits};
 use serde_json::value::RawValue;
 
-use super::session::{Session, Stirs};
+use super::session::{Releases, Session};
 
 impl Session {
     /// Handles a client message. Servers never see the limits in it; Rootward applies them.
-    pub(super) fn client_message(&mut self, envelope: &Envelope<'_>) -> Stirs {
+    pub(super) fn client_message(&mut self, envelope: &Envelope<'_>) -> Releases {
         let Some((limits, text)) = HostLimits::take(envelope) else {
             return self.client_message_within(envelope, None);
         };
@@ -19,7 +19,7 @@ impl Session {
             Ok(Message::Batch(_)) => {}
             Err(bad) => self.tell_client(&message::bad_frame(bad.id.as_deref(), &bad.reason)),
         }
-        Stirs::Nobody
+        Releases::Nobody
     }
 
     /// Answers `initialize` or `server/discover` with the server's offer. A client that can send its limits is asked

@@ -60,7 +60,7 @@ impl Memory {
         let found = self.handshakes.iter().find(|handshake| handshake.fingerprint == fingerprint);
         // SECURITY: an answer is one line; text after a line break would be a separate message (test:
         // what_is_remembered_is_told_in_one_line)
-        found.map(|handshake| handshake.remembered.clone()).filter(Remembered::is_of_lines)
+        found.map(|handshake| handshake.remembered.clone()).filter(Remembered::has_only_single_lines)
     }
 
     /// The server's last instructions for models.
@@ -113,7 +113,7 @@ impl Memory {
 
 impl Remembered {
     /// Whether each answer is one line.
-    fn is_of_lines(&self) -> bool {
+    fn has_only_single_lines(&self) -> bool {
         let mut answers = self.lists.values().chain([&self.result]);
         answers.all(|answer| !answer.get().contains(['\n', '\r']))
     }

@@ -74,7 +74,7 @@ pub(crate) struct SessionId(u64);
 
 impl SessionId {
     /// No session: for an audit entry that nobody waits for.
-    pub(crate) const NOBODYS: SessionId = SessionId(0);
+    pub(crate) const NONE: SessionId = SessionId(0);
 }
 
 /// Identifies a client of the hub.
@@ -91,7 +91,7 @@ pub(crate) struct MessageNumber(u64);
 
 impl MessageNumber {
     /// No message: for an audit entry that nobody waits for.
-    pub(crate) const NOBODYS: MessageNumber = MessageNumber(0);
+    pub(crate) const NONE: MessageNumber = MessageNumber(0);
 }
 
 /// An event.

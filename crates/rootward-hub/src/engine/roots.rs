@@ -53,7 +53,7 @@ impl Session {
         let generation = published.map_or(0, Published::generation);
         let occasion = self.occasion(0, method::LIST_ROOTS, generation);
         let events = left_out.iter().map(|root| root.event(occasion)).collect();
-        self.push(Effect::Record(self.id, MessageNumber::NOBODYS, Entries { child: None, events }));
+        self.push(Effect::Record(self.id, MessageNumber::NONE, Entries { child: None, events }));
         for root in left_out {
             self.say(root.to_string());
         }

@@ -112,7 +112,7 @@ pub(super) enum Done {
 
 /// Which waiting messages an event may release. Checking all of them for every line would be too slow if many wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stirs {
+pub(super) enum Releases {
     Nobody,
     One(MessageNumber),
     All,
@@ -164,7 +164,7 @@ pub(crate) struct Session {
     pub(super) now: Duration,
     pub(super) longest: usize,
     /// Whether something happened since the timers were last computed. If not, `due` is valid.
-    stirred: bool,
+    is_changed: bool,
     due: Option<Duration>,
     effects: Vec<Effect>,
     learned: Vec<(ServerId, Learned)>,
@@ -220,7 +220,7 @@ impl Session {
             closed: false,
             now: Duration::ZERO,
             longest,
-            stirred: true,
+            is_changed: true,
             due: None,
             effects: Vec::new(),
             learned: Vec::new(),
@@ -229,14 +229,14 @@ impl Session {
         }
     }
 
-    /// Handles one event.
+    /// Advances the session by one event.
     pub(super) fn step(&mut self, now: Duration, happened: Happened<'_>, effects: &mut Vec<Effect>) {
         self.now = now.max(self.now);
-        self.stirred = !matches!(happened, Happened::Nothing);
-        match self.take_notice(happened) {
-            Stirs::Nobody => {}
-            Stirs::One(message) => self.release_one(message),
-            Stirs::All => {
+        self.is_changed = !matches!(happened, Happened::Nothing);
+        match self.handle(happened) {
+            Releases::Nobody => {}
+            Releases::One(message) => self.release_one(message),
+            Releases::All => {
                 self.settle();
                 self.arrange();
                 self.release();
@@ -244,7 +244,7 @@ impl Session {
         }
         self.sweep();
         self.tell_left_out();
-        if !self.stirred {
+        if !self.is_changed {
             self.due = self.wakes_at();
         }
         effects.append(&mut self.effects);
@@ -254,26 +254,26 @@ impl Session {
     pub(crate) fn is_due(&self, now: Duration) -> bool {
         // A retired child ends once it has read its input, and no event reports that.
         let lets_go = || self.children().any(|(_, child)| child.phase == Phase::Retired);
-        self.stirred || self.due.is_some_and(|due| due <= now) || lets_go()
+        self.is_changed || self.due.is_some_and(|due| due <= now) || lets_go()
     }
 
     /// When time next matters.
     pub(crate) fn due(&self) -> Option<Duration> {
-        if self.stirred { self.wakes_at() } else { self.due }
+        if self.is_changed { self.wakes_at() } else { self.due }
     }
 
-    /// Records an event. Returns which waiting messages may be released.
-    fn take_notice(&mut self, happened: Happened<'_>) -> Stirs {
+    /// Handles an event. Returns which waiting messages may be released.
+    fn handle(&mut self, happened: Happened<'_>) -> Releases {
         match happened {
             Happened::Line(line) => return self.client_line(&line),
             Happened::ChildLine(child, line) => return self.child_line(child, line),
             Happened::Placed(Some(message), placed) => {
                 self.placed_for(message, placed);
-                return Stirs::One(message);
+                return Releases::One(message);
             }
             Happened::Recorded(message, on_record) => {
                 self.recorded(message, on_record);
-                return Stirs::One(message);
+                return Releases::One(message);
             }
             Happened::Placed(None, placed) => self.report(|roots, now| roots.placed(now, placed)),
             Happened::Closed => self.client_closed(),
@@ -284,7 +284,7 @@ impl Session {
             Happened::Given(given) => self.take_given(given),
             Happened::Nothing => {}
         }
-        Stirs::All
+        Releases::All
     }
 
     /// Does what is due by now.

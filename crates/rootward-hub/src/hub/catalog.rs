@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_the_hubs_own_is_nobodys_else() {
+    fn the_hubs_own_names_are_reserved() {
         let entries = entries("name", &["get-roots"]);
         let own = [json!({"name": "get-roots"})];
         let merged = Merged::of(method::LIST_TOOLS, &own, &parts(&[served("a")], &[&entries]), &names(Prefix::Never));

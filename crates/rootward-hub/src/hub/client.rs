@@ -433,7 +433,7 @@ impl Client {
     }
 
     /// The current roots, unless they are being requested.
-    pub(super) fn in_force(&self) -> Option<&Published> {
+    pub(super) fn current_roots(&self) -> Option<&Published> {
         self.roots.as_ref().filter(|roots| roots.turn(self.now, self.now) == Turn::GoOn)?.published()
     }
 

@@ -111,7 +111,7 @@ pub(crate) struct Hub {
     /// Lines of clients whose roots must be known first, with the target server.
     waiting: Vec<(ClientId, usize, Vec<u8>)>,
     /// Clients that may have pending orders.
-    stirred: BTreeSet<ClientId>,
+    with_orders: BTreeSet<ClientId>,
     /// The running processes.
     children: HashSet<ChildId>,
     /// Modern requests, and the clients that the hub plays for them.
@@ -138,7 +138,7 @@ impl Hub {
             branches: BTreeMap::new(),
             sessions: HashMap::new(),
             waiting: Vec::new(),
-            stirred: BTreeSet::new(),
+            with_orders: BTreeSet::new(),
             children: HashSet::new(),
             modern: Modern::default(),
             principals: Vec::new(),
@@ -236,7 +236,7 @@ impl Hub {
         }
         self.clients.remove(&id);
         self.waiting.retain(|(client, ..)| *client != id);
-        self.stirred.remove(&id);
+        self.with_orders.remove(&id);
         self.carry_out_all(now, &mut effects);
         effects
     }
@@ -333,7 +333,7 @@ impl Hub {
         if client.is_none() {
             // There may be many clients, and most of them are idle.
             for (id, client) in self.clients.iter_mut().filter(|(_, client)| client.is_due(now)) {
-                self.stirred.insert(*id);
+                self.with_orders.insert(*id);
                 client.tick(now);
             }
             self.modern_tick(now, &mut effects);

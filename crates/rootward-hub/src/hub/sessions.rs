@@ -31,8 +31,8 @@ impl Hub {
     /// Carries out a client's orders, and those that others give because of them, until none are left.
     pub(super) fn carry_out(&mut self, now: Duration, id: ClientId) -> Vec<Effect> {
         let mut effects = Vec::new();
-        self.stirred.insert(id);
-        while let Some(id) = self.stirred.pop_first() {
+        self.with_orders.insert(id);
+        while let Some(id) = self.with_orders.pop_first() {
             let waiting: Vec<_> = self.waiting.extract_if(.., |(of, ..)| *of == id).collect();
             for (_, server, line) in waiting {
                 self.send(now, (id, server), line, &mut effects);
@@ -47,7 +47,7 @@ impl Hub {
 
     /// Carries out all clients' orders.
     pub(super) fn carry_out_all(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        while let Some(id) = self.stirred.first().copied() {
+        while let Some(id) = self.with_orders.first().copied() {
             effects.extend(self.carry_out(now, id));
         }
     }
@@ -60,7 +60,7 @@ impl Hub {
             Order::Say(text) => effects.push(Effect::Say(text)),
             Order::Record(events) => {
                 let entries = Entries { child: None, events };
-                effects.push(Effect::Record(SessionId::NOBODYS, MessageNumber::NOBODYS, entries));
+                effects.push(Effect::Record(SessionId::NONE, MessageNumber::NONE, entries));
             }
             Order::Describe(call) => {
                 let views: Vec<View> = self.order.iter().map(|server| self.view(id, *server)).collect();
@@ -143,7 +143,7 @@ impl Hub {
         let roots = match offered.isolation {
             Isolation::Session => return Ok(None),
             Isolation::All => None,
-            Isolation::Roots => match client.in_force() {
+            Isolation::Roots => match client.current_roots() {
                 None => return Err(Where::Later),
                 Some(published) if published.list().is_empty() => return Err(Where::Nowhere(NO_ROOTS)),
                 Some(published) => Some(CommonRoots::new(published.guard(), published.list())),
@@ -200,7 +200,7 @@ impl Hub {
             match whose {
                 Whose::Of(id) => {
                     let Some(client) = self.clients.get_mut(id) else { return };
-                    self.stirred.insert(*id);
+                    self.with_orders.insert(*id);
                     lines.for_each(|line| client.server_line(now, server, line));
                     break;
                 }
@@ -212,7 +212,7 @@ impl Hub {
                         break;
                     }
                     for (id, line) in told {
-                        self.stirred.insert(id);
+                        self.with_orders.insert(id);
                         self.clients.get_mut(&id).into_iter().for_each(|client| client.server_line(now, server, &line));
                     }
                     for line in to_server {
@@ -241,7 +241,7 @@ impl Hub {
         }
         let Some((_, server)) = self.sessions.get(&session) else { return };
         for id in self.clients_of(session) {
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
             self.clients.get_mut(&id).into_iter().for_each(|client| client.ended(*server));
         }
     }

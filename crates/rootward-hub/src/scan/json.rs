@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_an_error() {
+    fn invalid_json_is_an_error() {
         for text in ["", "\"", "\"\\", "\"a\\\"", "x"] {
             assert!(Cursor::new(text).text().is_err(), "{text}");
         }

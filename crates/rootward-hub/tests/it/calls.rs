@@ -136,7 +136,7 @@ fn another_scheme_behind_an_escape_does_not_climb() {
 }
 
 #[test]
-fn other_schemes_are_no_paths_unless_they_climb() {
+fn other_schemes_are_not_paths_unless_they_climb() {
     let yard = Yard::new("rw");
     for value in
         ["https://example.org/etc/passwd", "memory://a/../b", "data:image/jpeg;base64,/9j/4AAQ", "s3://bucket/x y"]
@@ -223,7 +223,7 @@ fn every_method_is_looked_at() {
 }
 
 #[test]
-fn what_the_host_says_in_meta_is_no_argument() {
+fn members_of_meta_are_not_arguments() {
     let yard = Yard::new("rw");
     let check = |method: &str, params: &str, passes: bool| {
         let params: Box<RawValue> = RawValue::from_string(params.to_owned()).unwrap();
@@ -433,7 +433,7 @@ fn what_is_removed_or_replaced_is_a_link_where_it_lies() {
 }
 
 #[test]
-fn a_word_is_no_way_into_a_closed_place() {
+fn a_word_does_not_open_a_restricted_place() {
     let check = |access: &str, target: &str, passes: bool| {
         let params = json!({"name": "frobnicate", "arguments": {"target": target}});
         let verdict = Yard::new(access).check("tools/call", &params, None).unwrap();

@@ -280,7 +280,7 @@ fn noise_is_left_out_and_long_answers_are_errors() {
 
 /// An unreadable list of tools must not block the checking of calls.
 #[test]
-fn a_list_of_tools_that_is_too_long_is_no_list() {
+fn a_list_of_tools_that_is_too_long_is_ignored() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     play.given(1);
     play.client(&json!({"id": 1, "method": "tools/call", "params": {"name": "x"}}));

@@ -106,7 +106,7 @@ fn a_learner_that_lists_too_slowly_is_not_waited_for() {
 
 /// It ends because it has no directory, never answers, or cannot even be started: the client does not notice.
 #[test]
-fn a_learner_that_fails_is_no_failure() {
+fn a_failing_learner_is_not_an_error() {
     let ends: [fn(&mut Play); 3] = [
         |play| play.ended(1),
         |play| play.pass(20_100),

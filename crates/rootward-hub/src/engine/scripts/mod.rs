@@ -305,7 +305,7 @@ impl Play {
             self.now = due.max(self.now);
             self.settle();
             looks += 1;
-            assert!(looks < 1000, "the engine wants to be looked at for ever: {due:?} at {:?}", self.now);
+            assert!(looks < 1000, "the engine never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.settle();

@@ -92,7 +92,7 @@ fn pages_have_one_timeout_together() {
         page["roots"] = json!([{"uri": format!("file:///{turn}")}]);
         play.client(&json!({"id": question["id"], "result": page}));
     }
-    unreachable!("the client is asked for ever");
+    unreachable!("the client is asked forever");
 }
 
 #[test]

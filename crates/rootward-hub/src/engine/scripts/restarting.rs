@@ -20,7 +20,7 @@ fn a_server_that_ends_before_it_answers_is_started_once_more() {
 }
 
 #[test]
-fn whoever_waits_for_a_server_that_ended_gets_an_error() {
+fn waiting_requests_get_an_error_when_the_server_ends() {
     let mut play = Play::begun(Change::NewChild, Client::WithoutRoots);
     assert_eq!(play.given_methods(1), ["initialize \"i\"", "notifications/initialized null"]);
     for id in 1..=3 {

@@ -228,7 +228,7 @@ fn a_client_with_roots_of_other_schemes_alone_shared_no_directory() {
 }
 
 #[test]
-fn what_a_server_says_otherwise_than_was_promised_is_put_right() {
+fn the_client_is_told_what_differs_from_the_first_handshake() {
     let mut play = Play::new(Change::NewChild, Ceiling::None);
     play.begin(Client::WithRoots);
     play.share(&["project"]);

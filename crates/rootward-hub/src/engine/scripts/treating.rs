@@ -28,7 +28,7 @@ fn call(play: &mut Play, arguments: &Value) -> Option<Value> {
 }
 
 #[test]
-fn a_refusal_says_what_to_do_if_it_was_no_path() {
+fn a_refusal_says_what_to_do_if_it_was_not_a_path() {
     let mut play = play(|rules| rules.treatments.add("get-docs.dir", Treatment::Path(Need::READ), About::ThisServer));
     let outside = play.path("other/file.txt");
     let hint = "if this is not a path, pass `--treat get-docs.path=text` to `rootward wrap`";

@@ -100,7 +100,7 @@ impl Hub {
         let is_heard = self.modern.listeners.values().any(|listener| family.contains(&listener.stand_in));
         if let Some(client) = self.clients.get_mut(&id) {
             client.is_listened_to(is_heard);
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
         }
         let Some(stand_in) = self.modern.stand_ins.get_mut(&id) else { return };
         let before = std::mem::replace(&mut stand_in.subscribed, wanted.clone());

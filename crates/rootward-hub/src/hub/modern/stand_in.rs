@@ -172,7 +172,7 @@ impl Hub {
     pub(super) fn feed(&mut self, now: Duration, id: ClientId, line: &str) {
         if let Some(client) = self.clients.get_mut(&id) {
             client.client_line(now, &Line::Frame(line.as_bytes()));
-            self.stirred.insert(id);
+            self.with_orders.insert(id);
         }
     }
 

@@ -423,7 +423,7 @@ impl Play {
             self.now = due.max(self.now);
             self.moment();
             looks += 1;
-            assert!(looks < 1000, "the hub wants to be looked at for ever: {due:?} at {:?}", self.now);
+            assert!(looks < 1000, "the hub never comes to rest: {due:?} at {:?}", self.now);
         }
         self.now = until;
         self.moment();

@@ -137,7 +137,7 @@ fn a_client_that_is_gone_leaves_nothing() {
 }
 
 #[test]
-fn nobody_comes_in_for_a_principal_that_there_is_not() {
+fn an_unknown_principal_is_refused() {
     let mut play = with_principals(vec![script("s", &["read"])], [None, None]);
     assert_eq!(play.middle.open(Caller { principal: 2, purpose: CallerPurpose::Session }), None);
 }
