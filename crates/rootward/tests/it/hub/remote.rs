@@ -147,8 +147,8 @@ fn a_remote_server_that_was_restarted_is_used_again() {
     let _again = Remote::start(port);
     // The session is unknown to it: the connector ends, at the latest with this call, and the next one shakes hands.
     let called = client.call("far__echo", json!({"path": "a"}));
-    let says = called["error"]["message"].as_str().unwrap_or("does not know this session");
-    assert!(says.contains("does not know this session") && !says.contains(SECRET), "{called}");
+    let says = called["error"]["message"].as_str().unwrap_or("no longer knows this session");
+    assert!(says.contains("no longer knows this session") && !says.contains(SECRET), "{called}");
     assert_eq!(client.text("far__echo", json!({"path": "a"})), "a");
     assert_eq!(client.end(), Some(0));
 }
